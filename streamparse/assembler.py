@@ -1,0 +1,441 @@
+"""The assembler: the only author of events, indexes, ids and completeness.
+
+A call's life:
+
+    call_start ─▶ PENDING ─▶ OPEN ─▶ CLOSED
+                     │  └────▶ ODD ──▲
+                     └───────────────┘
+
+PENDING: nothing that counts has come (blanks, or `{` `}` that may be a placeholder); nothing was streamed.
+OPEN: the root object has begun; each fragment is a delta at once.
+ODD: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
+until the call is over.  CLOSED: complete, or given up with an error; what follows may add nothing.
+
+A native call closes at the brace that closes its root object, for no valid JSON continues after it; that is
+the earliest safe moment.  A call found in text closes when its grammar says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from io import StringIO
+from itertools import count
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from streamparse.events import (
+    Done,
+    Error,
+    Event,
+    ProviderItem,
+    ReasoningDelta,
+    RefusalDelta,
+    Scope,
+    Source,
+    TextDelta,
+    ToolCallComplete,
+    ToolCallDelta,
+    ToolCallRevoked,
+    ToolCallStart,
+)
+from streamparse.jsonread import JSONError, Mode, read
+from streamparse.jsonscan import Scanner
+from streamparse.limits import Limits
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.sink import Call, Outcome
+from streamparse.tools import Toolset
+
+__all__ = ["Assembler", "Halt", "mint_ids"]
+
+PENDING: Final = 0
+OPEN: Final = 1
+ODD: Final = 2
+CLOSED: Final = 3
+
+_BLANK = " \t\r\n"
+_UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
+_PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_SHOWN = 200
+
+
+class Halt(Exception):
+    """A stream limit ended the parse; `Done` has been made.  Never leaves the library."""
+
+
+def mint_ids() -> Callable[[], str]:
+    """Return a maker of ids for calls that came without one: `call_0`, `call_1`, ..."""
+    numbers = count()
+    return lambda: f"call_{next(numbers)}"
+
+
+class _Call:
+    """One call's state."""
+
+    __slots__ = ("head", "id", "index", "name", "repaired", "revoked", "scanner", "size", "source", "state", "text")
+
+    def __init__(self, index: int, id: str, name: str, source: Source, scanner: Scanner) -> None:
+        self.index = index
+        self.id = id
+        self.name = name
+        self.source = source
+        self.state = PENDING if source == "native" else OPEN
+        self.head = ""  # what came while PENDING
+        self.text = StringIO()
+        self.size = 0
+        self.scanner = scanner
+        self.repaired = False
+        self.revoked = False
+
+    @property
+    def closed(self) -> bool:
+        return self.state == CLOSED
+
+    @property
+    def pending(self) -> bool:
+        return self.state == PENDING
+
+
+class Assembler:
+    """Turns verbs into events; keeps every call's life and the sum of the answer.
+
+    `offset` is where in the stream the verbs being told come from; errors carry it.
+    """
+
+    def __init__(
+        self, tools: Toolset, limits: Limits, mint: Callable[[], str] | None = None, mode: Mode = "lenient"
+    ) -> None:
+        self.offset: int | None = None
+        self._tools = tools
+        self._limits = limits
+        self._mint = mint or mint_ids()
+        self._mode: Mode = mode
+        self._events: list[Event] = []
+        self._calls: list[_Call] = []
+        self._open: dict[int, _Call] = {}  # not closed yet, by index
+        self._waiting: dict[int, _Call] = {}  # of these, those that hold a `{}` which may be a placeholder
+        self._open_size = 0
+        self._content = StringIO()
+        self._reasoning = StringIO()
+        self._refusal = StringIO()
+        self._late: set[int] = set()
+        self._response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], errors=[])
+        self._ended = False
+        self._failed = ""  # why the turn does not count
+        self._taken_back = ""  # why the server took the turn back, if it did
+        self._done = False
+
+    # -- what was made -------------------------------------------------------------------------------
+
+    def take(self) -> list[Event]:
+        """Return the events made since the last time."""
+        events = self._events
+        self._events = []
+        return events
+
+    @property
+    def calls_found(self) -> int:
+        """How many calls have started so far."""
+        return len(self._calls)
+
+    @property
+    def open_calls(self) -> bool:
+        """Whether any call has started and not closed."""
+        return bool(self._open)
+
+    @property
+    def response(self) -> ParsedResponse:
+        """The answer so far."""
+        response = self._response
+        response.content = self._content.getvalue()
+        response.reasoning = self._reasoning.getvalue()
+        response.refusal = self._refusal.getvalue()
+        return response
+
+    # -- text ----------------------------------------------------------------------------------------
+
+    def text(self, text: str) -> None:
+        if self._waiting:
+            self._supersede()
+        self._content.write(text)
+        self._events.append(TextDelta(text))
+
+    def reasoning(self, text: str) -> None:
+        if self._waiting:
+            self._supersede()
+        self._reasoning.write(text)
+        self._events.append(ReasoningDelta(text))
+
+    def refusal(self, text: str) -> None:
+        if self._waiting:
+            self._supersede()
+        self._refusal.write(text)
+        self._events.append(RefusalDelta(text))
+
+    def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        self._events.append(ProviderItem(kind, data, index))
+        self._response.items.append({"kind": kind, "data": data, "index": index})
+
+    # -- calls ---------------------------------------------------------------------------------------
+
+    def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
+        if self._waiting:
+            self._supersede()
+        limits = self._limits
+        if limits.max_calls is not None and len(self._calls) >= limits.max_calls:
+            self.halt("limit_calls", f"more than {limits.max_calls} calls")
+        if limits.max_open_calls is not None and len(self._open) >= limits.max_open_calls:
+            self.halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
+        call = _Call(len(self._calls), id or self._mint(), name, source, Scanner(limits.max_depth))
+        self._calls.append(call)
+        self._open[call.index] = call
+        self._events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
+        if limits.max_name is not None and len(name) > limits.max_name:
+            self.call_error(call, "limit_name", f"a name of {len(name)} characters")
+        elif limits.max_id is not None and len(call.id) > limits.max_id:
+            self.call_error(call, "limit_id", f"an id of {len(call.id)} characters")
+        return call
+
+    def call_arguments(self, call: Call, fragment: str) -> None:
+        assert isinstance(call, _Call)
+        if call.state == OPEN:
+            self._grow(call, fragment)
+        elif call.state == CLOSED:
+            self._late_text(call, fragment)
+        elif call.state == PENDING:
+            self._begin(call, call.head + fragment)
+        elif self._fits(call, len(fragment)):
+            call.text.write(fragment)
+
+    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        call = self.call_start(name, id)
+        assert isinstance(call, _Call)
+        if call.state != CLOSED and self._fits(call, len(arguments)):
+            call.text.write(arguments)
+            self._settle(call, whole=True)
+        return call
+
+    def call_end(self, call: Call) -> None:
+        assert isinstance(call, _Call)
+        if call.state == CLOSED:
+            return
+        if call.source != "native":
+            self._complete(call)
+        elif call.state != OPEN:  # an open value may not be closed by hearsay
+            self._settle(call)
+
+    def call_repaired(self, call: Call) -> None:
+        assert isinstance(call, _Call)
+        call.repaired = True
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        assert isinstance(call, _Call)
+        if call.state == CLOSED:
+            return
+        raw = call.head + call.text.getvalue()
+        self._response.broken_calls.append(BrokenCall(call.name, raw, call.id, code, call.index))
+        self._close_call(call)
+        self._late.add(call.index)  # what follows belongs to this error
+        self._error("call", code, message, call.index)
+
+    # -- the end -------------------------------------------------------------------------------------
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        self._response.usage = {**(self._response.usage or {}), **usage}
+
+    def finish(self, reason: str, outcome: Outcome = "stop") -> None:
+        self._response.finish_reason = reason
+        self._ended = True
+        if outcome == "failed":
+            self._take_back(reason)
+        elif outcome == "stop":
+            for call in list(self._open.values()):
+                if call.source == "native" and call.state != OPEN:
+                    self._settle(call)
+
+    def end(self) -> None:
+        self._ended = True
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        self._error(scope, code, message, None, offset)
+        if code == "provider_error":
+            self._take_back(code)
+        elif scope == "stream":
+            self._failed = self._failed or code
+
+    def halt(self, code: str, message: str) -> None:
+        """End the parse at a stream limit, with `Done`; raises `Halt`."""
+        self.error("stream", code, message)
+        self.close()
+        raise Halt(code)
+
+    def close(self, truncated: str | None = "stream_truncated") -> None:
+        """Give up what is open and make `Done`; `truncated` is the code for a turn that never ended."""
+        if self._done:
+            return
+        self._done = True
+        if truncated and not self._ended and not self._failed:
+            self._error("stream", truncated, "the body ended before the server ended its turn")
+            self._failed = truncated
+        for call in list(self._open.values()):
+            raw = call.head + call.text.getvalue()
+            self.call_error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {raw}")
+        if self._taken_back:
+            self._take_back(self._taken_back)
+        response = self._response
+        response.ok = not self._failed
+        self._events.append(Done(response.finish_reason, response.usage, response.ok))
+
+    # -- inside --------------------------------------------------------------------------------------
+
+    def _begin(self, call: _Call, head: str) -> None:
+        """Decide what a native call's arguments are, as soon as their first characters tell."""
+        undecided = _UNDECIDED.match(head)
+        assert undecided is not None
+        if undecided.end() == len(head):
+            call.head = head
+            return
+        placeholder = _PLACEHOLDER.match(head)
+        if placeholder is not None:
+            self._placeholder(call, head, placeholder.end())
+            return
+        call.head = ""
+        if "{" in undecided[0]:
+            call.state = OPEN
+            self._grow(call, head)
+            return
+        call.state = ODD
+        if self._fits(call, len(head)):
+            call.text.write(head)
+
+    def _placeholder(self, call: _Call, head: str, end: int) -> None:
+        """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
+        rest = head[end:].lstrip(_BLANK)
+        if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
+            call.head = ""
+            call.state = OPEN
+            self._grow(call, head)
+        elif rest:
+            call.head = ""
+            self._waiting.pop(call.index, None)
+            self._begin(call, rest)
+        else:
+            call.head = head
+            self._waiting[call.index] = call
+
+    def _supersede(self) -> None:
+        """The model moved on: what waits behind a `{}` is complete with it."""
+        for call in list(self._waiting.values()):
+            self._settle(call)
+
+    def _settle(self, call: _Call, whole: bool = False) -> None:
+        """The call is over and its text is not an object that closed by itself: read what there is."""
+        text = call.head + call.text.getvalue()
+        kept = text.strip(_BLANK)
+        if kept in ("", "null") and not whole and self._tools.requires_arguments(call.name):
+            self.call_error(call, "missing_arguments", f"no arguments for {call.name!r}")
+            return
+        if kept in ("", "null"):
+            text = "{}"
+        call.head = ""
+        call.text = StringIO()
+        self._delta(call, text)
+        self._complete(call)
+
+    def _grow(self, call: _Call, fragment: str) -> None:
+        """More text of an open call: pass it through, and watch for its end."""
+        if call.source != "native":
+            self._delta(call, fragment)
+            return
+        scanner = call.scanner
+        end = scanner.scan(fragment)
+        if end < 0:
+            self._delta(call, fragment)
+            return
+        if end:
+            self._delta(call, fragment[:end])
+        if scanner.error is not None:
+            self.call_error(call, scanner.error, f"the arguments of {call.name!r} are not JSON")
+        else:
+            self._complete(call)
+        if end < len(fragment):
+            self._late_text(call, fragment[end:])
+
+    def _delta(self, call: _Call, fragment: str) -> None:
+        if fragment and call.state != CLOSED and self._fits(call, len(fragment)):
+            call.text.write(fragment)
+            self._events.append(ToolCallDelta(call.index, fragment))
+
+    def _fits(self, call: _Call, size: int) -> bool:
+        call.size += size
+        self._open_size += size
+        limits = self._limits
+        if limits.max_call_args is not None and call.size > limits.max_call_args:
+            self.call_error(call, "limit_args", f"the arguments exceed {limits.max_call_args} characters")
+            return False
+        if limits.max_pending is not None and self._open_size > limits.max_pending:
+            self.halt("limit_pending", f"the open calls exceed {limits.max_pending} characters")
+        return True
+
+    def _complete(self, call: _Call) -> None:
+        if call.state == CLOSED:
+            return
+        raw = call.text.getvalue()
+        try:
+            arguments, source = self._decode(call, raw)
+        except JSONError as error:
+            self.call_error(call, error.code, f"the arguments of {call.name!r} are not a JSON object: {error.message}")
+            return
+        self._close_call(call)
+        found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
+        self._response.tool_calls.append(found)
+        self._events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
+
+    def _decode(self, call: _Call, raw: str) -> tuple[dict[str, Any], Source]:
+        """Read a call's argument text; a value in a string (encoded twice) counts as a repair."""
+        try:
+            reading = read(raw, self._mode, self._limits)
+        except JSONError:
+            if call.source == "native" or self._mode == "strict":
+                raise
+            reading = read(raw, "heal", self._limits)
+        value, repaired = reading.value, bool(reading.repairs) or call.repaired
+        if isinstance(value, str) and self._mode != "strict":
+            value, repaired = read(value, self._mode, self._limits).value, True
+        if not isinstance(value, dict):
+            raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
+        return value, "recovered" if repaired else call.source
+
+    def _late_text(self, call: _Call, text: str) -> None:
+        """Text after the end of a call: blanks are nothing, more is an anomaly, told once for each call."""
+        if text.strip(_BLANK) and call.index not in self._late:
+            self._late.add(call.index)
+            self._error("frame", "late_arguments", f"text after the arguments of {call.name!r} ({call.id})")
+
+    def _close_call(self, call: _Call) -> None:
+        call.state = CLOSED
+        self._open_size -= call.size
+        self._open.pop(call.index, None)
+        self._waiting.pop(call.index, None)
+
+    def _error(
+        self, scope: Scope, code: str, message: str, index: int | None = None, offset: int | None = None
+    ) -> None:
+        event = Error(scope, code, message, index, self.offset if self.offset is not None else offset)
+        self._events.append(event)
+        self._response.errors.append(event)
+
+    def _take_back(self, reason: str) -> None:
+        """The server ended the turn with a failure: no call of it stands."""
+        self._failed = self._taken_back = reason
+        calls = self._response.tool_calls
+        for position, call in enumerate(calls):
+            if not call.revoked:
+                calls[position] = replace(call, revoked=True)
+                self._events.append(ToolCallRevoked(call.index, call.id, reason))
+
+
+def _shown(word: str) -> str:
+    """Names and ids over every bound are cut in the event that announces them; an error follows it."""
+    return word if len(word) <= 64 * 1024 else word[:_SHOWN]

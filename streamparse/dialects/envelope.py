@@ -1,0 +1,54 @@
+"""Which decoded JSON values are calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from streamparse.jsonread import JSONError, read
+
+__all__ = ["ARGUMENT_KEYS", "NAME_KEYS", "Found", "calls_in"]
+
+NAME_KEYS = ("name", "tool", "tool_name", "function_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+_LISTS = ("tool_calls", "toolCalls", "calls")
+
+
+class Found(NamedTuple):
+    """A call as a decoded value says it."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str | None = None
+
+
+def calls_in(
+    value: Any, names: tuple[str, ...] = NAME_KEYS, arguments: tuple[str, ...] = ARGUMENT_KEYS
+) -> Iterator[Found]:
+    """Yield the calls that a value is: an object, an array of them, or one of the known envelopes."""
+    if isinstance(value, list):
+        for element in value:
+            yield from calls_in(element, names, arguments)
+    if not isinstance(value, dict):
+        return
+    for key in _LISTS:
+        if isinstance(value.get(key), list):
+            yield from calls_in(value[key], names, arguments)
+            return
+    function = value.get("function")
+    body = function if isinstance(function, dict) else value
+    name = next((body[key] for key in names if isinstance(body.get(key), str)), None)
+    given = next((_object(body[key]) for key in arguments if key in body), None)
+    if name is not None and given is not None:
+        id = value.get("id")
+        yield Found(name, given, id if isinstance(id, str) and id else None)
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """Arguments: an object, or a string that says one."""
+    if isinstance(value, str):
+        try:
+            value = read(value).value
+        except JSONError:
+            return None
+    return value if isinstance(value, dict) else None

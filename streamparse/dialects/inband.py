@@ -1,0 +1,248 @@
+"""The sink in front of the assembler: finds calls and reasoning in the text that passes through.
+
+In prose one search for the armed markers is all it costs.  At a marker each dialect that shares it is asked
+whether what follows is its own; the first that says yes reads on, and if none does, the marker was
+prose and comes out as text.  Nothing is held back but the beginning of a marker, what a dialect needs to
+decide, and white space between a call and what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Literal
+
+from streamparse.dialects.armed import Armed
+from streamparse.dialects.grammar import Context, Dialect, Thought
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Overflow, Reader, Step
+from streamparse.events import Scope, Source
+from streamparse.limits import Limits
+from streamparse.sink import Call, Outcome, Sink
+from streamparse.tools import Toolset
+
+__all__ = ["InBand"]
+
+START: Final = 0  # nothing but blanks and thoughts so far
+AFTER: Final = 1  # nothing but blanks since a call
+TEXT: Final = 2
+
+_RESCAN = 4096
+_BLANK = " \t\r\n"
+
+
+class InBand:
+    """A `Sink` that listens to `text` and passes everything else on.
+
+    `found` is the name of the dialect that produced a call, once one did.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        dialects: Iterable[str] | Literal["auto"],
+        tools: Toolset,
+        reasoning: Literal["auto", "open", "closed"],
+        limits: Limits,
+    ) -> None:
+        self._sink = sink
+        self._armed = Armed(dialects, tools, reasoning != "closed")
+        self._context = Context(sink, tools, limits)
+        self._reader = Reader()
+        self._grammar: Step[bool] | None = None
+        self._opened = 0  # the size of the marker that is being tried, and of the gap before it
+        self._place = START
+        self._prior = ""  # the text that was told last
+        self._tell: Callable[[str], None] = sink.text
+        self._markers: Markers = self._armed.at_start
+        self._thought: Thought | None = None
+        self.found: str | None = None
+        self.position: int | None = None
+        """How much text has been pushed, if the owner counts it: where errors in it are."""
+        if reasoning == "open":
+            self._enter_thought(self._armed.any_thought)
+
+    # -- the one verb that is listened to --------------------------------------------------------------
+
+    def text(self, text: str) -> None:
+        reader = self._reader
+        idle = self._grammar is None and reader.at >= len(reader.buffer) and self._place == TEXT
+        if idle and self._markers.search(text) is None:
+            self._prior = text
+            self._tell(text)
+        else:
+            reader.push(text)
+            self._advance()
+
+    def close(self) -> None:
+        """The text is over: decide what is held."""
+        self._reader.final = True
+        self._advance()
+
+    # -- verbs that are passed on ----------------------------------------------------------------------
+
+    def reasoning(self, text: str) -> None:
+        self._sink.reasoning(text)
+
+    def refusal(self, text: str) -> None:
+        self._sink.refusal(text)
+
+    def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
+        self._release()
+        return self._sink.call_start(name, id, source)
+
+    def call_arguments(self, call: Call, fragment: str) -> None:
+        self._sink.call_arguments(call, fragment)
+
+    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        self._release()
+        return self._sink.call_whole(name, arguments, id)
+
+    def call_end(self, call: Call) -> None:
+        self._sink.call_end(call)
+
+    def call_repaired(self, call: Call) -> None:
+        self._sink.call_repaired(call)
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        self._sink.call_error(call, code, message)
+
+    def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        self._sink.item(kind, data, index)
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        self._sink.usage(usage)
+
+    def finish(self, reason: str, outcome: Outcome = "stop") -> None:
+        self._sink.finish(reason, outcome)
+
+    def end(self) -> None:
+        self._sink.end()
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        self._sink.error(scope, code, message, offset)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        reader = self._reader
+        while True:
+            if self._grammar is not None:
+                if not self._resume():
+                    return
+            elif reader.at >= len(reader.buffer) or not self._scan():
+                return
+
+    def _resume(self) -> bool:
+        """Let the grammar go on; False if it needs more text."""
+        assert self._grammar is not None
+        try:
+            next(self._grammar)
+        except StopIteration as stop:
+            self._leave(stop.value)
+            return True
+        except Overflow as overflow:
+            self._leave(False, overflow.most)
+            return True
+        return False
+
+    def _scan(self) -> bool:
+        """Tell text up to the next marker and act on it; False if more text is needed."""
+        reader = self._reader
+        text, at = reader.buffer, reader.at
+        found = self._markers.search(text, at)
+        end = len(text) if found is None else found.start()
+        gap = end - at if self._place == AFTER and not text[at:end].strip(_BLANK) else 0
+        if end > at and not gap:
+            self._say(end - at)
+        if found is None:
+            return self._drop_gap(gap)
+        if self._markers.whole(found, reader.final):
+            self._meet(found[0], gap)
+            return True
+        if reader.final:
+            self._say(1)
+        return reader.final
+
+    def _drop_gap(self, gap: int) -> bool:
+        """Blanks after a call wait for what follows; at the end of the text they are structure."""
+        if self._reader.final:
+            self._reader.take(gap)
+        return False
+
+    def _meet(self, marker: str, gap: int) -> None:
+        """A whole marker stands at the reader's place, or behind a gap after a call."""
+        thought = self._thought
+        if thought is not None and marker in thought.closes:
+            self._reader.take(len(marker))
+            self._leave_thought()
+            return
+        opens = self._armed.thoughts.get(marker)
+        if thought is None and opens is not None and self._place != TEXT:
+            self._reader.take(gap + len(marker))
+            self._enter_thought(opens)
+            return
+        at_line = self._place != TEXT or self._prior.endswith("\n")
+        candidates = self._armed.candidates(marker, self._place == START, at_line)
+        if not candidates:
+            self._say(gap + len(marker))
+            return
+        self._opened = gap + len(marker)
+        self._grammar = self._try(gap, marker, candidates)
+
+    def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[bool]:
+        """Ask each dialect that shares the marker; whether one read a call."""
+        reader, context = self._reader, self._context
+        if self.position is not None:
+            context.sink.offset = self.position - (len(reader.buffer) - reader.at)  # type: ignore[attr-defined]
+        for dialect, inclusive, declared in candidates:
+            reader.remember(context.limits.max_held_text if declared else context.limits.max_call_args)
+            reader.take(gap if inclusive else gap + len(marker))
+            if (yield from reader.look(dialect.probe)) is not None:
+                ground = context.for_declared() if declared else context
+                if (yield from dialect.body(reader, ground)):
+                    self.found = dialect.name
+                    return True
+            reader.rewind(0)
+        return False
+
+    def _leave(self, found: bool, seen: int = _RESCAN) -> None:
+        """The grammar has ended: what it took and gave no meaning to is text again."""
+        self._grammar = None
+        reader = self._reader
+        kept = reader.forgive()
+        reader.put_back(kept)
+        if found:
+            if self._thought is not None:
+                self._leave_thought()
+            self._place = AFTER
+            self._markers = self._armed.later
+        else:
+            # Looking again at much that was rejected once would make the work grow with its square.
+            self._say(seen if len(kept) > seen else self._opened)
+
+    def _say(self, size: int) -> None:
+        text = self._reader.take(size)
+        self._prior = text
+        if self._thought is None and self._place != TEXT and text.strip(_BLANK):
+            self._place = TEXT
+            self._markers = self._armed.later
+        self._tell(text)
+
+    def _enter_thought(self, thought: Thought) -> None:
+        self._thought = thought
+        self._tell = self._sink.reasoning
+        self._markers = self._armed.in_thought(thought)
+
+    def _leave_thought(self) -> None:
+        self._thought = None
+        self._tell = self._sink.text
+        self._markers = self._armed.at_start if self._place == START else self._armed.later
+
+    def _release(self) -> None:
+        """A native call begins: text that is held for a marker's beginning comes before it."""
+        reader = self._reader
+        if self._grammar is None and reader.at < len(reader.buffer):
+            if self._place == AFTER and not reader.buffer[reader.at :].strip(_BLANK):
+                reader.rest()
+            else:
+                self._say(len(reader.buffer) - reader.at)

@@ -1,0 +1,222 @@
+"""Grammar A: a marker, then a JSON object that is the call.
+
+    <tool_call>
+    {"name": NAME, "arguments": {...}}
+    </tool_call>
+
+The envelope is read member by member, so that the call starts, and its arguments stream, as soon as its
+name and the first character of its arguments have come.  The arguments pass through untouched: a
+string-aware scanner watches for their end, so that a marker inside of a JSON string is data.  The call is
+complete at the brace that closes its object, whatever closing tag may follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any
+
+import msgspec
+import regex
+
+from streamparse.dialects.envelope import calls_in
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.values import bracketed, string
+from streamparse.jsonread import JSONError, read
+from streamparse.sink import Call
+
+__all__ = ["JsonCalls"]
+
+_SCALAR = regex.compile(r"[^,}\]\s<]++")
+_GAP = r"[ \t\r\n]{0,64}"
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is known of one call object so far."""
+
+    name: str | None = None
+    id: str | None = None
+    arguments: str | None = None  # they came before the name
+    call: Call | None = None
+    foreign: bool = False  # it names no declared tool where only those count
+    whole: bool = True  # the last value that was begun has ended
+
+
+@dataclass(frozen=True)
+class JsonCalls:
+    """One or more JSON objects, each a call; also in an array.
+
+    `closes` may end the block; none of `opens` may stand inside of it but in a string.  With `explicit` an object without arguments is no call.
+    """
+
+    closes: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+    last_closes: tuple[str, ...] = ()
+    """Closing markers as a model cuts them short at the end of its text."""
+    names: tuple[str, ...] = ("name",)
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+    ids: tuple[str, ...] = ("id",)
+    explicit: bool = False
+    stops: Markers = field(init=False)
+    between: regex.Pattern[str] = field(init=False)
+    in_list: regex.Pattern[str] = field(init=False)
+    end: regex.Pattern[str] = field(init=False)
+    last_end: regex.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        close = "|".join(regex.escape(marker) for marker in sorted(self.closes, key=len, reverse=True)) or "(?!)"
+        more = rf"(?P<more>[;,]?{_GAP}(?=\{{))"
+        last = "|".join((close, *(regex.escape(marker) for marker in self.last_closes)))
+        object.__setattr__(self, "stops", Markers((*self.closes, *self.opens)))
+        object.__setattr__(self, "between", regex.compile(rf"{_GAP}(?:{more}|(?=\}}?{_GAP}(?:{close})))"))
+        object.__setattr__(self, "in_list", regex.compile(rf"{_GAP}(?:{more}|\])"))
+        object.__setattr__(self, "end", regex.compile(rf"{_GAP}\}}?{_GAP}(?:{close})"))
+        object.__setattr__(self, "last_end", regex.compile(rf"{_GAP}\}}?{_GAP}(?:{last})"))
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        found = False
+        between = self.between
+        if (yield from reader.blanks()) == "[":
+            reader.take(1)
+            between = self.in_list
+        while (yield from reader.blanks()) == "{":
+            if not (yield from self._object(reader, context)):
+                return found
+            found = True
+            following = yield from reader.match(between)
+            if following is None or following["more"] is None:
+                yield from reader.match(self.end, self.last_end)
+                return True
+            reader.remember()
+        return found
+
+    def _object(self, reader: Reader, context: Context) -> Step[bool]:
+        """Read one call object; False if it is none."""
+        start = reader.taken()
+        draft = _Draft()
+        sound = yield from self._members(reader, context, draft)
+        if draft.call is not None:
+            self._finish(context, draft, sound)
+            return True
+        if draft.foreign:
+            return False
+        if not sound:
+            reader.rewind(start)
+            return (yield from self._healed(reader, context))
+        return self._tell_whole(reader, context, draft)
+
+    def _finish(self, context: Context, draft: _Draft, sound: bool) -> None:
+        assert draft.call is not None
+        if not draft.whole:
+            context.sink.call_error(draft.call, "malformed_call", f"the call of {draft.name!r} breaks off")
+            return
+        if not sound:
+            context.sink.call_repaired(draft.call)
+        context.sink.call_end(draft.call)
+
+    def _tell_whole(self, reader: Reader, context: Context, draft: _Draft) -> bool:
+        """Tell a call whose object is whole: its arguments came before its name, or not at all."""
+        if draft.name is None or (draft.arguments is None and self.explicit):
+            return False
+        reader.commit()
+        call = context.sink.call_start(draft.name, draft.id, "inband")
+        context.sink.call_arguments(call, draft.arguments or "{}")
+        context.sink.call_end(call)
+        return True
+
+    def _members(self, reader: Reader, context: Context, draft: _Draft) -> Step[bool]:
+        """Read an object's members up to its closing brace; False where it is not sound."""
+        reader.take(1)
+        while True:
+            after = yield from reader.blanks()
+            if after == "}":
+                reader.take(1)
+                return True
+            if after == ",":
+                reader.take(1)
+                continue
+            key = (yield from string(reader, context.limits.max_key)) if after == '"' else None
+            if key is None or (yield from reader.blanks()) != ":":
+                return False
+            reader.take(1)
+            if not (yield from self._member(reader, context, draft, key)):
+                return False
+
+    def _member(self, reader: Reader, context: Context, draft: _Draft, key: str) -> Step[bool]:
+        """Read one member's value."""
+        first = yield from reader.blanks()
+        if key in self.names and first == '"' and draft.name is None:
+            name = yield from string(reader, context.limits.max_name)
+            if name is None:
+                return False
+            draft.name = context.tool_name(name)
+            draft.foreign = context.declared and draft.name not in context.tools
+            return not draft.foreign
+        if key in self.ids and first == '"':
+            draft.id = yield from string(reader, context.limits.max_id)
+            return draft.id is not None
+        if key in self.arguments and draft.call is None and draft.arguments is None:
+            return (yield from self._arguments(reader, context, draft, first))
+        if key == "function" and first == "{" and draft.name is None:
+            return (yield from self._members(reader, context, draft))
+        return (yield from self._value(reader, context, lambda _: None))
+
+    def _arguments(self, reader: Reader, context: Context, draft: _Draft, first: str) -> Step[bool]:
+        if draft.name is None:
+            text = StringIO()
+            whole = yield from self._decoded(reader, context, text.write, first)
+            draft.arguments = text.getvalue()
+            return whole
+        reader.commit()
+        sink = context.sink
+        call = draft.call = sink.call_start(draft.name, draft.id, "inband")
+        draft.whole = False
+        whole = yield from self._decoded(reader, context, lambda text: sink.call_arguments(call, text), first)
+        draft.whole = whole
+        return whole
+
+    def _decoded(self, reader: Reader, context: Context, tell: Callable[[str], Any], first: str) -> Step[bool]:
+        """Read an argument value; one that is written as a JSON string is told as what the string says."""
+        if first != '"':
+            return (yield from self._value(reader, context, tell))
+        text = yield from string(reader, context.limits.max_call_args)
+        if text is not None:
+            tell(text)
+        return text is not None
+
+    def _value(self, reader: Reader, context: Context, tell: Callable[[str], Any]) -> Step[bool]:
+        """Tell any JSON value's text as it comes; False if it breaks off."""
+        first = yield from reader.blanks()
+        if first in ("{", "["):
+            return (yield from bracketed(reader, self.stops, context.limits.max_depth, tell))
+        if first == '"':
+            return (yield from string(reader, context.limits.max_call_args)) is not None
+        scalar = yield from reader.match(_SCALAR)
+        if scalar is not None:
+            tell(scalar[0])
+        return scalar is not None
+
+    def _healed(self, reader: Reader, context: Context) -> Step[bool]:
+        """Read an object that is not JSON (a Python literal, say) as a whole; False if it is no call."""
+        text = StringIO()
+        if (yield from reader.peek()) != "{" or not (
+            yield from bracketed(reader, self.stops, context.limits.max_depth, text.write)
+        ):
+            return False
+        try:
+            value = read(text.getvalue(), "heal", context.limits).value
+        except JSONError:
+            return False
+        found = next(calls_in(value, self.names, self.arguments), None)
+        if found is None or (context.declared and context.tool_name(found.name) not in context.tools):
+            return False
+        reader.commit()
+        call = context.sink.call_start(context.tool_name(found.name), found.id, "inband")
+        context.sink.call_arguments(call, msgspec.json.encode(found.arguments).decode())
+        context.sink.call_repaired(call)
+        context.sink.call_end(call)
+        return True

@@ -1,0 +1,69 @@
+"""JSON values inside of text: read as they come, their end found without reading them twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import regex
+
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Reader, Step
+from streamparse.jsonread import JSONError, read
+from streamparse.jsonscan import Scanner
+
+__all__ = ["bracketed", "string"]
+
+_PLAIN = regex.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', regex.DOTALL)
+
+
+def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Callable[[str], Any]) -> Step[bool]:
+    """Tell an object or array as it comes; False if it breaks off.
+
+    One of `stops` outside of a string breaks it: no JSON may hold one there.
+    """
+    scanner = Scanner(max_depth)
+    while True:
+        text, at = reader.buffer, reader.at
+        stop = stops.search(text, at)
+        limit = len(text) if stop is None else stop.start()
+        end = scanner.scan(text, at, limit)
+        if end >= 0:
+            tell(reader.take(end - at))
+            return scanner.error is None
+        if limit > at:
+            tell(reader.take(limit - at))
+        if stop is not None and not scanner.in_string and stops.whole(stop, reader.final):
+            return False
+        if stop is not None and (scanner.in_string or reader.final):
+            scanner.scan(text, limit, limit + 1)
+            tell(reader.take(1))
+        elif reader.final:
+            return False
+        else:
+            yield
+
+
+def string(reader: Reader, limit: int | None) -> Step[str | None]:
+    """Read a JSON string; return what it says, None if it is none, or is too long."""
+    token = StringIO()
+    token.write(reader.take(1))
+    while True:
+        plain = _PLAIN.match(reader.buffer, reader.at)
+        assert plain is not None
+        token.write(reader.take(plain.end() - reader.at))
+        if reader.at < len(reader.buffer) and reader.buffer[reader.at] == '"':
+            token.write(reader.take(1))
+            return _unquoted(token.getvalue())
+        if reader.final or (limit is not None and token.tell() > limit):
+            return None
+        yield
+
+
+def _unquoted(token: str) -> str | None:
+    try:
+        value = read(token).value
+    except JSONError:
+        return None
+    return value if isinstance(value, str) else None

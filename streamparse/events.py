@@ -1,0 +1,149 @@
+"""The vocabulary: one set of events for every server and every way to write a call.
+
+Events are frozen and cheap.  `msgspec.json.encode(event)` is their wire form, with the kind in `type`
+(`text_delta`, `tool_call_complete`, ...), and `msgspec.json.decode(data, type=Event)` reads it back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+__all__ = [
+    "Done",
+    "Error",
+    "Event",
+    "ProviderItem",
+    "ReasoningDelta",
+    "RefusalDelta",
+    "Scope",
+    "Source",
+    "TextDelta",
+    "ToolCallComplete",
+    "ToolCallDelta",
+    "ToolCallRevoked",
+    "ToolCallStart",
+]
+
+Source: TypeAlias = Literal["native", "inband", "recovered"]
+"""Where a call was found: in the wire's own fields, in the text, or only after a repair."""
+
+Scope: TypeAlias = Literal["stream", "frame", "call"]
+"""What an error spoils: the rest of the stream, one frame of it, or one call."""
+
+
+def _snake_case(class_name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
+
+
+class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_snake_case):
+    pass
+
+
+class TextDelta(_Event, frozen=True, gc=False):
+    """The next piece of the visible answer."""
+
+    text: str
+
+
+class ReasoningDelta(_Event, frozen=True, gc=False):
+    """The next piece of the model's thought, or of the provider's summary of it."""
+
+    text: str
+
+
+class RefusalDelta(_Event, frozen=True, gc=False):
+    """The next piece of a refusal that the provider marks as one."""
+
+    text: str
+
+
+class ToolCallStart(_Event, frozen=True, gc=False):
+    """A call has a name; its arguments follow.  `index` counts calls by order of appearance, from 0."""
+
+    index: int
+    id: str
+    name: str
+
+
+class ToolCallDelta(_Event, frozen=True, gc=False):
+    """The next piece of a call's argument text."""
+
+    index: int
+    arguments: str
+
+
+class ToolCallComplete(_Event, frozen=True, gc=False):
+    """A call is whole: no byte that follows can change it.
+
+    `raw` is the text that the deltas summed to; `arguments` is what it says.  With
+    `source="recovered"` the text had to be repaired to be read, and `raw` is still the text as it came.
+    """
+
+    index: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    source: Source
+    raw: str
+
+
+class ToolCallRevoked(_Event, frozen=True, gc=False):
+    """The server took its turn back (error, refusal, content filter) after this call was complete."""
+
+    index: int
+    id: str
+    reason: str
+
+
+class ProviderItem(_Event, frozen=True, gc=False):
+    """JSON without an event of its own that a user or the provider wants back, once and whole.
+
+    Signatures, encrypted reasoning, server-side tool calls and their results, citations.
+    """
+
+    kind: str
+    data: Any
+    index: int | None = None
+
+
+class Error(_Event, frozen=True, gc=False):
+    """Something in the input was wrong; never the last event, never an exception.
+
+    `code` is stable (see `streamparse.errors`), `message` is for people, `index` is the call's,
+    `offset` counts the bytes of the stream up to the trouble (of text: the characters).
+    """
+
+    scope: Scope
+    code: str
+    message: str
+    index: int | None = None
+    offset: int | None = None
+
+
+class Done(_Event, frozen=True, gc=False):
+    """The end, always the last event and always there.
+
+    `finish_reason` is the server's own word.  `ok` is true only if the server itself ended the turn.
+    """
+
+    finish_reason: str | None
+    usage: dict[str, Any] | None
+    ok: bool
+
+
+Event: TypeAlias = (
+    TextDelta
+    | ReasoningDelta
+    | RefusalDelta
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallComplete
+    | ToolCallRevoked
+    | ProviderItem
+    | Error
+    | Done
+)
+"""Any event; works in annotations, in `isinstance` and as a msgspec type."""

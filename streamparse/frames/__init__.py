@@ -1,0 +1,28 @@
+"""Frames: cuts the bytes of a body into messages, however they arrive.
+
+Each framer holds only what is incomplete, looks at no byte twice as often because chunks are small, and never decodes:
+a frame is bytes.  `AutoFramer` tells from the first bytes which framer a body needs.
+"""
+
+from __future__ import annotations
+
+from streamparse.frames.frame import Chunk, Fault, Frame, Framer
+from streamparse.frames.ndjson import NDJSON
+from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
+from streamparse.frames.sse import SSE
+from streamparse.frames.values import JSONArray, JSONBody
+
+__all__ = [
+    "FRAMERS",
+    "NDJSON",
+    "SSE",
+    "AutoFramer",
+    "Chunk",
+    "Fault",
+    "Format",
+    "Frame",
+    "Framer",
+    "JSONArray",
+    "JSONBody",
+    "Sniffer",
+]

@@ -1,0 +1,101 @@
+"""One JSON value a line, as Ollama sends it.
+
+Only LF ends a line: U+2028, U+0085 and a CR inside the line are data.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.limits import Limits
+
+__all__ = ["NDJSON"]
+
+
+class NDJSON:
+    """A framer of JSON lines; see `Framer` for the promises.
+
+    Blank lines are skipped, one CR before the LF is dropped, and a last line needs no LF.
+    `max_line` bounds the bytes before the LF, `max_event` those of the frame.
+    """
+
+    __slots__ = ("_carry", "_max_event", "_max_line", "_one_read", "error", "received")
+
+    def __init__(self, limits: Limits) -> None:
+        self.error: Fault | None = None
+        self.received = 0
+        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
+        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._one_read = min(self._max_line, self._max_event)
+        self._carry = bytearray()  # the line whose end has not come
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return len(self._carry)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the lines that they complete."""
+        if type(chunk) is bytes and chunk.startswith(b"{") and not self._carry and self.error is None:
+            # By far the most common read is exactly one object: it needs no loop.
+            size = len(chunk)
+            line = chunk.removesuffix(b"}\n")
+            if len(line) == size - 2 and 10 not in line and size <= self._one_read:
+                at = self.received
+                self.received = at + size
+                return [Frame(chunk[:-1], b"", at)]
+        return self._feed(bytes(chunk))
+
+    def close(self) -> list[Frame]:
+        """End the body: its last line needs no LF."""
+        last = bytes(self._carry)
+        self._carry.clear()
+        return self._take([last], self.received - len(last)) if last else []
+
+    def _feed(self, chunk: bytes) -> list[Frame]:
+        at = self.received - len(self._carry)
+        self.received += len(chunk)
+        if self.error is not None:
+            return []
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        carry = self._carry
+        if carry and lines:
+            carry += lines[0]
+            lines[0] = bytes(carry)
+            carry.clear()
+        frames = self._take(lines, at)
+        if not self.error:
+            carry += rest
+            if len(carry) > self._max_line:
+                self._line_too_long(self.received - len(carry))
+        return frames
+
+    def _take(self, lines: list[bytes], at: int) -> list[Frame]:
+        """Take whole lines without their LF, the first of which begins at `at`."""
+        frames = []
+        for line in lines:
+            if len(line) > self._max_line:
+                self._line_too_long(at)
+                break
+            text = line.removesuffix(b"\r")
+            offset = at
+            if at == 0 and text.startswith(BOM):
+                text = text[3:]
+                offset = 3
+            if len(text) > self._max_event:
+                message = f"an event holds more than {self._max_event} bytes"
+                self._stop("limit_event", message, offset + self._max_event)
+                break
+            if text and not text.isspace():
+                frames.append(Frame(text, b"", offset))
+            at += len(line) + 1
+        return frames
+
+    def _line_too_long(self, at: int) -> None:
+        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", at + self._max_line)
+
+    def _stop(self, code: str, message: str, offset: int) -> None:
+        self.error = Fault(code, message, offset)
+        self._carry.clear()

@@ -1,0 +1,182 @@
+"""What kind of body this is, told from its first bytes.
+
+A content type often lies (JSON errors under `text/event-stream`, NDJSON under `application/json`), the bytes do not.
+
+| after a byte order mark and blanks | is |
+|---|---|
+| `{`, and an object ends in that line | `ndjson` |
+| `{`, and it does not | `json`: one value, pretty printed; also a single line that no LF ends |
+| `[` | `json-array` |
+| four bytes that may be the length of a binary message | `aws-eventstream` |
+| within 4 KiB a line that begins with a field's name and a colon, or with a colon; nothing but blanks | `sse` |
+| anything else: HTML, plain text | `unknown` |
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from streamparse.frames.frame import BOM, Chunk, Fault, Frame, Framer
+from streamparse.frames.ndjson import NDJSON
+from streamparse.frames.sse import SSE
+from streamparse.frames.values import JSONArray, JSONBody, ValueScanner
+from streamparse.limits import Limits
+
+__all__ = ["FRAMERS", "HEAD", "AutoFramer", "Format", "Sniffer"]
+
+Format: TypeAlias = Literal["sse", "ndjson", "json-array", "json", "aws-eventstream", "empty", "unknown"]
+
+FRAMERS: dict[Format, Callable[[Limits], Framer]] = {
+    "sse": SSE,
+    "ndjson": NDJSON,
+    "json-array": JSONArray,
+    "json": JSONBody,
+}
+
+HEAD = 4096
+"""Bytes after which a body that resembles nothing known is `unknown`."""
+
+_EXCERPT = 200
+_AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
+_NOT_BLANK = re.compile(rb"[^ \t\r\n]")
+_LINE_END = re.compile(rb"[\r\n]")
+_FIELD = re.compile(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
+
+
+class Sniffer:
+    """Collects the head of a body until it shows its format; the answer does not depend on how the body is cut."""
+
+    __slots__ = ("_first", "_line", "_max_line", "_seen", "head")
+
+    def __init__(self, limits: Limits) -> None:
+        self.head = bytearray()
+        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
+        self._first = -1  # the first byte that is neither mark nor blank
+        self._line = 0  # where the first line begins that has not been judged
+        self._seen = 0  # how far a line end has been looked for
+
+    def feed(self, chunk: Chunk) -> Format | None:
+        """Take in the next bytes; return the format, or None if more bytes must tell."""
+        self.head += chunk
+        if self._first < 0 and not self._find_first():
+            return "sse" if len(self.head) >= HEAD else None  # blank lines are legal there
+        first = self.head[self._first]
+        if first == ord("{"):
+            return self._judge_object()
+        if first == ord("["):
+            return "json-array"
+        if first == 0 and self._is_aws_prelude():
+            return "aws-eventstream"
+        if first not in b"<\0" and self._has_field():
+            return "sse"
+        return "unknown" if len(self.head) >= HEAD else None
+
+    def close(self) -> Format:
+        """Decide, now that no more bytes come."""
+        if self._first < 0:
+            return "empty"
+        return "json" if self.head[self._first] == ord("{") else "unknown"
+
+    def _find_first(self) -> bool:
+        if not self._line and self.head.startswith(BOM):
+            self._line = len(BOM)
+        elif BOM.startswith(self.head):
+            return False
+        match = _NOT_BLANK.search(self.head, self._line, HEAD)
+        self._line = match.start() if match else len(self.head)
+        self._first = match.start() if match else -1
+        return match is not None
+
+    def _judge_object(self) -> Format | None:
+        head = self.head
+        bound = self._first + self._max_line
+        newline = head.find(b"\n", max(self._seen, self._first), bound + 1)
+        self._seen = len(head)
+        if newline >= 0:
+            line = bytes(memoryview(head)[self._first : newline])
+            return "ndjson" if ValueScanner().end(line) >= 0 else "json"
+        return "ndjson" if len(head) > bound else None  # whose framer will find the line too long
+
+    def _is_aws_prelude(self) -> bool:
+        length = self.head[:4]
+        return self._first == 0 and len(length) == 4 and int.from_bytes(length, "big") in _AWS_MESSAGE_BYTES
+
+    def _has_field(self) -> bool:
+        while not _FIELD.match(self.head, self._line, HEAD):
+            line_end = _LINE_END.search(self.head, self._line, HEAD)
+            if line_end is None:
+                return False
+            self._line = line_end.end()
+        return True
+
+
+class AutoFramer:
+    """A framer that first finds out what it frames; see `Framer` for the promises.
+
+    A body without a framer ends in the error `not_a_stream`, one without content in `empty_body`.
+    Once `framer` is there it may be fed directly.
+    """
+
+    __slots__ = ("_error", "_limits", "_received", "_sniffer", "format", "framer")
+
+    def __init__(self, limits: Limits) -> None:
+        self.format: Format | None = None
+        self.framer: Framer | None = None
+        self._limits = limits
+        self._sniffer = Sniffer(limits)
+        self._error: Fault | None = None
+        self._received = 0
+
+    @property
+    def error(self) -> Fault | None:
+        """What ended the framing early."""
+        return self.framer.error if self.framer else self._error
+
+    @property
+    def received(self) -> int:
+        """Bytes taken in so far."""
+        return self.framer.received if self.framer else self._received
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return self.framer.pending if self.framer else len(self._sniffer.head)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the frames that they complete."""
+        if self.framer is not None:
+            return self.framer.feed(chunk)
+        self._received += memoryview(chunk).nbytes
+        if self._error is not None:
+            return []
+        return self._begin(self._sniffer.feed(chunk))
+
+    def close(self) -> list[Frame]:
+        """End the body; return what its unfinished end still holds."""
+        frames: list[Frame] = []
+        if self.framer is None and self._error is None:
+            frames = self._begin(self._sniffer.close())
+        return frames + self.framer.close() if self.framer else frames
+
+    def _begin(self, format: Format | None) -> list[Frame]:
+        if format is None:
+            return []
+        self.format = format
+        head = bytes(self._sniffer.head)
+        self._sniffer.head.clear()
+        if format in FRAMERS:
+            self.framer = FRAMERS[format](self._limits)
+            return self.framer.feed(head)
+        self._error = _fault(format, head)
+        return []
+
+
+def _fault(format: Format, head: bytes) -> Fault:
+    if format == "empty":
+        return Fault("empty_body", "the body holds nothing but blanks", 0)
+    if format == "aws-eventstream":
+        return Fault("not_a_stream", "a binary AWS event stream, which has no framer", 0)
+    return Fault("not_a_stream", f"neither an event stream nor JSON: {head[:_EXCERPT].decode(errors='replace')!r}", 0)

@@ -1,0 +1,202 @@
+"""Server-sent events, by the WHATWG algorithm, over bytes.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+
+Three things differ from a browser, because servers of models do them and browsers lose them:
+
+- an event whose blank line is missing at the end of the body is delivered by `close()`;
+- a field that the specification does not know is a frame of its own (`error: {...}` behind llama-box);
+- a line that begins like JSON is a frame without a field (a bare error object between the events).
+
+An event is handed over at the byte that ends its blank line: after a CR nobody waits for the LF.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.limits import Limits
+
+__all__ = ["RETRY_CAP", "SSE"]
+
+RETRY_CAP = 2**31 - 1
+"""Milliseconds; a longer `retry` counts as this."""
+
+_FIELDS = (b"data", b"event", b"id", b"retry")
+
+
+class SSE:
+    """A framer of server-sent events; see `Framer` for the promises.
+
+    `max_line` bounds a line without its end, `max_event` the data of an event, its lines joined by LF.
+    `retry` is the last reconnection time that the server asked for, in milliseconds.
+    """
+
+    __slots__ = (
+        "_after_cr",
+        "_carry",
+        "_data",
+        "_event",
+        "_id",
+        "_idle",
+        "_max_event",
+        "_max_line",
+        "_offset",
+        "_one_read",
+        "error",
+        "received",
+        "retry",
+    )
+
+    def __init__(self, limits: Limits) -> None:
+        self.error: Fault | None = None
+        self.received = 0
+        self.retry: int | None = None
+        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
+        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._one_read = min(self._max_line, self._max_event)
+        self._carry = bytearray()  # the line whose end has not come
+        self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
+        self._event = b""
+        self._id = b""
+        self._offset = 0
+        self._after_cr = False  # an LF that comes next belongs to the CR before it
+        self._idle = True  # nothing of the above is held
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return len(self._carry) + len(self._data or b"") + len(self._event)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the events that they complete."""
+        if self._idle and type(chunk) is bytes and (size := len(chunk)) <= self._one_read:
+            # Nearly every read is exactly one event, a data line with or without an event line: it needs no loop.
+            at = self.received
+            data = chunk.removeprefix(b"data: ").removesuffix(b"\n\n")
+            if len(data) == size - 8 and 10 not in data and 13 not in data:
+                self.received = at + size
+                return [Frame(data, b"", at + 6, b"data", self._id)]
+            first, _, second = chunk.partition(b"\n")
+            name = first.removeprefix(b"event: ")
+            data = second.removeprefix(b"data: ").removesuffix(b"\n\n")
+            if len(name) + len(data) == size - 16 and 10 not in data and 13 not in chunk:
+                self.received = at + size
+                return [Frame(data, name, at + len(name) + 14, b"data", self._id)]
+        return self._feed(bytes(chunk))
+
+    def close(self) -> list[Frame]:
+        """End the body: an unfinished line counts as a line, an unfinished event as an event if it has data."""
+        last = bytes(self._carry)
+        self._carry.clear()
+        if any(name.startswith(last) for name in _FIELDS):
+            last = b""  # cut inside the name of a field: nothing of its value has come
+        frames = self._take([last], self.received - len(last)) if last else []
+        if self._data:
+            frames += self._take([b"\n"], self.received)
+        self._data = None
+        return frames
+
+    def _feed(self, chunk: bytes) -> list[Frame]:
+        at = self.received - len(self._carry)
+        self.received += len(chunk)
+        if self.error is not None or not chunk:
+            return []
+        lines = chunk.splitlines(keepends=True)  # of bytes: at LF, CR and CRLF, nothing else
+        if self._after_cr and lines[0] == b"\n":
+            del lines[0]
+            at += 1
+        self._after_cr = chunk.endswith(b"\r")
+        rest = b"" if chunk.endswith((b"\n", b"\r")) else lines.pop()
+        carry = self._carry
+        if carry and lines:
+            carry += lines[0]
+            lines[0] = bytes(carry)
+            carry.clear()
+        frames = self._take(lines, at)
+        if not self.error:
+            carry += rest
+            if len(carry) > self._max_line:
+                self._line_too_long(self.received - len(carry))
+        self._idle = not (carry or self._event or self._after_cr or self.error) and self._data is None
+        return frames
+
+    def _take(self, lines: list[bytes], at: int) -> list[Frame]:
+        """Take whole lines, the first of which begins at `at`."""
+        frames = []
+        for line in lines:
+            text = line.rstrip(b"\r\n")
+            if not text:
+                data = self._data
+                if data is not None:
+                    frames.append(Frame(bytes(data), self._event, self._offset, b"data", self._id))
+                    self._data = None
+                self._event = b""
+            else:
+                value = text.removeprefix(b"data: ")
+                if len(value) != len(text) <= self._one_read and self._data is None:
+                    self._data = value
+                    self._offset = at + 6
+                else:
+                    frames += self._line(text, at)
+                    if self.error is not None:
+                        break
+            at += len(line)
+        return frames
+
+    def _line(self, text: bytes, at: int) -> list[Frame]:
+        """Take any line that is neither empty nor the first data of its event."""
+        end = at + len(text)
+        if len(text) > self._max_line:
+            self._line_too_long(at)
+            return []
+        if at == 0:
+            text = text.removeprefix(BOM)
+        return self._field(text, end) if text else []
+
+    def _field(self, text: bytes, end: int) -> list[Frame]:
+        """Take one field; return it as a frame if the specification would ignore it."""
+        if text[0] in b"{[":
+            return [Frame(text, b"", end - len(text), b"")]
+        name, _, value = text.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._add(value, end - len(value))
+        elif name == b"event":
+            self._event = value
+        elif name == b"id":
+            if 0 not in value:
+                self._id = value
+        elif name == b"retry":
+            if value.isdigit():
+                digits = value.lstrip(b"0")[:10] or b"0"  # ten digits are beyond the cap or exact
+                self.retry = min(int(digits), RETRY_CAP)
+        elif name:  # a line without a name is a comment
+            return [Frame(value, b"", end - len(value), name)]
+        return []
+
+    def _add(self, value: bytes, offset: int) -> None:
+        """Add a line to the data of the event."""
+        data = self._data
+        held = 0 if data is None else len(data) + 1
+        if held + len(value) > self._max_event:
+            past = offset + max(0, self._max_event - held)
+            self._stop("limit_event", f"an event holds more than {self._max_event} bytes", past)
+        elif data is None:
+            self._data = value
+            self._offset = offset
+        else:
+            if isinstance(data, bytes):
+                self._data = data = bytearray(data)
+            data += b"\n"
+            data += value
+
+    def _line_too_long(self, at: int) -> None:
+        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", at + self._max_line)
+
+    def _stop(self, code: str, message: str, offset: int) -> None:
+        self.error = Fault(code, message, offset)
+        self._carry.clear()
+        self._data = None
+        self._event = b""

@@ -1,0 +1,189 @@
+"""Bodies whose JSON is not cut by lines: one value, or one array that grows.
+
+Gemini without `alt=sse` sends `[{...}`, then `,\\n{...}` again and again, at last `]`.  Where an element ends is
+found by following strings and brackets only; whether it is JSON is for its reader to say.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.limits import Limits
+
+__all__ = ["JSONArray", "JSONBody", "ValueScanner"]
+
+# The repetitions are bounded because `re` keeps a record of each one: about 100 bytes, however short it is.
+_STRING_CHARACTERS = re.compile(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
+_NO_BRACKETS = re.compile(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
+_ELEMENT = re.compile(rb"[^\s,\]]")
+_WORD_END = re.compile(rb'[\s,\[\]{}"]')
+_QUOTE = ord('"')
+
+
+class ValueScanner:
+    """Finds where an object, an array or a string ends, in text that comes in pieces.
+
+    Brackets are counted, not matched.  Every byte is looked at a few times at most, however the text is cut.
+    """
+
+    __slots__ = ("_depth", "_escaped", "_in_string")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = False
+        self._escaped = False  # the last byte was a backslash inside a string
+
+    def end(self, piece: bytes, at: int = 0) -> int:
+        """Go on at `at`; return the position after the byte that ends the value, or -1 if it goes on."""
+        size = len(piece)
+        while at < size:
+            if self._in_string:
+                at = self._skip_characters(piece, at)
+                if not self._in_string and self._depth == 0:
+                    return at
+                continue
+            if self._depth and (match := _NO_BRACKETS.match(piece, at)):
+                at = match.end()
+                if at == size:
+                    break
+            byte = piece[at]
+            at += 1
+            if byte == _QUOTE:
+                self._in_string = True
+            elif byte in b"{[":
+                self._depth += 1
+            elif byte in b"}]":
+                self._depth -= 1
+                if self._depth == 0:
+                    return at
+        return -1
+
+    def _skip_characters(self, piece: bytes, at: int) -> int:
+        if self._escaped:
+            self._escaped = False
+            return at + 1
+        match = _STRING_CHARACTERS.match(piece, at)
+        at = match.end() if match else at
+        if at == len(piece):
+            return at
+        if piece[at] == _QUOTE:
+            self._in_string = False
+            return at + 1
+        self._escaped = True  # a backslash: the last byte of the piece, or the 201st in a row of matches
+        return at + 1
+
+
+class JSONArray:
+    """A framer of the elements of one JSON array; see `Framer` for the promises.
+
+    An element that is an object is a frame as soon as its own closing brace has come.  Brackets, commas and white
+    space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
+    """
+
+    __slots__ = ("_carry", "_in_array", "_max_event", "_offset", "_scanner", "error", "received")
+
+    def __init__(self, limits: Limits) -> None:
+        self.error: Fault | None = None
+        self.received = 0
+        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._carry = bytearray()  # the element whose end has not come
+        self._offset = 0
+        self._in_array = False
+        self._scanner: ValueScanner | None = None  # of an element that delimits itself
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return len(self._carry)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the elements that they complete."""
+        chunk = bytes(chunk)
+        before = self.received
+        self.received += len(chunk)
+        frames: list[Frame] = []
+        at = 0
+        while self.error is None:
+            if not self._carry:
+                at = self._begin(chunk, at, before)
+            if at == len(chunk):
+                break
+            end = self._element_end(chunk, at)
+            self._carry += chunk[at:] if end < 0 else chunk[at:end]
+            at = len(chunk) if end < 0 else end
+            frames += self._whole(end >= 0)
+        return frames
+
+    def close(self) -> list[Frame]:
+        """End the body: return the unfinished element, if there is one."""
+        return self._whole(True)
+
+    def _begin(self, chunk: bytes, at: int, before: int) -> int:
+        """Skip to the next element; return its position, or the chunk's length."""
+        while match := _ELEMENT.search(chunk, at):
+            at = match.start()
+            byte = chunk[at]
+            if byte == ord("[") and not self._in_array:
+                self._in_array = True
+                at += 1
+                continue
+            self._offset = before + at
+            self._scanner = ValueScanner() if byte in b'{["' else None
+            return at
+        return len(chunk)
+
+    def _element_end(self, chunk: bytes, at: int) -> int:
+        if self._scanner is not None:
+            return self._scanner.end(chunk, at)
+        match = _WORD_END.search(chunk, at if self._carry else at + 1)
+        return match.start() if match else -1
+
+    def _whole(self, ended: bool) -> list[Frame]:
+        """Check the element's size; return it if it has ended."""
+        carry = self._carry
+        if len(carry) > self._max_event:
+            message = f"an element holds more than {self._max_event} bytes"
+            self.error = Fault("limit_event", message, self._offset + self._max_event)
+            carry.clear()
+        if not ended or not carry:
+            return []
+        data = bytes(carry)
+        carry.clear()
+        is_mark = data == BOM and self._offset == 0
+        return [] if is_mark else [Frame(data, b"", self._offset)]
+
+
+class JSONBody:
+    """A framer of a body that is one JSON value: one frame, at the end; `max_event` bounds the body."""
+
+    __slots__ = ("_carry", "_max_event", "error", "received")
+
+    def __init__(self, limits: Limits) -> None:
+        self.error: Fault | None = None
+        self.received = 0
+        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._carry = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return len(self._carry)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; the frame comes with `close()`."""
+        self.received += len(chunk) if isinstance(chunk, bytes) else memoryview(chunk).nbytes
+        if self.error is None:
+            self._carry += chunk
+            if len(self._carry) > self._max_event:
+                self.error = Fault("limit_event", f"the body holds more than {self._max_event} bytes", self._max_event)
+                self._carry.clear()
+        return []
+
+    def close(self) -> list[Frame]:
+        """End the body: return it, unless it is blank."""
+        data = bytes(self._carry)
+        self._carry.clear()
+        text = data.removeprefix(BOM)
+        return [Frame(text, b"", len(data) - len(text))] if text.strip() else []

@@ -1,0 +1,101 @@
+"""Where a JSON value ends: a scanner for one object or array that arrives in pieces.
+
+The scanner knows brackets and strings and nothing else, so it can say at the very character that the value
+is whole.  That is the earliest safe moment to run a call: no valid JSON continues after the bracket that
+closes the root.  Whether what lies between the brackets is JSON is for `streamparse.jsonread` to say.
+
+A `'` outside of a `"` string opens a string too: valid JSON never has one there, and models write Python
+dicts, whose strings may hold brackets.  Within `"` strings `'` is data.
+
+Each search ends at the next character that matters and the next one starts behind it, so every
+character is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Scanner"]
+
+_CLOSERS = {"{": "}", "[": "]"}
+_NEXT = {
+    "": re.compile(r"""["'{}\[\]]"""),
+    '"': re.compile(r'["\\]'),
+    "'": re.compile(r"['\\]"),
+}
+"""What matters next outside of strings, and inside a string of either kind."""
+
+
+class Scanner:
+    """Finds the end of one bracketed JSON value in text that is cut anywhere.
+
+    The first character given must be the root's `{` or `[`.  How the text is cut changes nothing: not
+    the end, not the error, not its place.  `closed` says that the root's closing bracket has come;
+    `error` is None or a code of `streamparse.errors.CODES`: `json_depth` for the bracket that would make
+    more than `max_depth` open ones (None: no bound), `json_syntax` for a closing bracket of the wrong kind.
+    """
+
+    __slots__ = ("_closers", "_max_depth", "_overshoot", "_quote", "closed", "error")
+
+    def __init__(self, max_depth: int | None = 128) -> None:
+        self.closed = False
+        self.error: str | None = None
+        self._max_depth = max_depth
+        self._closers: list[str] = []
+        self._quote = ""
+        self._overshoot = 0  # 1 when a backslash was last: what it escapes is in the next piece
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open now."""
+        return len(self._closers)
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a string is open now."""
+        return bool(self._quote)
+
+    def scan(self, text: str, start: int = 0, stop: int | None = None) -> int:
+        """Continues with `text[start:stop]`, which follows what earlier calls were given.
+
+        Returns the index just past the bracket that closes the root, the index of the offending
+        character when `error` gets set, or -1 when the value is still open at the end of what is given.
+        Once closed or failed, it takes nothing more and returns `start`.
+        """
+        quote = self._quote
+        if quote and stop is None and not start and quote not in text and "\\" not in text and not self._overshoot:
+            return -1  # most fragments of a long string
+        if self.closed or self.error is not None:
+            return start
+        size = len(text) if stop is None else stop
+        at = start + self._overshoot
+        closers = self._closers
+        pattern = _NEXT[quote]
+        while match := pattern.search(text, at, size):
+            at = match.end()
+            char = text[at - 1]
+            if quote:
+                if char == quote:
+                    quote = ""
+                    pattern = _NEXT[""]
+                else:
+                    at += 1
+            elif char in "\"'":
+                quote = char
+                pattern = _NEXT[char]
+            elif char in _CLOSERS:
+                if len(closers) == self._max_depth:
+                    return self._fail("json_depth", at - 1)
+                closers.append(_CLOSERS[char])
+            elif not closers or closers.pop() != char:
+                return self._fail("json_syntax", at - 1)
+            elif not closers:
+                self.closed = True
+                return at
+        self._quote = quote
+        self._overshoot = at - size if at > size else 0
+        return -1
+
+    def _fail(self, code: str, at: int) -> int:
+        self.error = code
+        return at

@@ -1,0 +1,85 @@
+"""The verbs: how wires and dialects tell what they find.
+
+    wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler
+
+A wire or a dialect never makes an event.  It tells a `Sink`; the `Assembler` at the end of the
+line alone decides indexes, ids, order and completeness.  In-band parsing is a sink of its own in front of
+the assembler that listens to `text` and passes everything else on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeAlias
+
+from streamparse.events import Scope, Source
+
+__all__ = ["Call", "Outcome", "Sink"]
+
+Outcome: TypeAlias = Literal["stop", "cut", "failed"]
+"""What a finish reason means: the model was done, it ran into a limit, or the server took the turn back."""
+
+
+class Call(Protocol):
+    """A handle on one call: what a teller may ask about it."""
+
+    @property
+    def id(self) -> str:
+        """The call's id, native or minted."""
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the call's life is over: complete, or given up with an error."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether no argument text that counts has come yet (blanks, `{}` or `null` may have)."""
+
+
+class Sink(Protocol):
+    """Where a wire or a dialect tells what it finds, in the order of the stream."""
+
+    def text(self, text: str) -> None:
+        """Visible text came."""
+
+    def reasoning(self, text: str) -> None:
+        """A piece of thought came."""
+
+    def refusal(self, text: str) -> None:
+        """A piece of a refusal came."""
+
+    def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
+        """A call began; without an id one is minted."""
+
+    def call_arguments(self, call: Call, fragment: str) -> None:
+        """A piece of a call's argument text came.  A native call completes by itself at the closing brace."""
+
+    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        """A call came in one piece, its arguments a JSON value that the wire itself delimits."""
+
+    def call_end(self, call: Call) -> None:
+        """The call is over.  For a call found in text this decides; for a native one it confirms."""
+
+    def call_repaired(self, call: Call) -> None:
+        """The call's markup had to be repaired to be read: it will be `source="recovered"`."""
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        """The call cannot be read; its life ends here."""
+
+    def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        """JSON without a verb of its own came."""
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        """Token counts came; later ones replace or add to earlier ones."""
+
+    def finish(self, reason: str, outcome: Outcome = "stop") -> None:
+        """The server gave the reason why the turn ends, in its own word."""
+
+    def end(self) -> None:
+        """The wire's own end marker came."""
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        """Something was wrong.  With scope "stream" the turn has failed."""

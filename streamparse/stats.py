@@ -1,0 +1,39 @@
+"""What a parser has read, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from streamparse.response import ParsedResponse
+
+__all__ = ["Stats"]
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of one parse so far."""
+
+    bytes: int = 0
+    frames: int = 0
+    ignored_frames: int = 0
+    """Frames, or choices of frames, that were passed over on purpose: other choices, data after the end."""
+    calls: dict[str, int] = {}
+    """Complete calls by source: native, inband, recovered."""
+    broken_calls: int = 0
+    errors: dict[str, int] = {}
+    """Errors by code."""
+    wire: str | None = None
+    dialect: str | None = None
+    """The dialect in which a call was found, once one was."""
+
+    @classmethod
+    def of(cls, response: ParsedResponse, **counts: Any) -> Stats:
+        """Count what a response holds."""
+        return cls(
+            calls=dict(Counter(call.source for call in response.tool_calls)),
+            broken_calls=len(response.broken_calls),
+            errors=dict(Counter(error.code for error in response.errors)),
+            **counts,
+        )

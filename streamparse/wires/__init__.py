@@ -1,0 +1,37 @@
+"""Wires: each knows one provider's JSON and turns its frames into verbs, nothing else.
+
+A new wire is one module with a class of the shape of `Wire`, and one row in `WIRES`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.wires.ollama import OllamaChat, OllamaGenerate
+from streamparse.wires.openai_chat import OpenAIChat
+from streamparse.wires.wire import Wire
+
+__all__ = ["WIRES", "Wire", "detect"]
+
+WIRES: dict[str, type[Wire]] = {
+    "openai-chat": OpenAIChat,
+    "ollama-chat": OllamaChat,
+    "ollama-generate": OllamaGenerate,
+}
+"""Every wire by name, in the order in which they are asked whether a frame is theirs."""
+
+
+def detect(frame: Frame) -> str | None:
+    """Name the wire that a frame belongs to; None if it does not show."""
+    if frame.field != b"data":
+        return None
+    try:
+        message: Any = msgspec.json.decode(frame.data)
+    except (ValueError, RecursionError):
+        return "openai-chat" if frame.data.strip() == b"[DONE]" else None
+    if not isinstance(message, dict):
+        return None
+    return next((name for name, wire in WIRES.items() if wire.claims(message, frame.event)), None)

@@ -1,0 +1,210 @@
+"""OpenAI Chat Completions, and everything that speaks like it.
+
+Server-sent events, each a `chat.completion.chunk`, ended by `data: [DONE]`; or one whole `chat.completion`.
+What the many servers add or leave out is in the tables of `docs/wires.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.sink import Outcome, Sink
+from streamparse.tools import Toolset
+from streamparse.wires.decode import FrameDecoder
+from streamparse.wires.errors import tell_provider_error
+from streamparse.wires.fragments import Fragments
+
+__all__ = ["OpenAIChat"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "length": "cut",
+    "max_tokens": "cut",
+    "content_filter": "failed",
+    "error": "failed",
+}
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Fragment(msgspec.Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Part(msgspec.Struct, gc=False):
+    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own."""
+
+    type: str | None = None
+    text: str | None = None
+    thinking: str | list[Any] | None = None
+
+
+class _Detail(msgspec.Struct, gc=False):
+    """An entry of OpenRouter's `reasoning_details`."""
+
+    text: str | None = None
+    summary: str | None = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    content: str | list[_Part] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[_Detail] | None = None
+    refusal: str | None = None
+    tool_calls: list[_Fragment] | None = None
+    function_call: _Function | None = None
+
+
+class _Choice(msgspec.Struct, gc=False):
+    index: int | None = 0
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Groq(msgspec.Struct, gc=False):
+    usage: dict[str, Any] | None = None
+
+
+class _Chunk(msgspec.Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    x_groq: _Groq | None = None
+
+
+class OpenAIChat:
+    """Tells what `chat.completion.chunk` frames hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        self._sink = sink
+        self._choice = choice
+        self._decoder = FrameDecoder(_Chunk, sink, limits, _with_argument_text)
+        self._decode = self._decoder.fast
+        self._fragments = Fragments(sink, tools)
+        self._over = False
+        self.ignored = 0
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        return "choices" in message or str(message.get("object", "")).startswith("chat.completion")
+
+    def frame(self, frame: Frame) -> None:
+        try:
+            chunk = self._decode(frame.data)
+        except (ValueError, RecursionError):
+            mended = self._odd(frame)
+            if mended is None:
+                return
+            chunk = mended
+        if frame.field != b"data" or self._over or frame.event == b"error":
+            self._beside(frame, chunk)
+            return
+        if chunk.choices:
+            for choice in chunk.choices:
+                if choice.index == self._choice or (choice.index is None and not self._choice):
+                    self._take(choice)
+                else:
+                    self.ignored += 1
+        if chunk.usage is not None:
+            self._sink.usage(chunk.usage)
+        elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
+            self._sink.usage(chunk.x_groq.usage)
+        if chunk.error is not None:
+            tell_provider_error(self._sink, chunk.error)
+
+    def close(self) -> None:
+        self._fragments.close()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take(self, choice: _Choice) -> None:
+        delta = choice.delta or choice.message
+        if delta is not None:
+            thought = delta.reasoning_content or delta.reasoning or _details(delta.reasoning_details)
+            if thought:
+                self._sink.reasoning(thought)
+            content = delta.content
+            if content:
+                if isinstance(content, str):
+                    self._sink.text(content)
+                else:
+                    self._take_parts(content)
+            if delta.refusal:
+                self._sink.refusal(delta.refusal)
+            if delta.tool_calls:
+                self._take_calls(delta.tool_calls)
+            elif delta.function_call is not None:
+                self._fragments.add(None, None, delta.function_call.name, delta.function_call.arguments)
+        if choice.finish_reason:
+            self._fragments.settle()
+            self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
+
+    def _take_calls(self, fragments: list[_Fragment]) -> None:
+        for fragment in fragments:
+            function = fragment.function
+            if function is None:
+                self._fragments.add(fragment.index, fragment.id, None, None)
+            else:
+                self._fragments.add(fragment.index, fragment.id, function.name, function.arguments)
+
+    def _take_parts(self, parts: list[_Part]) -> None:
+        for part in parts:
+            if part.thinking:
+                self._sink.reasoning(_thinking(part.thinking))
+            elif part.text:
+                self._sink.text(part.text)
+
+    def _odd(self, frame: Frame) -> _Chunk | None:
+        """A frame that is no chunk at first sight."""
+        data = frame.data.strip()
+        if data == b"[DONE]":
+            self._over = True
+            self._sink.end()
+            return None
+        if frame.field not in (b"data", b"error", b"") or not data:
+            return None
+        if frame.event == b"error" and data[:1] != b"{":
+            tell_provider_error(self._sink, data.decode("utf-8", "replace"))
+            return None
+        return self._decoder.slow(frame)
+
+    def _beside(self, frame: Frame, chunk: _Chunk) -> None:
+        """A frame outside of the protocol: an error in its own field or event, or data after the end."""
+        if self._over:
+            self.ignored += 1
+        elif chunk.error is not None:
+            tell_provider_error(self._sink, chunk.error)
+        elif frame.field == b"error" or frame.event == b"error":
+            tell_provider_error(self._sink, msgspec.json.decode(frame.data))
+
+
+def _details(details: list[_Detail] | None) -> str:
+    """The thought that some servers give only as typed details."""
+    return "".join(detail.text or detail.summary or "" for detail in details) if details else ""
+
+
+def _thinking(thinking: str | list[Any]) -> str:
+    if isinstance(thinking, str):
+        return thinking
+    return "".join(part.get("text") or "" for part in thinking if isinstance(part, dict))
+
+
+def _with_argument_text(chunk: dict[str, Any]) -> None:
+    """Some relays send arguments as an object: make it the text that the protocol wants."""
+    for choice in chunk.get("choices") or []:
+        for part in (choice.get("delta"), choice.get("message")) if isinstance(choice, dict) else ():
+            for call in (part.get("tool_calls") or []) if isinstance(part, dict) else []:
+                function = call.get("function") if isinstance(call, dict) else None
+                if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+                    function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
