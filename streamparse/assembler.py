@@ -18,10 +18,11 @@ the earliest safe moment.  A call found in text closes when its grammar says so.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from io import StringIO
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -47,7 +48,7 @@ from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
-__all__ = ["Assembler", "Halt", "mint_ids"]
+__all__ = ["Assembler", "At", "Halt", "Place", "mint_ids"]
 
 PENDING: Final = 0
 OPEN: Final = 1
@@ -64,6 +65,19 @@ class Halt(Exception):
     """A stream limit ended the parse; `Done` has been made.  Never leaves the library."""
 
 
+class Place(Protocol):
+    """Something that stands at an offset of the stream: a frame, a framer."""
+
+    @property
+    def offset(self) -> int | None: ...
+
+
+class At(NamedTuple):
+    """A bare offset."""
+
+    offset: int | None
+
+
 def mint_ids() -> Callable[[], str]:
     """Return a maker of ids for calls that came without one: `call_0`, `call_1`, ..."""
     numbers = count()
@@ -73,9 +87,9 @@ def mint_ids() -> Callable[[], str]:
 class _Call:
     """One call's state."""
 
-    __slots__ = ("head", "id", "index", "name", "repaired", "revoked", "scanner", "size", "source", "state", "text")
+    __slots__ = ("head", "id", "index", "name", "repaired", "room", "scanner", "source", "state", "text", "write")
 
-    def __init__(self, index: int, id: str, name: str, source: Source, scanner: Scanner) -> None:
+    def __init__(self, index: int, id: str, name: str, source: Source, limits: Limits) -> None:
         self.index = index
         self.id = id
         self.name = name
@@ -83,10 +97,11 @@ class _Call:
         self.state = PENDING if source == "native" else OPEN
         self.head = ""  # what came while PENDING
         self.text = StringIO()
-        self.size = 0
-        self.scanner = scanner
+        self.write = self.text.write
+        self.room = _most(limits.max_call_args)  # characters that still fit
+        # For a call found in text it is the grammar that watches for the end.
+        self.scanner = Scanner(limits.max_depth) if source == "native" else None
         self.repaired = False
-        self.revoked = False
 
     @property
     def closed(self) -> bool:
@@ -100,23 +115,24 @@ class _Call:
 class Assembler:
     """Turns verbs into events; keeps every call's life and the sum of the answer.
 
-    `offset` is where in the stream the verbs being told come from; errors carry it.
+    `place` is where in the stream the verbs being told come from; errors carry its offset.
     """
 
     def __init__(
         self, tools: Toolset, limits: Limits, mint: Callable[[], str] | None = None, mode: Mode = "lenient"
     ) -> None:
-        self.offset: int | None = None
+        self.place: Place = At(None)
         self._tools = tools
         self._limits = limits
         self._mint = mint or mint_ids()
         self._mode: Mode = mode
-        self._events: list[Event] = []
+        self.events: list[Event] = []
         self._calls: list[_Call] = []
         self._open: dict[int, _Call] = {}  # not closed yet, by index
         self._waiting: dict[int, _Call] = {}  # of these, those that hold a `{}` which may be a placeholder
-        self._open_size = 0
+        self._room = _most(limits.max_pending)  # characters that still fit, all open calls together
         self._content = StringIO()
+        self._add_content = self._content.write
         self._reasoning = StringIO()
         self._refusal = StringIO()
         self._late: set[int] = set()
@@ -129,9 +145,9 @@ class Assembler:
     # -- what was made -------------------------------------------------------------------------------
 
     def take(self) -> list[Event]:
-        """Return the events made since the last time."""
-        events = self._events
-        self._events = []
+        """Return the events made since the last time; the same as swapping `events` for a new list."""
+        events = self.events
+        self.events = []
         return events
 
     @property
@@ -158,23 +174,23 @@ class Assembler:
     def text(self, text: str) -> None:
         if self._waiting:
             self._supersede()
-        self._content.write(text)
-        self._events.append(TextDelta(text))
+        self._add_content(text)
+        self.events.append(TextDelta(text))
 
     def reasoning(self, text: str) -> None:
         if self._waiting:
             self._supersede()
         self._reasoning.write(text)
-        self._events.append(ReasoningDelta(text))
+        self.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:
         if self._waiting:
             self._supersede()
         self._refusal.write(text)
-        self._events.append(RefusalDelta(text))
+        self.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self._events.append(ProviderItem(kind, data, index))
+        self.events.append(ProviderItem(kind, data, index))
         self._response.items.append({"kind": kind, "data": data, "index": index})
 
     # -- calls ---------------------------------------------------------------------------------------
@@ -187,10 +203,10 @@ class Assembler:
             self.halt("limit_calls", f"more than {limits.max_calls} calls")
         if limits.max_open_calls is not None and len(self._open) >= limits.max_open_calls:
             self.halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
-        call = _Call(len(self._calls), id or self._mint(), name, source, Scanner(limits.max_depth))
+        call = _Call(len(self._calls), id or self._mint(), name, source, limits)
         self._calls.append(call)
         self._open[call.index] = call
-        self._events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
+        self.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
         if limits.max_name is not None and len(name) > limits.max_name:
             self.call_error(call, "limit_name", f"a name of {len(name)} characters")
         elif limits.max_id is not None and len(call.id) > limits.max_id:
@@ -200,19 +216,22 @@ class Assembler:
     def call_arguments(self, call: Call, fragment: str) -> None:
         assert isinstance(call, _Call)
         if call.state == OPEN:
-            self._grow(call, fragment)
+            if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
+                self._delta(call, fragment)
+            else:
+                self._close_at(call, fragment, end)
         elif call.state == CLOSED:
             self._late_text(call, fragment)
         elif call.state == PENDING:
             self._begin(call, call.head + fragment)
-        elif self._fits(call, len(fragment)):
-            call.text.write(fragment)
+        else:
+            call.write(self._fitting(call, fragment))
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self.call_start(name, id)
         assert isinstance(call, _Call)
-        if call.state != CLOSED and self._fits(call, len(arguments)):
-            call.text.write(arguments)
+        call.write(self._fitting(call, arguments))
+        if call.state != CLOSED:
             self._settle(call, whole=True)
         return call
 
@@ -285,7 +304,7 @@ class Assembler:
             self._take_back(self._taken_back)
         response = self._response
         response.ok = not self._failed
-        self._events.append(Done(response.finish_reason, response.usage, response.ok))
+        self.events.append(Done(response.finish_reason, response.usage, response.ok))
 
     # -- inside --------------------------------------------------------------------------------------
 
@@ -301,13 +320,8 @@ class Assembler:
             self._placeholder(call, head, placeholder.end())
             return
         call.head = ""
-        if "{" in undecided[0]:
-            call.state = OPEN
-            self._grow(call, head)
-            return
-        call.state = ODD
-        if self._fits(call, len(head)):
-            call.text.write(head)
+        call.state = OPEN if "{" in undecided[0] else ODD
+        self.call_arguments(call, head)
 
     def _placeholder(self, call: _Call, head: str, end: int) -> None:
         """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
@@ -315,7 +329,7 @@ class Assembler:
         if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
             call.head = ""
             call.state = OPEN
-            self._grow(call, head)
+            self.call_arguments(call, head)
         elif rest:
             call.head = ""
             self._waiting.pop(call.index, None)
@@ -340,43 +354,50 @@ class Assembler:
             text = "{}"
         call.head = ""
         call.text = StringIO()
+        call.write = call.text.write
+        if call.state == ODD or whole:
+            call.room += len(text)  # they were counted when they were kept
         self._delta(call, text)
         self._complete(call)
 
-    def _grow(self, call: _Call, fragment: str) -> None:
-        """More text of an open call: pass it through, and watch for its end."""
-        if call.source != "native":
-            self._delta(call, fragment)
-            return
-        scanner = call.scanner
-        end = scanner.scan(fragment)
-        if end < 0:
-            self._delta(call, fragment)
-            return
-        if end:
-            self._delta(call, fragment[:end])
-        if scanner.error is not None:
-            self.call_error(call, scanner.error, f"the arguments of {call.name!r} are not JSON")
+    def _close_at(self, call: _Call, fragment: str, end: int) -> None:
+        """The root object ends within a fragment, or what should be one turns out to be none."""
+        assert call.scanner is not None
+        self._delta(call, fragment[:end])
+        if call.scanner.error is not None:
+            self.call_error(call, call.scanner.error, f"the arguments of {call.name!r} are not JSON")
         else:
             self._complete(call)
-        if end < len(fragment):
-            self._late_text(call, fragment[end:])
+        self._late_text(call, fragment[end:])
 
     def _delta(self, call: _Call, fragment: str) -> None:
-        if fragment and call.state != CLOSED and self._fits(call, len(fragment)):
-            call.text.write(fragment)
-            self._events.append(ToolCallDelta(call.index, fragment))
+        size = len(fragment)
+        if size > call.room or size > self._room:
+            fragment = self._fitting(call, fragment)
+        else:
+            call.room -= size
+            self._room -= size
+        if fragment:
+            call.write(fragment)
+            self.events.append(ToolCallDelta(call.index, fragment))
 
-    def _fits(self, call: _Call, size: int) -> bool:
-        call.size += size
-        self._open_size += size
-        limits = self._limits
-        if limits.max_call_args is not None and call.size > limits.max_call_args:
-            self.call_error(call, "limit_args", f"the arguments exceed {limits.max_call_args} characters")
-            return False
-        if limits.max_pending is not None and self._open_size > limits.max_pending:
-            self.halt("limit_pending", f"the open calls exceed {limits.max_pending} characters")
-        return True
+    def _fitting(self, call: _Call, fragment: str) -> str:
+        """Return the part of a fragment that fits; if it is not all, the call or the stream is given up."""
+        most = min(call.room, self._room)
+        if call.state == CLOSED:
+            return ""
+        if len(fragment) > most and most == self._room:
+            self.halt("limit_pending", f"the open calls exceed {self._limits.max_pending} characters")
+        if len(fragment) > most:
+            part = fragment[:most]
+            if call.state == OPEN and part:
+                call.write(part)
+                self.events.append(ToolCallDelta(call.index, part))
+            self.call_error(call, "limit_args", f"the arguments exceed {self._limits.max_call_args} characters")
+            return ""
+        call.room -= len(fragment)
+        self._room -= len(fragment)
+        return fragment
 
     def _complete(self, call: _Call) -> None:
         if call.state == CLOSED:
@@ -390,7 +411,7 @@ class Assembler:
         self._close_call(call)
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
         self._response.tool_calls.append(found)
-        self._events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
+        self.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
 
     def _decode(self, call: _Call, raw: str) -> tuple[dict[str, Any], Source]:
         """Read a call's argument text; a value in a string (encoded twice) counts as a repair."""
@@ -415,15 +436,16 @@ class Assembler:
 
     def _close_call(self, call: _Call) -> None:
         call.state = CLOSED
-        self._open_size -= call.size
+        if self._limits.max_pending is not None:
+            self._room += call.text.tell()
         self._open.pop(call.index, None)
         self._waiting.pop(call.index, None)
 
     def _error(
         self, scope: Scope, code: str, message: str, index: int | None = None, offset: int | None = None
     ) -> None:
-        event = Error(scope, code, message, index, self.offset if self.offset is not None else offset)
-        self._events.append(event)
+        event = Error(scope, code, message, index, self.place.offset if offset is None else offset)
+        self.events.append(event)
         self._response.errors.append(event)
 
     def _take_back(self, reason: str) -> None:
@@ -433,7 +455,11 @@ class Assembler:
         for position, call in enumerate(calls):
             if not call.revoked:
                 calls[position] = replace(call, revoked=True)
-                self._events.append(ToolCallRevoked(call.index, call.id, reason))
+                self.events.append(ToolCallRevoked(call.index, call.id, reason))
+
+
+def _most(limit: int | None) -> int:
+    return sys.maxsize if limit is None else limit
 
 
 def _shown(word: str) -> str:

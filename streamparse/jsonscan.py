@@ -55,6 +55,11 @@ class Scanner:
         """Whether a string is open now."""
         return bool(self._quote)
 
+    def within(self, text: str) -> bool:
+        """Whether `text` would only continue the string that is open; it need not be scanned then."""
+        quote = self._quote
+        return bool(quote) and quote not in text and "\\" not in text and not self._overshoot
+
     def scan(self, text: str, start: int = 0, stop: int | None = None) -> int:
         """Continues with `text[start:stop]`, which follows what earlier calls were given.
 
@@ -85,17 +90,18 @@ class Scanner:
                 pattern = _NEXT[char]
             elif char in _CLOSERS:
                 if len(closers) == self._max_depth:
-                    return self._fail("json_depth", at - 1)
+                    return self._finish(at - 1, "json_depth")
                 closers.append(_CLOSERS[char])
             elif not closers or closers.pop() != char:
-                return self._fail("json_syntax", at - 1)
+                return self._finish(at - 1, "json_syntax")
             elif not closers:
-                self.closed = True
-                return at
+                return self._finish(at)
         self._quote = quote
         self._overshoot = at - size if at > size else 0
         return -1
 
-    def _fail(self, code: str, at: int) -> int:
-        self.error = code
+    def _finish(self, at: int, error: str | None = None) -> int:
+        self.closed = error is None
+        self.error = error
+        self._quote = ""
         return at

@@ -5,15 +5,14 @@ bytes ─ frames ─▶ wire ──verbs──▶ [ in-band ] ──verbs──�
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-import msgspec
-
-from streamparse.assembler import Assembler, Halt
+from streamparse.assembler import Assembler, At, Halt
 from streamparse.dialects import InBand
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, Frame
+from streamparse.frames import NDJSON, SSE, AutoFramer, AWSEventStream, Fault, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.recover import recover
 from streamparse.response import ParsedResponse
@@ -45,25 +44,20 @@ class _Parser:
         self._inband = InBand(self._assembler, names, self._tools, reasoning, limits) if names else None
         self._sink: Sink = self._inband or self._assembler
         self._closed = False
-        self._halted = False
+        self._flowing = True
 
     @property
     def response(self) -> ParsedResponse:
         """The answer so far."""
         return self._assembler.response
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise RuntimeError("feed() after close()")
-
-    def _end(self, truncated: str | None) -> list[Event]:
+    def _end(self, truncated: str | None) -> None:
         """Close the rooms in the order of the flow."""
         if self._inband is not None:
             self._inband.close()
-        if not self._assembler.calls_found:
+        if self._inband is not None and not self._assembler.calls_found:
             recover(self._assembler.response.content, self._tools, self._assembler, self._limits)
         self._assembler.close(truncated)
-        return self._assembler.take()
 
 
 class StreamParser(_Parser):
@@ -90,8 +84,12 @@ class StreamParser(_Parser):
         if wire != "auto" and wire not in WIRES:
             raise ValueError(f"unknown wire {wire!r}; known are: auto, {', '.join(WIRES)}")
         self._choice = choice
-        self._frames = AutoFramer(limits)
-        self._frame_count = 0
+        self._framer: Framer = AutoFramer(limits)
+        self._tell: Callable[[Frame], None] = self._decide
+        self._single: Callable[[bytes], bytes | None]
+        self._decode: Callable[[bytes], Any] | None = None  # set, like the others here, while the short way is open
+        self._take: Callable[[Any], None]
+        self._frames = 0
         self._message_bytes = 0
         self._undecided: list[Frame] = []
         self._wire: Wire | None = None
@@ -105,15 +103,22 @@ class StreamParser(_Parser):
 
         Returns the events that it completes.  Raises RuntimeError after `close`.
         """
-        if self._closed:
-            raise RuntimeError("feed() after close()")
-        if self._halted:
-            return []
-        if isinstance(chunk, str):
-            chunk = chunk.encode("utf-8", "replace")
-        elif isinstance(chunk, Mapping):
-            return self._message(chunk)
-        return self._run(self._frames.feed(chunk))
+        decode = self._decode
+        if decode is None or chunk.__class__ is not bytes or (data := self._single(chunk)) is None:
+            return self._feed_other(chunk)
+        # Nearly every read is one plain event: the same rooms, without a list and a frame in between.
+        try:
+            message = decode(data)
+        except (ValueError, RecursionError):
+            return self._run([Frame(data, b"", self._assembler.place.offset or 0)])
+        try:
+            self._take(message)
+        except Halt:
+            self._stop_flowing()
+        assembler = self._assembler
+        events = assembler.events
+        assembler.events = []
+        return events
 
     def close(self) -> list[Event]:
         """Take the end of the body.  The last event is always `Done`; a second call returns nothing."""
@@ -121,7 +126,7 @@ class StreamParser(_Parser):
 
     def abort(self, code: str, message: str) -> list[Event]:
         """Take that the transport failed: what is open is given up, and `Done` is not ok."""
-        if not self._closed and not self._halted:
+        if not self._closed and self._flowing:
             self._assembler.error("stream", code, message)
         return self._close(code)
 
@@ -130,8 +135,8 @@ class StreamParser(_Parser):
         """What was read so far, in numbers."""
         return Stats.of(
             self._assembler.response,
-            bytes=self._frames.received + self._message_bytes,
-            frames=self._frame_count,
+            bytes=self._framer.received + self._message_bytes,
+            frames=self._frames + getattr(self._framer, "singles", 0),
             ignored_frames=self._wire.ignored if self._wire is not None else 0,
             wire=self.wire,
             dialect=self._inband.found if self._inband is not None else None,
@@ -141,28 +146,69 @@ class StreamParser(_Parser):
 
     def _run(self, frames: list[Frame]) -> list[Event]:
         assembler = self._assembler
-        wire = self._wire
         try:
             for frame in frames:
-                assembler.offset = frame.offset
-                if wire is None:
-                    self._decide(frame)
-                    wire = self._wire
-                else:
-                    wire.frame(frame)
-            self._frame_count += len(frames)
-            if self._frames.error is not None:
-                assembler.offset = self._frames.error.offset
-                assembler.halt(self._frames.error.code, self._frames.error.message)
+                assembler.place = frame
+                self._tell(frame)
+            self._frames += len(frames)
+            if self._framer.error is not None:
+                self._stop(self._framer.error)
+            else:
+                self._hurry()
         except Halt:
-            self._halted = True
+            self._stop_flowing()
         return assembler.take()
 
-    def _message(self, message: Mapping[str, Any]) -> list[Event]:
-        data = msgspec.json.encode(message)
+    def _hurry(self) -> None:
+        """Once framing and wire are known, take the short way for single events."""
+        framer = self._framer
+        if isinstance(framer, AutoFramer) and framer.framer is not None:
+            framer = self._framer = framer.framer
+        if self._wire is not None and isinstance(framer, (SSE, NDJSON, AWSEventStream)):
+            self._assembler.place = framer
+            self._single = framer.single
+            self._decode = self._wire.decode
+            self._take = self._wire.take
+
+    def _stop_flowing(self) -> None:
+        self._flowing = False
+        self._decode = None
+
+    def _feed_other(self, chunk: Any) -> list[Event]:
+        """Feed anything but a single event."""
+        if self._closed:
+            raise RuntimeError("feed() after close()")
+        if isinstance(chunk, Mapping):
+            return self._feed_message(chunk) if self._flowing else []
+        data = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
+        if not self._flowing:
+            return []
+        most = self._limits.max_total
+        room = len(data) if most is None else most - self._framer.received
+        if room >= len(data):
+            return self._run(self._framer.feed(data))
+        events = self._run(self._framer.feed(data[:room]))
+        return [*events, *self._halt("limit_total", f"the response exceeds {most} bytes")]
+
+    def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
+        data = json.dumps(message, ensure_ascii=False, default=_jsonable).encode("utf-8", "replace")
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)
         return self._run([frame])
+
+    def _halt(self, code: str, message: str) -> list[Event]:
+        self._assembler.place = At(self._framer.received)
+        if self._flowing:
+            self._stop_flowing()
+            try:
+                self._assembler.halt(code, message)
+            except Halt:
+                pass
+        return self._assembler.take()
+
+    def _stop(self, fault: Fault) -> None:
+        self._assembler.place = fault
+        self._assembler.halt(fault.code, fault.message)
 
     def _decide(self, frame: Frame) -> None:
         """Find out the wire; frames that do not tell wait."""
@@ -174,11 +220,13 @@ class StreamParser(_Parser):
             self._speak(name)
 
     def _speak(self, name: str) -> None:
+        """From here on the body is of this wire."""
         self.wire = name
         wire = self._wire = WIRES[name](self._sink, self._tools, self._limits, self._choice)
+        self._tell = wire.frame
         waiting, self._undecided = self._undecided, []
         for frame in waiting:
-            self._assembler.offset = frame.offset
+            self._assembler.place = frame
             wire.frame(frame)
 
     def _give_up(self) -> None:
@@ -193,22 +241,27 @@ class StreamParser(_Parser):
         if self._closed:
             return []
         self._closed = True
-        if self._halted:
+        self._decode = None
+        if not self._flowing:
             return []
-        events = self._run(self._frames.close())
-        if self._halted:
-            return events
-        self._assembler.offset = self._frames.received + self._message_bytes
-        try:
-            if self._wire is None and self._undecided:
-                self._give_up()
-            if self._wire is not None:
-                self._wire.close()
-            if not self._frame_count:
-                self._assembler.error("stream", "empty_body", "the body held nothing")
-            return [*events, *self._end(truncated)]
-        except Halt:
-            return [*events, *self._assembler.take()]
+        fed = self._framer.received > 0 or not self._message_bytes  # messages alone need no framer
+        events = self._run(self._framer.close()) if fed else []
+        if self._flowing:
+            try:
+                if self._wire is None and self._undecided:
+                    self._give_up()
+                self._assembler.place = At(self._framer.received + self._message_bytes)
+                if self._wire is not None:
+                    self._wire.close()
+                self._end(truncated)
+            except Halt:
+                self._flowing = False
+        return [*events, *self._assembler.take()]
+
+
+def _jsonable(value: Any) -> Any:
+    """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 class TextParser(_Parser):
@@ -227,32 +280,39 @@ class TextParser(_Parser):
     ) -> None:
         super().__init__(dialects, tools, reasoning, limits, strict=False)
         self._length = 0
+        if self._inband is not None:
+            self._inband.moved = self._mark
+
+    def _mark(self, left: int) -> None:
+        """Errors in a call carry the place of its marker, in characters."""
+        self._assembler.place = At(self._length - left)
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of text; return the events that it completes."""
-        self._check_open()
-        if self._halted or not text:
+        if self._closed:
+            raise RuntimeError("feed() after close()")
+        if not self._flowing or not text:
             return []
         self._length += len(text)
-        if self._inband is not None:
-            self._inband.position = self._length
         try:
             self._sink.text(text)
         except Halt:
-            self._halted = True
+            self._flowing = False
         return self._assembler.take()
 
     def close(self) -> list[Event]:
         """Take the end of the text.  The last event is always `Done`; a second call returns nothing."""
-        if self._closed or self._halted:
+        if self._closed or not self._flowing:
             self._closed = True
             return []
         self._closed = True
         self._assembler.end()
+        self._assembler.place = At(self._length)
         try:
-            return self._end(None)
+            self._end(None)
         except Halt:
-            return self._assembler.take()
+            pass
+        return self._assembler.take()
 
     @property
     def stats(self) -> Stats:

@@ -96,15 +96,15 @@ class CompositeParser:
         self._tools = Toolset.of(tools)
         self._reasoning = reasoning
         self._limits = limits
+        self._sinks()  # raises at once if a name is unknown
 
     def parse(self, body: Any) -> ParsedResponse:
         """Parse one body; `raw_response` is the body itself."""
-        assembler = Assembler(self._tools, self._limits)
-        inband = InBand(assembler, self._dialects, self._tools, self._reasoning, self._limits)
+        assembler, inband = self._sinks()
         try:
             self._tell(body, inband, assembler)
             inband.close()
-            if not assembler.calls_found:
+            if self._dialects and not assembler.calls_found:
                 recover(assembler.response.content, self._tools, assembler, self._limits)
             assembler.close()
         except Halt:
@@ -113,6 +113,10 @@ class CompositeParser:
         response.raw_response = body
         return response
 
+    def _sinks(self) -> tuple[Assembler, InBand]:
+        assembler = Assembler(self._tools, self._limits)
+        return assembler, InBand(assembler, self._dialects, self._tools, self._reasoning, self._limits)
+
     def _tell(self, body: Any, sink: InBand, assembler: Assembler) -> None:
         """Tell a body: the frames of a wire, or else text."""
         frames = _frames(body, self._limits)
@@ -120,7 +124,7 @@ class CompositeParser:
         if names:
             wire = WIRES[names[0]](sink, self._tools, self._limits)
             for frame in frames:
-                assembler.offset = frame.offset
+                assembler.place = frame
                 wire.frame(frame)
             wire.close()
             assembler.end()

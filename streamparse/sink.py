@@ -23,6 +23,10 @@ class Call(Protocol):
     """A handle on one call: what a teller may ask about it."""
 
     @property
+    def index(self) -> int:
+        """The call's place among the calls of the answer, from 0."""
+
+    @property
     def id(self) -> str:
         """The call's id, native or minted."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import regex
 
-from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Body", "Context", "Dialect", "Opener", "Thought"]
+__all__ = ["Body", "Context", "Dialect", "Opener", "Thought", "markers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,31 @@ class Opener:
     """With `dialects="auto"`: armed, or only at the start of the message and for declared tools."""
 
 
-@dataclass(frozen=True, slots=True)
+def markers(*texts: str) -> tuple[Opener, ...]:
+    """Openers that count anywhere."""
+    return tuple(Opener(text) for text in texts)
+
+
+@dataclass(frozen=True)
 class Dialect:
     """One way to write calls in text.
 
-    `probe` says yes, no or "need more" about the text after an opener, so that dialects may share one.
+    `follows` is a pattern of what follows an opener: it says yes, no or "need more", so that dialects may share one.
     """
 
     name: str
     openers: tuple[Opener, ...]
-    probe: regex.Pattern[str]
+    follows: str
     body: Body
     models: str = ""
     example: str = ""
     in_thought: Literal["text", "ends"] = "text"
     """What an opener inside of an open thought means: more thought, or its end."""
+
+    @cached_property
+    def probe(self) -> Pattern:
+        """The pattern of what follows an opener."""
+        return regex.compile(self.follows)
 
 
 @dataclass(frozen=True, slots=True)

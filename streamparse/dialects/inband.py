@@ -8,16 +8,17 @@ decide, and white space between a call and what follows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from streamparse.dialects.armed import Armed
 from streamparse.dialects.grammar import Context, Dialect, Thought
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Overflow, Reader, Step
-from streamparse.events import Scope, Source
+from streamparse.events import Source
 from streamparse.limits import Limits
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
 __all__ = ["InBand"]
@@ -45,33 +46,51 @@ class InBand:
         limits: Limits,
     ) -> None:
         self._sink = sink
+        # What is not listened to goes to the sink itself, without a call in between.
+        self.reasoning = sink.reasoning
+        self.refusal = sink.refusal
+        self.call_arguments = sink.call_arguments
+        self.call_end = sink.call_end
+        self.call_repaired = sink.call_repaired
+        self.call_error = sink.call_error
+        self.item = sink.item
+        self.usage = sink.usage
+        self.finish = sink.finish
+        self.end = sink.end
+        self.error = sink.error
         self._armed = Armed(dialects, tools, reasoning != "closed")
         self._context = Context(sink, tools, limits)
         self._reader = Reader()
         self._grammar: Step[bool] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
         self._place = START
+        self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
         self._prior = ""  # the text that was told last
         self._tell: Callable[[str], None] = sink.text
         self._markers: Markers = self._armed.at_start
         self._thought: Thought | None = None
         self.found: str | None = None
-        self.position: int | None = None
-        """How much text has been pushed, if the owner counts it: where errors in it are."""
+        self.moved: Callable[[int], None] | None = None
+        """Told, when a marker is met, how many characters of the text are still to be read."""
         if reasoning == "open":
             self._enter_thought(self._armed.any_thought)
 
     # -- the one verb that is listened to --------------------------------------------------------------
 
     def text(self, text: str) -> None:
-        reader = self._reader
-        idle = self._grammar is None and reader.at >= len(reader.buffer) and self._place == TEXT
-        if idle and self._markers.search(text) is None:
+        prose = self._prose
+        if prose is not None and prose(text) is None:
             self._prior = text
             self._tell(text)
-        else:
-            reader.push(text)
-            self._advance()
+            return
+        reader = self._reader
+        if reader.flow is not None and reader.flow(text):
+            return
+        reader.push(text)
+        self._advance()
+        calm = self._grammar is None and reader.at >= len(reader.buffer)
+        settled = self._place == TEXT or self._thought is not None
+        self._prose = self._markers.search if calm and settled else None
 
     def close(self) -> None:
         """The text is over: decide what is held."""
@@ -80,46 +99,13 @@ class InBand:
 
     # -- verbs that are passed on ----------------------------------------------------------------------
 
-    def reasoning(self, text: str) -> None:
-        self._sink.reasoning(text)
-
-    def refusal(self, text: str) -> None:
-        self._sink.refusal(text)
-
     def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
         self._release()
         return self._sink.call_start(name, id, source)
 
-    def call_arguments(self, call: Call, fragment: str) -> None:
-        self._sink.call_arguments(call, fragment)
-
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self._release()
         return self._sink.call_whole(name, arguments, id)
-
-    def call_end(self, call: Call) -> None:
-        self._sink.call_end(call)
-
-    def call_repaired(self, call: Call) -> None:
-        self._sink.call_repaired(call)
-
-    def call_error(self, call: Call, code: str, message: str) -> None:
-        self._sink.call_error(call, code, message)
-
-    def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self._sink.item(kind, data, index)
-
-    def usage(self, usage: dict[str, Any]) -> None:
-        self._sink.usage(usage)
-
-    def finish(self, reason: str, outcome: Outcome = "stop") -> None:
-        self._sink.finish(reason, outcome)
-
-    def end(self) -> None:
-        self._sink.end()
-
-    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
-        self._sink.error(scope, code, message, offset)
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -192,8 +178,8 @@ class InBand:
     def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[bool]:
         """Ask each dialect that shares the marker; whether one read a call."""
         reader, context = self._reader, self._context
-        if self.position is not None:
-            context.sink.offset = self.position - (len(reader.buffer) - reader.at)  # type: ignore[attr-defined]
+        if self.moved is not None:
+            self.moved(len(reader.buffer) - reader.at)
         for dialect, inclusive, declared in candidates:
             reader.remember(context.limits.max_held_text if declared else context.limits.max_call_args)
             reader.take(gap if inclusive else gap + len(marker))

@@ -13,7 +13,8 @@ complete at the brace that closes its object, whatever closing tag may follow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property, partial
 from io import StringIO
 from typing import Any
 
@@ -22,8 +23,8 @@ import regex
 
 from streamparse.dialects.envelope import calls_in
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers
-from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import bracketed, string
 from streamparse.jsonread import JSONError, read
 from streamparse.sink import Call
@@ -32,6 +33,7 @@ __all__ = ["JsonCalls"]
 
 _SCALAR = regex.compile(r"[^,}\]\s<]++")
 _GAP = r"[ \t\r\n]{0,64}"
+_MORE = rf"(?P<more>[;,]?{_GAP}(?=\{{))"
 
 
 @dataclass(slots=True)
@@ -50,7 +52,8 @@ class _Draft:
 class JsonCalls:
     """One or more JSON objects, each a call; also in an array.
 
-    `closes` may end the block; none of `opens` may stand inside of it but in a string.  With `explicit` an object without arguments is no call.
+    `closes` may end the block; none of `opens` may stand inside of it but in a string.
+    With `explicit` an object without arguments is no call.
     """
 
     closes: tuple[str, ...] = ()
@@ -61,21 +64,33 @@ class JsonCalls:
     arguments: tuple[str, ...] = ("arguments", "parameters")
     ids: tuple[str, ...] = ("id",)
     explicit: bool = False
-    stops: Markers = field(init=False)
-    between: regex.Pattern[str] = field(init=False)
-    in_list: regex.Pattern[str] = field(init=False)
-    end: regex.Pattern[str] = field(init=False)
-    last_end: regex.Pattern[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        close = "|".join(regex.escape(marker) for marker in sorted(self.closes, key=len, reverse=True)) or "(?!)"
-        more = rf"(?P<more>[;,]?{_GAP}(?=\{{))"
-        last = "|".join((close, *(regex.escape(marker) for marker in self.last_closes)))
-        object.__setattr__(self, "stops", Markers((*self.closes, *self.opens)))
-        object.__setattr__(self, "between", regex.compile(rf"{_GAP}(?:{more}|(?=\}}?{_GAP}(?:{close})))"))
-        object.__setattr__(self, "in_list", regex.compile(rf"{_GAP}(?:{more}|\])"))
-        object.__setattr__(self, "end", regex.compile(rf"{_GAP}\}}?{_GAP}(?:{close})"))
-        object.__setattr__(self, "last_end", regex.compile(rf"{_GAP}\}}?{_GAP}(?:{last})"))
+    # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
+
+    @cached_property
+    def stops(self) -> Markers:
+        """What may not stand inside of a call's JSON but in a string."""
+        return Markers((*self.closes, *self.opens))
+
+    @cached_property
+    def between(self) -> Pattern:
+        """What follows an object: another one, or the end of the block."""
+        return regex.compile(rf"{_GAP}(?:{_MORE}|(?=\}}?{_GAP}{any_of(self.closes)}))")
+
+    @cached_property
+    def in_list(self) -> Pattern:
+        """What follows an object in an array."""
+        return regex.compile(rf"{_GAP}(?:{_MORE}|\])")
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of the block, perhaps behind one brace too many."""
+        return regex.compile(rf"{_GAP}\}}?{_GAP}{any_of(self.closes)}")
+
+    @cached_property
+    def last_end(self) -> Pattern:
+        """The end of the block at the end of the text."""
+        return regex.compile(rf"{_GAP}\}}?{_GAP}{any_of((*self.closes, *self.last_closes))}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False
@@ -100,8 +115,9 @@ class JsonCalls:
         draft = _Draft()
         sound = yield from self._members(reader, context, draft)
         if draft.call is not None:
-            self._finish(context, draft, sound)
-            return True
+            if draft.whole or not reader.over:
+                self._finish(context, draft, sound)
+            return True  # and where the text ends inside of the arguments, the call stays open
         if draft.foreign:
             return False
         if not sound:
@@ -175,7 +191,7 @@ class JsonCalls:
         sink = context.sink
         call = draft.call = sink.call_start(draft.name, draft.id, "inband")
         draft.whole = False
-        whole = yield from self._decoded(reader, context, lambda text: sink.call_arguments(call, text), first)
+        whole = yield from self._decoded(reader, context, partial(sink.call_arguments, call), first)
         draft.whole = whole
         return whole
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["Markers"]
+__all__ = ["Markers", "any_of"]
 
 
 class Markers:
@@ -30,6 +30,11 @@ class Markers:
         if not final and match.end() == len(match.string) and found in self._prefixes:
             return False
         return found in self.literals
+
+
+def any_of(literals: Iterable[str]) -> str:
+    """A pattern of any of the literals, the longest first; of none, one that never matches."""
+    return "(?:" + ("|".join(re.escape(literal) for literal in sorted(literals, key=len, reverse=True)) or "(?!)") + ")"
 
 
 def _alternation(literals: Iterable[str]) -> str:

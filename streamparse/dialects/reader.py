@@ -15,7 +15,7 @@ import regex
 
 from streamparse.dialects.markers import Markers
 
-__all__ = ["Overflow", "Reader", "Step"]
+__all__ = ["Match", "Overflow", "Pattern", "Reader", "Step"]
 
 T = TypeVar("T")
 Match: TypeAlias = regex.Match[str]
@@ -36,14 +36,21 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet; after `final` nothing comes."""
 
-    __slots__ = ("_kept", "_most", "at", "buffer", "final")
+    __slots__ = ("_kept", "_most", "at", "buffer", "final", "flow")
 
     def __init__(self) -> None:
         self.buffer = ""
         self.at = 0
         self.final = False
+        self.flow: Callable[[str], bool] | None = None
+        """Set while a grammar waits inside of a long value: takes text that only continues it, or says no."""
         self._kept: StringIO | None = None
         self._most: int | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether all text has been read."""
+        return self.final and self.at >= len(self.buffer)
 
     def push(self, text: str) -> None:
         """More text has come."""
@@ -77,6 +84,11 @@ class Reader:
         kept = self._kept.getvalue() if self._kept is not None else ""
         self._kept = None
         return kept
+
+    @property
+    def committed(self) -> bool:
+        """Whether what is taken is not kept."""
+        return self._kept is None
 
     def taken(self) -> int:
         """How much is kept."""

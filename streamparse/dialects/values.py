@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -24,6 +25,7 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
     One of `stops` outside of a string breaks it: no JSON may hold one there.
     """
     scanner = Scanner(max_depth)
+    flow = _flow(scanner, stops, tell) if reader.committed else None
     while True:
         text, at = reader.buffer, reader.at
         stop = stops.search(text, at)
@@ -42,7 +44,24 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
         elif reader.final:
             return False
         else:
+            reader.flow = flow if stop is None else None
             yield
+            reader.flow = None
+
+
+def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Callable[[str], bool]:
+    """The short way for text that only continues the value: no bracket and no marker can be in it."""
+    look = re.compile("[" + re.escape("{}[]" + "".join({marker[0] for marker in stops.literals})) + "]").search
+
+    def flow(text: str) -> bool:
+        if not scanner.within(text):
+            if look(text) is not None:
+                return False
+            scanner.scan(text)
+        tell(text)
+        return True
+
+    return flow
 
 
 def string(reader: Reader, limit: int | None) -> Step[str | None]:

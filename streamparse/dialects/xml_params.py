@@ -17,7 +17,8 @@ at its closing tag.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
 from typing import Any
 
@@ -26,8 +27,8 @@ import regex
 
 from streamparse.coercion import coerced, only_string
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers
-from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import bracketed
 from streamparse.sink import Call
 
@@ -52,33 +53,60 @@ class XmlParams:
     parameter_begins: tuple[str, ...]
     trim: bool = True
     """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
-    stops: Markers = field(init=False)
-    opening: regex.Pattern[str] = field(init=False)
-    token: regex.Pattern[str] = field(init=False)
-    closing: regex.Pattern[str] = field(init=False)
-    last_closing: regex.Pattern[str] = field(init=False)
-    following: regex.Pattern[str] = field(init=False)
-    again: regex.Pattern[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        close, end, block = (_any(m) for m in (self.parameter_closes, self.call_closes, self.block_closes))
-        begin = _any(self.call_begins)
-        newline = r"(?:\r?\n)?" if self.trim else ""
-        after = rf"{_any(self.parameter_begins)}|{end}|{block}|{begin}"
-        ended = rf"{newline}{close}(?={_GAP}(?:{after}))|{_GAP}(?={self.parameter})"
-        unclosed = rf"{newline}(?={end}{_GAP}(?:{block}|{begin}))"
-        patterns = {
-            "opening": self.call,
-            "token": rf"{_GAP}(?:{self.parameter}|(?P<end>{end})|(?P<cut>(?={block}|{begin}))|(?P<stray>{close}))",
-            "closing": rf"{ended}|{unclosed}",
-            "last_closing": rf"{ended}|{unclosed}|{newline}{close}(?=\s*\Z)|{newline}(?={end}\s*\Z)",
-            "following": rf"{_GAP}(?:(?P<more>(?={begin}))|{block})",
-            "again": rf"{_GAP}{block}",
-        }
-        for name, pattern in patterns.items():
-            object.__setattr__(self, name, regex.compile(pattern))
-        literals = (*self.parameter_closes, *self.parameter_begins, *self.call_closes)
-        object.__setattr__(self, "stops", Markers(literals))
+    # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
+
+    @cached_property
+    def stops(self) -> Markers:
+        """Where the end of a value may be."""
+        return Markers((*self.parameter_closes, *self.parameter_begins, *self.call_closes))
+
+    @cached_property
+    def opening(self) -> Pattern:
+        """The tag that opens a call."""
+        return regex.compile(self.call)
+
+    @cached_property
+    def token(self) -> Pattern:
+        """What stands between the parameters of a call."""
+        close, end, cut = any_of(self.parameter_closes), any_of(self.call_closes), self._next_call
+        return regex.compile(rf"{_GAP}(?:{self.parameter}|(?P<end>{end})|(?P<cut>(?={cut}))|(?P<stray>{close}))")
+
+    @cached_property
+    def closing(self) -> Pattern:
+        """What ends a value: its closing tag before structure, or structure without it."""
+        return regex.compile(self._closing)
+
+    @cached_property
+    def last_closing(self) -> Pattern:
+        """What ends a value at the end of the text."""
+        close, end = any_of(self.parameter_closes), any_of(self.call_closes)
+        return regex.compile(rf"{self._closing}|{self._newline}(?:{close}(?=\s*\Z)|(?={end}\s*\Z))")
+
+    @cached_property
+    def following(self) -> Pattern:
+        """What follows a call: another one, or the end of the block."""
+        return regex.compile(rf"{_GAP}(?:(?P<more>(?={any_of(self.call_begins)}))|{any_of(self.block_closes)})")
+
+    @cached_property
+    def again(self) -> Pattern:
+        """The end of the block, once more."""
+        return regex.compile(rf"{_GAP}{any_of(self.block_closes)}")
+
+    @property
+    def _newline(self) -> str:
+        return r"(?:\r?\n)?" if self.trim else ""
+
+    @property
+    def _next_call(self) -> str:
+        return rf"(?:{any_of(self.block_closes)}|{any_of(self.call_begins)})"
+
+    @property
+    def _closing(self) -> str:
+        close, end = any_of(self.parameter_closes), any_of(self.call_closes)
+        after = rf"(?:{any_of(self.parameter_begins)}|{end}|{self._next_call})"
+        ended = rf"{self._newline}{close}(?={_GAP}{after})|{_GAP}(?={self.parameter})"
+        return rf"{ended}|{self._newline}(?={end}{_GAP}{self._next_call})"
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False
@@ -144,6 +172,8 @@ class XmlParams:
         held = StringIO()
         if (yield from self._value(reader, _bounded(held, context.limits.max_call_args))):
             sink.call_arguments(call, coerced(held.getvalue(), schema))
+        else:  # the stream ends inside of the value: keep what came
+            sink.call_arguments(call, _quoted(held.getvalue())[:-1])
 
     def _value(self, reader: Reader, tell: Callable[[str], Any]) -> Step[bool]:
         """Tell a parameter's text as it comes; False if the stream ends inside of it."""
@@ -165,10 +195,6 @@ class XmlParams:
                 return False
             else:
                 yield
-
-
-def _any(literals: tuple[str, ...]) -> str:
-    return "(?:" + ("|".join(regex.escape(literal) for literal in literals) or "(?!)") + ")"
 
 
 def _quoted(text: str) -> str:

@@ -6,6 +6,7 @@ a frame is bytes.  `AutoFramer` tells from the first bytes which framer a body n
 
 from __future__ import annotations
 
+from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import Chunk, Fault, Frame, Framer
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
@@ -16,6 +17,7 @@ __all__ = [
     "FRAMERS",
     "NDJSON",
     "SSE",
+    "AWSEventStream",
     "AutoFramer",
     "Chunk",
     "Fault",

@@ -20,13 +20,16 @@ class NDJSON:
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
-    __slots__ = ("_carry", "_max_event", "_max_line", "_one_read", "error", "received")
+    __slots__ = ("_carry", "_max_event", "_max_line", "_max_total", "_one_read", "error", "singles", "offset", "received")
 
     def __init__(self, limits: Limits) -> None:
         self.error: Fault | None = None
         self.received = 0
+        self.singles = 0
+        self.offset = 0
         self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
         self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
         self._one_read = min(self._max_line, self._max_event)
         self._carry = bytearray()  # the line whose end has not come
 
@@ -37,15 +40,24 @@ class NDJSON:
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the lines that they complete."""
-        if type(chunk) is bytes and chunk.startswith(b"{") and not self._carry and self.error is None:
-            # By far the most common read is exactly one object: it needs no loop.
-            size = len(chunk)
-            line = chunk.removesuffix(b"}\n")
-            if len(line) == size - 2 and 10 not in line and size <= self._one_read:
-                at = self.received
-                self.received = at + size
-                return [Frame(chunk[:-1], b"", at)]
         return self._feed(bytes(chunk))
+
+    def single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that is exactly one line and return its JSON; None, and nothing is taken, if it is not.
+
+        By far the most reads are one: that needs no loop and no `Frame`; `offset` is where it begins.
+        """
+        data = chunk[:-1]
+        if chunk[-2:] != b"}\n" or 10 in data or self._carry or self.error is not None or data[:1] != b"{":
+            return None
+        size = len(chunk)
+        end = self.received + size
+        if size > self._one_read or end > self._max_total:
+            return None
+        self.offset = self.received
+        self.received = end
+        self.singles += 1
+        return data
 
     def close(self) -> list[Frame]:
         """End the body: its last line needs no LF."""

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
+from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame, Framer
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sse import SSE
@@ -34,6 +35,7 @@ FRAMERS: dict[Format, Callable[[Limits], Framer]] = {
     "ndjson": NDJSON,
     "json-array": JSONArray,
     "json": JSONBody,
+    "aws-eventstream": AWSEventStream,
 }
 
 HEAD = 4096
@@ -177,6 +179,4 @@ class AutoFramer:
 def _fault(format: Format, head: bytes) -> Fault:
     if format == "empty":
         return Fault("empty_body", "the body holds nothing but blanks", 0)
-    if format == "aws-eventstream":
-        return Fault("not_a_stream", "a binary AWS event stream, which has no framer", 0)
     return Fault("not_a_stream", f"neither an event stream nor JSON: {head[:_EXCERPT].decode(errors='replace')!r}", 0)

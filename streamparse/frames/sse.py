@@ -42,9 +42,12 @@ class SSE:
         "_idle",
         "_max_event",
         "_max_line",
+        "_max_total",
         "_offset",
         "_one_read",
         "error",
+        "singles",
+        "offset",
         "received",
         "retry",
     )
@@ -52,9 +55,12 @@ class SSE:
     def __init__(self, limits: Limits) -> None:
         self.error: Fault | None = None
         self.received = 0
+        self.singles = 0
+        self.offset = 0
         self.retry: int | None = None
         self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
         self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
         self._one_read = min(self._max_line, self._max_event)
         self._carry = bytearray()  # the line whose end has not come
         self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
@@ -71,20 +77,30 @@ class SSE:
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the events that they complete."""
-        if self._idle and type(chunk) is bytes and (size := len(chunk)) <= self._one_read:
-            # Nearly every read is exactly one event, a data line with or without an event line: it needs no loop.
-            at = self.received
-            data = chunk.removeprefix(b"data: ").removesuffix(b"\n\n")
-            if len(data) == size - 8 and 10 not in data and 13 not in data:
-                self.received = at + size
-                return [Frame(data, b"", at + 6, b"data", self._id)]
-            first, _, second = chunk.partition(b"\n")
-            name = first.removeprefix(b"event: ")
-            data = second.removeprefix(b"data: ").removesuffix(b"\n\n")
-            if len(name) + len(data) == size - 16 and 10 not in data and 13 not in chunk:
-                self.received = at + size
-                return [Frame(data, name, at + len(name) + 14, b"data", self._id)]
         return self._feed(bytes(chunk))
+
+    def single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
+
+        Nearly every read is one: a data line, or the line of a type and a data line.  That needs no loop and no
+        `Frame`.  The type is dropped, so an event of the type `error` is left to `feed`; `offset` is the data's.
+        """
+        start = 6
+        head = chunk[:6]
+        if head == b"event:":
+            start = chunk.find(b"\n") + 7
+            head = b"" if chunk.startswith(b"event: error") else chunk[start - 6 : start]
+        data = chunk[start:-2]
+        if head != b"data: " or chunk[-2:] != b"\n\n" or 10 in data or 13 in data or not self._idle:
+            return None
+        size = len(chunk)
+        end = self.received + size
+        if size > self._one_read or end > self._max_total:
+            return None
+        self.offset = self.received + start
+        self.received = end
+        self.singles += 1
+        return data
 
     def close(self) -> list[Frame]:
         """End the body: an unfinished line counts as a line, an unfinished event as an event if it has data."""

@@ -10,16 +10,22 @@ from typing import Any
 import msgspec
 
 from streamparse.frames import Frame
+from streamparse.wires.anthropic import Anthropic
+from streamparse.wires.bedrock import BedrockConverse
 from streamparse.wires.ollama import OllamaChat, OllamaGenerate
 from streamparse.wires.openai_chat import OpenAIChat
+from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.wire import Wire
 
 __all__ = ["WIRES", "Wire", "detect"]
 
 WIRES: dict[str, type[Wire]] = {
     "openai-chat": OpenAIChat,
+    "openai-responses": OpenAIResponses,
     "ollama-chat": OllamaChat,
     "ollama-generate": OllamaGenerate,
+    "anthropic": Anthropic,
+    "bedrock-converse": BedrockConverse,
 }
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
 

@@ -8,6 +8,7 @@ frame are tolerated; the rest becomes an `Error` with the offset, and the stream
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -19,7 +20,7 @@ from streamparse.jsonread import JSONError, read
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 
-__all__ = ["FrameDecoder"]
+__all__ = ["FrameDecoder", "untyped"]
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -36,11 +37,11 @@ class FrameDecoder(Generic[T]):
     def __init__(
         self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
     ) -> None:
-        self._shape = shape
         self._reshape = reshape  # mends known deviations, in place, before the second attempt
         self._sink = sink
         self._limits = limits
         self._high = b""  # half of a surrogate pair that ended the frame before
+        self._lenient = msgspec.json.Decoder(shape, strict=False).decode
         self.fast = msgspec.json.Decoder(shape).decode
         """Raises ValueError (of msgspec or UTF-8) or RecursionError; then call `slow`."""
 
@@ -56,7 +57,7 @@ class FrameDecoder(Generic[T]):
             self._reshape(value)
         for _ in range(_PRUNINGS):
             try:
-                return msgspec.convert(value, self._shape, strict=False)
+                return self._lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
@@ -71,7 +72,7 @@ class FrameDecoder(Generic[T]):
         try:
             self._check_depth(text)
             # Infinities and NaN are dropped: they stand in fields like `logprobs`, which nobody reads.
-            value = json.loads(text, strict=False, parse_constant=lambda _: None)
+            value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
         except JSONError as error:
             self._refuse(frame, error)
         except ValueError:
@@ -115,13 +116,27 @@ class FrameDecoder(Generic[T]):
         return data
 
 
+def _finite(literal: str) -> float | None:
+    number = float(literal)
+    return number if math.isfinite(number) else None
+
+
+def untyped(data: bytes) -> dict[str, Any]:
+    """Return all that a frame holds, for fields that no Struct names; nothing if only `slow` can read it."""
+    try:
+        value = msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def _sound(value: Any) -> Any:
     """Replace lone halves of surrogate pairs: output is always valid UTF-8."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.loads(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
+        return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
     return value
 
 
@@ -139,7 +154,7 @@ def _prune(value: Any, path: str) -> bool:
             removed = True
         elif isinstance(node, list):
             removed = bool(node)
-            node.clear()
+            del node[slice(last, last + 1) if isinstance(last, int) else slice(None)]
     return removed
 
 

@@ -5,7 +5,7 @@ never lies is the arguments' own syntax: whether a call's value is not begun, op
 
 1. A new id with a name, or with the start of a value while no value is open, begins a call.
 2. The same id, or the same index while the value can accept the fragment, continues it.
-3. On a closed call, a fragment that starts a value begins a call if it is named or has a new id.
+3. On a closed call, a fragment that starts a value begins a call if it is named or has a new id; else it is late.
 4. Blank and `"null"` ids and names are absent; a repeated id or name says nothing.
 5. A new id without a name while a value is open continues it: some servers make an id for each fragment.
 6. A name in pieces is joined while no argument has come, if the whole is, or begins, a declared tool.
@@ -58,12 +58,19 @@ class Fragments:
         self._by_id: dict[str, _Slot] = {}
         self._last: _Slot | None = None
         self._unstarted: list[_Slot] = []
+        self._flowing: int | None = -(2**63)  # the index of the call that took the last fragment
+        self._flow: Call
 
     def add(self, index: int | None, id: str | None, name: str | None, arguments: str | None) -> None:
         """Take one fragment; absent parts are None or blank."""
+        if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
+            self._sink.call_arguments(self._flow, arguments)  # nearly every fragment
+            return
         id, name, text = _present(id), _present(name), arguments or ""
         slot = self._find(index, id, name, text)
         if slot is None:
+            if not (id or name or text):
+                return
             slot = self._new(id, name)
         elif name:
             self._rename(slot, name)
@@ -75,6 +82,8 @@ class Fragments:
             self._by_index[index] = slot
         self._last = slot
         self._tell(slot, text)
+        if slot.call is not None and index is not None:
+            self._flowing, self._flow = index, slot.call
 
     def settle(self) -> None:
         """No more names come: start the calls that have one and no arguments yet."""
@@ -110,7 +119,7 @@ class Fragments:
         if new_id and name:
             return slot.open and name == slot.name and bool(text) and not _starts(text)
         if slot.closed:
-            return not _starts(text) if not (name or new_id) else name == slot.name and not _starts(text)
+            return not (name or new_id) or (name == slot.name and not _starts(text))
         if new_id:
             return slot.open or not _starts(text)
         if name and not slot.open:

@@ -66,7 +66,7 @@ class OllamaChat:
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         self._sink = sink
         self._decoder = FrameDecoder(_Line, sink, limits)
-        self._decode = self._decoder.fast
+        self.decode = self._decoder.fast
         self._over = False
         self.ignored = 0
 
@@ -75,16 +75,19 @@ class OllamaChat:
         return "done" in message and "response" not in message
 
     def frame(self, frame: Frame) -> None:
-        if self._over:
-            self.ignored += 1
-            return
         try:
-            line = self._decode(frame.data)
+            line = self.decode(frame.data)
         except (ValueError, RecursionError):
             mended = self._decoder.slow(frame)
             if mended is None:
                 return
             line = mended
+        self.take(line)
+
+    def take(self, line: _Line) -> None:
+        if self._over:
+            self.ignored += 1
+            return
         message = line.message
         if message is not None:
             if message.thinking:

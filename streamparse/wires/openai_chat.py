@@ -25,6 +25,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     "length": "cut",
     "max_tokens": "cut",
     "content_filter": "failed",
+    "refusal": "failed",  # relays of Anthropic's stop reason
     "error": "failed",
 }
 
@@ -88,9 +89,10 @@ class OpenAIChat:
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         self._sink = sink
+        self._text = sink.text
         self._choice = choice
         self._decoder = FrameDecoder(_Chunk, sink, limits, _with_argument_text)
-        self._decode = self._decoder.fast
+        self.decode = self._decoder.fast
         self._fragments = Fragments(sink, tools)
         self._over = False
         self.ignored = 0
@@ -101,21 +103,64 @@ class OpenAIChat:
 
     def frame(self, frame: Frame) -> None:
         try:
-            chunk = self._decode(frame.data)
+            chunk = self.decode(frame.data)
         except (ValueError, RecursionError):
             mended = self._odd(frame)
             if mended is None:
                 return
             chunk = mended
-        if frame.field != b"data" or self._over or frame.event == b"error":
+        if frame.event == b"error" or frame.field != b"data":
             self._beside(frame, chunk)
+        else:
+            self.take(chunk)
+
+    def take(self, chunk: _Chunk) -> None:
+        if self._over:
+            self.ignored += 1
             return
-        if chunk.choices:
-            for choice in chunk.choices:
-                if choice.index == self._choice or (choice.index is None and not self._choice):
-                    self._take(choice)
-                else:
-                    self.ignored += 1
+        for choice in chunk.choices or ():
+            if choice.index != self._choice and (choice.index is not None or self._choice):
+                self.ignored += 1
+                continue
+            delta = choice.delta or choice.message
+            if delta is not None:
+                content = delta.content
+                if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+                    self._take_thought(delta)
+                elif isinstance(content, str):
+                    if content:
+                        self._text(content)
+                elif content:
+                    self._take_parts(content)
+                if delta.tool_calls or delta.refusal or delta.function_call is not None:
+                    self._take_action(delta)
+            if choice.finish_reason:
+                self._fragments.settle()
+                self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
+        if chunk.usage or chunk.error is not None or chunk.x_groq:
+            self._take_rest(chunk)
+
+    def close(self) -> None:
+        self._fragments.close()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_thought(self, delta: _Delta) -> None:
+        """A delta with a thought, in whichever field, before its text."""
+        thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
+        if thought:
+            self._sink.reasoning(thought)
+        else:
+            for detail in delta.reasoning_details or ():
+                if detail.text or detail.summary:
+                    self._sink.reasoning(detail.text or detail.summary or "")
+        if isinstance(delta.content, str):
+            self._text(delta.content)
+        elif delta.content:
+            self._take_parts(delta.content)
+
+    def _take_rest(self, chunk: _Chunk) -> None:
+        """What few chunks have: token counts, an error."""
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
         elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
@@ -123,47 +168,26 @@ class OpenAIChat:
         if chunk.error is not None:
             tell_provider_error(self._sink, chunk.error)
 
-    def close(self) -> None:
-        self._fragments.close()
-
-    # -- inside ----------------------------------------------------------------------------------------
-
-    def _take(self, choice: _Choice) -> None:
-        delta = choice.delta or choice.message
-        if delta is not None:
-            thought = delta.reasoning_content or delta.reasoning or _details(delta.reasoning_details)
-            if thought:
-                self._sink.reasoning(thought)
-            content = delta.content
-            if content:
-                if isinstance(content, str):
-                    self._sink.text(content)
-                else:
-                    self._take_parts(content)
-            if delta.refusal:
-                self._sink.refusal(delta.refusal)
-            if delta.tool_calls:
-                self._take_calls(delta.tool_calls)
-            elif delta.function_call is not None:
-                self._fragments.add(None, None, delta.function_call.name, delta.function_call.arguments)
-        if choice.finish_reason:
-            self._fragments.settle()
-            self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
-
-    def _take_calls(self, fragments: list[_Fragment]) -> None:
-        for fragment in fragments:
+    def _take_action(self, delta: _Delta) -> None:
+        """A delta with a piece of a refusal or of calls."""
+        if delta.refusal:
+            self._sink.refusal(delta.refusal)
+        add = self._fragments.add
+        for fragment in delta.tool_calls or ():
             function = fragment.function
             if function is None:
-                self._fragments.add(fragment.index, fragment.id, None, None)
+                add(fragment.index, fragment.id, None, None)
             else:
-                self._fragments.add(fragment.index, fragment.id, function.name, function.arguments)
+                add(fragment.index, fragment.id, function.name, function.arguments)
+        if delta.function_call is not None and not delta.tool_calls:
+            add(None, None, delta.function_call.name, delta.function_call.arguments)
 
     def _take_parts(self, parts: list[_Part]) -> None:
         for part in parts:
             if part.thinking:
                 self._sink.reasoning(_thinking(part.thinking))
             elif part.text:
-                self._sink.text(part.text)
+                self._text(part.text)
 
     def _odd(self, frame: Frame) -> _Chunk | None:
         """A frame that is no chunk at first sight."""
@@ -180,18 +204,13 @@ class OpenAIChat:
         return self._decoder.slow(frame)
 
     def _beside(self, frame: Frame, chunk: _Chunk) -> None:
-        """A frame outside of the protocol: an error in its own field or event, or data after the end."""
+        """A field or an event that the protocol does not know: an error, or nothing."""
         if self._over:
             self.ignored += 1
         elif chunk.error is not None:
             tell_provider_error(self._sink, chunk.error)
         elif frame.field == b"error" or frame.event == b"error":
             tell_provider_error(self._sink, msgspec.json.decode(frame.data))
-
-
-def _details(details: list[_Detail] | None) -> str:
-    """The thought that some servers give only as typed details."""
-    return "".join(detail.text or detail.summary or "" for detail in details) if details else ""
 
 
 def _thinking(thinking: str | list[Any]) -> str:

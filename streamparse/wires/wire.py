@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from streamparse.frames import Frame
@@ -26,8 +27,15 @@ class Wire(Protocol):
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
         """Whether the first message of a body, in an SSE event of that name, shows this wire."""
 
+    @property
+    def decode(self) -> Callable[[bytes], Any]:
+        """The typed decoder of a plain frame's data; raises ValueError or RecursionError for what is not plain."""
+
+    def take(self, message: Any, /) -> None:
+        """Tell what a decoded message holds."""
+
     def frame(self, frame: Frame) -> None:
-        """Tell what one frame holds."""
+        """Tell what a frame holds: `decode` and `take`, and whatever must be done where that does not do."""
 
     def close(self) -> None:
         """The body is over: tell what waited for more."""

@@ -1,0 +1,113 @@
+"""One turn of a model, with tools that run while the model still writes: `make demo`.
+
+A real llama.cpp server on a model slowed to a realistic pace answers with text, two calls, and more text.  Where its
+wheel is not to be had, a recording of that very turn is played back over HTTP at the pace at which it came.
+
+Written to `demo-out/`: the page `timeline.html`, and the recording `turn.*`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import httpx
+from demo_turn import ANSWER, PADDING, Bench, closing_moments
+from demo_view import LiveView, report
+from live_server import CHAT, Read, Recording, is_available, replaying, running_server
+
+import streamparse as sp
+from streamparse.cli.timeline import Mark, analyse, render, replay
+
+__all__ = ["main"]
+
+RECORDED = Path(__file__).parents[1] / "fixtures" / "recorded"
+
+
+class Source(NamedTuple):
+    """Where the answer comes from."""
+
+    url: str
+    request: dict[str, Any]
+    name: str
+
+
+class Turn(NamedTuple):
+    """What happened."""
+
+    recording: Recording
+    marks: list[Mark]
+    bench: Bench
+
+
+def main() -> None:
+    """Run the turn, show it, and write what is kept of it."""
+    given = _arguments()
+    with _replayed() if given.replay or not is_available() else _served() as source:
+        print(f"{source.name}\n")
+        turn = anyio.run(_run_turn, source, backend=given.loop)
+    parser = sp.StreamParser("openai-chat", tools=turn.bench.tools)
+    _, finish = replay(parser, turn.recording.chunks())
+    timeline = analyse(turn.marks, finish=finish)
+    print(report(timeline, closing_moments(turn.recording), turn.bench.started))
+    turn.recording.save(given.out, "turn")
+    page = given.out / "timeline.html"
+    page.write_text(render(timeline, "One turn, two tools"), encoding="utf-8")
+    print(f"{_pace(turn)}\nThe timeline: {page}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="where to write; default: demo-out")
+    parser.add_argument("--replay", action="store_true", help="play the recording even where the server could run")
+    parser.add_argument("--loop", choices=["asyncio", "trio"], default="asyncio", help="the event loop")
+    return parser.parse_args()
+
+
+@contextmanager
+def _served() -> Iterator[Source]:
+    with running_server(pad_layers=PADDING) as server:
+        yield Source(server.url, server.chat(ANSWER), f"A llama.cpp server at {server.url}")
+
+
+@contextmanager
+def _replayed() -> Iterator[Source]:
+    recording = Recording.load(RECORDED, "llamacpp-paced")
+    with replaying(recording) as url:
+        yield Source(url, recording.request, "No server: a recording of one, played back at its own pace")
+
+
+async def _run_turn(source: Source) -> Turn:
+    bench, view, marks = Bench(), LiveView(), list[Mark]()
+    body, reads = bytearray(), list[Read]()
+
+    async def listening(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for chunk in chunks:
+            reads.append(Read(bench.now(), len(chunk)))
+            body.extend(chunk)
+            yield chunk
+
+    async with (
+        httpx.AsyncClient(timeout=60) as client,
+        client.stream("POST", source.url + CHAT, json=source.request) as response,
+        sp.aiter_events(listening(response.aiter_bytes()), "openai-chat", tools=bench.tools) as events,
+        sp.ToolRunner(bench.tools) as runner,
+    ):
+        async for item in runner.run(events):
+            marks.append(Mark(bench.now(), item))
+            view.show(marks[-1].t, item)
+    return Turn(Recording(CHAT, source.request, bytes(body), reads), marks, bench)
+
+
+def _pace(turn: Turn) -> str:
+    """How fast the model wrote: llama.cpp sends each token by itself."""
+    reads = turn.recording.reads
+    return f"The model wrote {len(reads) / (reads[-1].t - reads[0].t):.0f} tokens a second."
+
+
+if __name__ == "__main__":
+    main()

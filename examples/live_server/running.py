@@ -1,0 +1,55 @@
+"""Start the server for as long as a `with` block runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from live_server.scripted import Scripted
+
+__all__ = ["is_available", "running_server"]
+
+EXAMPLES = Path(__file__).parents[1]
+
+
+def is_available() -> bool:
+    """Whether the packages that the server needs are installed (`pip install -e '.[live]'`)."""
+    return all(find_spec(name) for name in ("gguf", "numpy", "xllamacpp"))
+
+
+@contextmanager
+def running_server(template: str = "hermes", *, pad_layers: int = 0, slots: int = 2) -> Iterator[Scripted]:
+    """A real llama.cpp server on a free local port, in a process of its own.
+
+    `template` names a file in `templates/`, `pad_layers` slow the model down (120: about 200 tokens a second on one
+    core), `slots` is how many answers it writes at one time.  Raises RuntimeError with the server's log when it
+    does not start.
+    """
+    options = ["--template", template, "--pad-layers", str(pad_layers), "--slots", str(slots)]
+    command = [sys.executable, "-m", "live_server.serve", *options]
+    with TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            command, cwd=EXAMPLES, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        with process:  # leaving it closes the server's standard input, which ends it
+            server = Scripted(_wait_for_url(process, log))
+            try:
+                yield server
+            finally:
+                server.close()
+
+
+def _wait_for_url(process: subprocess.Popen[str], log: IO[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        word, _, url = line.strip().partition(" ")
+        if word == "READY":
+            return url
+    log.seek(0)
+    raise RuntimeError(f"the server did not start:\n{log.read()[-2000:]}")

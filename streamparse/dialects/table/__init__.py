@@ -1,0 +1,15 @@
+"""The dialects, as data: which markers open a call, and which grammar reads it.
+
+The facts of each format are in `docs/formats.md`: who writes it, and what of it was seen in the wild.
+"""
+
+from __future__ import annotations
+
+from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.table import json_rows, tag_rows
+from streamparse.dialects.table.thoughts import THOUGHTS
+
+__all__ = ["DIALECTS", "THOUGHTS"]
+
+DIALECTS: dict[str, Dialect] = {row.name: row for module in (json_rows, tag_rows) for row in module.ROWS}
+"""Every dialect by name.  Where two share an opener and both could read what follows, the first does."""

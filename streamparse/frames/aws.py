@@ -1,0 +1,172 @@
+"""AWS event stream: binary messages, each with a checksum of its prelude and one of the whole.
+
+https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html (the encoding)
+
+    total length, headers length (big endian, 4 bytes each), CRC-32 of these 8 bytes,
+    headers (name, type, value), payload, CRC-32 of everything before it
+
+The length is believed only after the prelude's checksum has agreed, so that a damaged one cannot make the
+framer wait for gigabytes.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from zlib import crc32
+
+from msgspec.json import encode
+
+from streamparse.frames.frame import Chunk, Fault, Frame
+from streamparse.limits import Limits
+
+__all__ = ["AWSEventStream"]
+
+_PRELUDE = struct.Struct(">III")
+_SMALLEST = _PRELUDE.size + 4
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of header values, by type: true, false, byte, ...
+_SIZED = (6, 7)  # bytes and strings, behind a length of two bytes
+_EVENT = b":event-type"
+_NAMES = (_EVENT, b":exception-type", b":error-code")
+_CACHED = 64
+
+
+class AWSEventStream:
+    """A framer of AWS event stream messages; see `Framer` for the promises.
+
+    `Frame.event` is the header `:event-type`, `:exception-type` or `:error-code`, `Frame.data` the payload; an error
+    that stands only in the headers gets the payload `{"message": ...}`.  `max_event` bounds a whole message.
+    A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
+    """
+
+    __slots__ = ("_carry", "_known", "_max_event", "_max_total", "_size", "error", "offset", "received", "singles")
+
+    def __init__(self, limits: Limits) -> None:
+        self.error: Fault | None = None
+        self.received = 0
+        self.singles = 0
+        self.offset = 0
+        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
+        self._carry = bytearray()  # the message whose end has not come
+        self._size = 0  # of that message, once its prelude has been checked
+        self._known: dict[bytes, bytes] = {}  # the events that header blocks name: servers repeat them
+
+    @property
+    def pending(self) -> int:
+        """Bytes held because their end has not come."""
+        return len(self._carry)
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the messages that they complete."""
+        return self._feed(bytes(chunk))
+
+    def single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
+
+        Nearly every read is one.  It needs no loop and no `Frame`: the name of the event is dropped, so the first of
+        each kind and every exception are left to `feed`.  `offset` is the payload's.
+        """
+        size = len(chunk)
+        at = self.received
+        if self._carry or self.error is not None or not _SMALLEST <= size <= self._max_event:
+            return None
+        total, headers, checksum = _PRELUDE.unpack_from(chunk)
+        begin = 12 + headers
+        if total != size or chunk[12:begin] not in self._known or at + size > self._max_total:
+            return None
+        if crc32(chunk[:8]) != checksum or crc32(chunk[:-4]) != int.from_bytes(chunk[-4:], "big"):
+            return None
+        self.received = at + size
+        self.singles += 1
+        self.offset = at + begin
+        return chunk[begin:-4]
+
+    def close(self) -> list[Frame]:
+        """End the body: a message without its end has no checksum, and is nothing."""
+        self._carry.clear()
+        return []
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _feed(self, data: bytes) -> list[Frame]:
+        carry = self._carry
+        at = self.received - len(carry)
+        self.received += len(data)
+        if self.error is not None:
+            return []
+        if carry:
+            carry += data
+            if len(carry) < (self._size or _PRELUDE.size):
+                return []
+            data = bytes(carry)
+            carry.clear()
+        frames: list[Frame] = []
+        begin = 0
+        size = len(data)
+        while (self._size or self._prelude(data, begin, at)) <= size - begin:
+            end = begin + self._size
+            frame = self._message(data[begin:end], at + begin)
+            if frame is None:
+                return frames
+            frames.append(frame)
+            begin = end
+            self._size = 0
+        if self.error is None:
+            carry += data[begin:]
+        return frames
+
+    def _prelude(self, data: bytes, begin: int, at: int) -> int:
+        """Read the prelude of the message that begins there; return its size, or one that no data has."""
+        if len(data) - begin < _PRELUDE.size:
+            return sys.maxsize
+        size, headers, checksum = _PRELUDE.unpack_from(data, begin)
+        if crc32(data[begin : begin + 8]) != checksum or size < _SMALLEST + headers:
+            self._damaged(at + begin, "the lengths of a message do not agree with their checksum")
+            return sys.maxsize
+        if size > self._max_event:
+            most = self._max_event
+            self.error = Fault("limit_event", f"a message holds more than {most} bytes", at + begin + most)
+            return sys.maxsize
+        self._size = size
+        return int(size)
+
+    def _message(self, message: bytes, at: int) -> Frame | None:
+        if crc32(message[:-4]) != int.from_bytes(message[-4:], "big"):
+            self._damaged(at, "a message does not agree with its checksum")
+            return None
+        begin = 12 + int.from_bytes(message[4:8], "big")
+        headers = message[12:begin]
+        event = self._known.get(headers)
+        if event is not None:
+            return Frame(message[begin:-4], event, at + begin)
+        fields = _fields(headers)
+        if _EVENT in fields and len(self._known) < _CACHED:
+            self._known[headers] = fields[_EVENT]
+        name = next((fields[name] for name in _NAMES if name in fields), b"")
+        return Frame(message[begin:-4] or _payload(fields), name, at + begin)
+
+    def _damaged(self, at: int, message: str) -> None:
+        self.error = Fault("frame_checksum" if at else "not_a_stream", message, at)
+
+
+def _fields(block: bytes) -> dict[bytes, bytes]:
+    """Read a block of headers; the values stay bytes."""
+    fields = {}
+    at = 0
+    while at < len(block):
+        value = at + 2 + block[at]
+        kind = block[value - 1] if value <= len(block) else -1
+        size = _SIZES.get(kind, 0)
+        if kind in _SIZED:
+            size = int.from_bytes(block[value : value + 2], "big")
+            value += 2
+        fields[block[at + 1 : at + 1 + block[at]]] = block[value : value + size]
+        at = value + size
+    return fields
+
+
+def _payload(fields: dict[bytes, bytes]) -> bytes:
+    """The payload of a message that has an error in its headers only."""
+    message = fields.get(b":error-message")
+    return b"" if message is None else encode({"message": message.decode("utf-8", "replace")})

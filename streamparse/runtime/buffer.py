@@ -1,0 +1,76 @@
+"""A bounded queue between one producer and one consumer.
+
+An item costs an append and a pop: a wake-up is made only when a side really waits
+(an anyio memory stream costs 4 to 13 µs an item, this 0.1).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Generic, TypeVar
+
+import anyio
+
+__all__ = ["Buffer"]
+
+T = TypeVar("T")
+
+
+class Buffer(Generic[T]):
+    """Items in order of arrival.
+
+    `put` always succeeds at once; a producer that honours the bound asks `full` and waits for `room`.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._items: deque[T] = deque()
+        self._size = size
+        self._closed = False
+        self._failure: BaseException | None = None
+        self._arrived: anyio.Event | None = None
+        self._taken: anyio.Event | None = None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def full(self) -> bool:
+        """Whether the producer should wait for `room`."""
+        return len(self._items) >= self._size
+
+    def put(self, item: T) -> None:
+        """Add an item, and wake the consumer if it waits."""
+        self._items.append(item)
+        self._wake_consumer()
+
+    def close(self, failure: BaseException | None = None) -> None:
+        """Say that nothing more will come; `failure` is raised to the consumer after the last item."""
+        self._closed = True
+        self._failure = failure
+        self._wake_consumer()
+
+    async def take(self) -> T:
+        """Remove the oldest item; waits for one.  Raises StopAsyncIteration, or the failure once, at the end."""
+        items = self._items
+        while not items:
+            if self._closed:
+                failure, self._failure = self._failure, None
+                raise StopAsyncIteration if failure is None else failure
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        item = items.popleft()
+        # At half, not at each item: the sides would take turns for every single one.
+        if self._taken is not None and len(items) <= self._size // 2:
+            self._taken.set()
+            self._taken = None
+        return item
+
+    async def room(self) -> None:
+        """Wait until half of a full buffer is taken."""
+        self._taken = anyio.Event()
+        await self._taken.wait()
+
+    def _wake_consumer(self) -> None:
+        if self._arrived is not None:
+            self._arrived.set()
+            self._arrived = None

@@ -1,0 +1,98 @@
+"""The runner: what a user holds from turn to turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterable, Callable, Iterable
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.abc
+
+from streamparse.runtime.run import Batch, Run
+from streamparse.runtime.settings import Settings
+from streamparse.tools import ToolResult, Toolset
+
+__all__ = ["ToolRunner"]
+
+MIB = 1024 * 1024
+
+
+class ToolRunner:
+    """Runs the tools that a model calls, each as early as the tool itself allows.
+
+        async with ToolRunner(tools, limit=8) as runner:
+            async for item in runner.run(events):  # events and ToolResults in order of arrival
+                ...
+            runner.results  # in call order, one per call
+
+    On asyncio and trio.  Whatever a tool does, its call gets exactly one result and the others go on.
+    Leaving the `async with` block in any way cancels and awaits all that still runs, and closes the source.
+
+    `limit`: tools that run at one time.  `timeout`: seconds for each call, unless its tool says otherwise.
+    `max_result`: characters of a text, bytes of other JSON.  `max_buffered`: items that may wait for the
+    consumer before reading pauses.  `tier`: calls of tools above it are answered with an error.
+    `run_recovered`: whether calls that had to be repaired to be read may run at all.
+    `clock`: seconds, for the times in the results.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Any] | None,
+        *,
+        limit: int = 8,
+        timeout: float | None = 60.0,
+        max_result: int = MIB,
+        max_buffered: int = 1024,
+        tier: int = 0,
+        run_recovered: bool = True,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._settings = Settings(
+            tools=Toolset.of(tools), limit=limit, timeout=timeout, max_result=max_result,
+            max_buffered=max_buffered, tier=tier, run_recovered=run_recovered, clock=clock,
+        )  # fmt: skip
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._run: Run | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._tasks is not None:
+            raise RuntimeError("this ToolRunner is already entered")
+        tasks = anyio.create_task_group()
+        await tasks.__aenter__()
+        self._tasks = tasks
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        tasks, self._tasks = self._tasks, None
+        assert tasks is not None
+        if self._run is not None:
+            self._run.stop()
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            return await tasks.__aexit__(kind, error, trace)
+        # The task group would wrap the body's own exception in a group; it has nothing to do with our tasks.
+        await tasks.__aexit__(None, None, None)
+        return None
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """The results of the latest run so far, in call order; once it is over, one for each complete call."""
+        return [] if self._run is None else self._run.results
+
+    def run(self, events: AsyncIterable[Batch] | Iterable[Batch]) -> Run:
+        """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
+
+        A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
+        Raises RuntimeError outside of the `async with` block.
+        """
+        if self._tasks is None:
+            raise RuntimeError("a ToolRunner runs only inside its `async with` block")
+        source = aiter(events) if isinstance(events, AsyncIterable) else iter(events)
+        if self._run is not None:
+            self._run.stop()
+        self._run = Run(source, self._settings)
+        self._tasks.start_soon(self._run.work, name="streamparse reader")
+        return self._run

@@ -1,0 +1,89 @@
+"""Reads the tool definitions that providers take in their requests.
+
+| who | shape | where the schema is |
+|---|---|---|
+| OpenAI chat, Ollama, Cohere | `{"type": "function", "function": {"name", ...}}` | `parameters` |
+| OpenAI Responses | `{"type": "function", "name", ...}` | `parameters` |
+| Anthropic, MCP | `{"name", ...}` | `input_schema`, `inputSchema` |
+| Gemini | `{"functionDeclarations": [{"name", ...}]}`, or one of them | `parameters`, `parametersJsonSchema` |
+| Bedrock Converse | `{"toolSpec": {"name", ...}}` | `inputSchema.json` |
+
+A definition without a name is one of the provider's own tools (search, code execution): no call of it
+ever reaches the client, so it is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.tools.declaration import Tool
+
+__all__ = ["read_definition"]
+
+GEMINI_LISTS = ("functionDeclarations", "function_declarations")
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
+
+# https://ai.google.dev/api/caching#Tool
+GEMINI_OWN_TOOLS = {
+    "codeexecution", "computeruse", "enterprisewebsearch", "filesearch", "googlemaps", "googlesearch",
+    "googlesearchretrieval", "retrieval", "urlcontext",
+}  # fmt: skip
+
+
+def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
+    """Read one entry of a request's `tools`, which with Gemini may declare several.
+
+    Raises ValueError if it is of no known shape.
+    """
+    for key in GEMINI_LISTS:
+        if isinstance(declarations := definition.get(key), list):
+            return [_read(each, openapi=True) for each in declarations]
+    for key in ("function", "toolSpec"):
+        if isinstance(inner := definition.get(key), Mapping):
+            return [_read(inner)]
+    if "name" in definition:
+        return [_read(definition, openapi="type" not in definition and "input_schema" not in definition)]
+    if _is_the_providers_own(definition):
+        return []
+    raise ValueError(f"not a tool definition of a known shape: {definition!r}")
+
+
+def _read(definition: Mapping[str, Any], openapi: bool = False) -> Tool:
+    parameters = next((definition[key] for key in SCHEMA_KEYS if definition.get(key) is not None), None)
+    if parameters is None:
+        # "Omitting parameters defines a function with an empty parameter list" (OpenAI); a type of its own has
+        # a schema of its own (Anthropic's `bash_20250124`, OpenAI's `custom`).
+        parameters = NO_PARAMETERS if definition.get("type", "function") == "function" else {}
+    elif isinstance(parameters, Mapping) and isinstance(parameters.get("json"), Mapping):
+        parameters = parameters["json"]
+    if openapi and isinstance(parameters, Mapping):
+        parameters = _json_schema(parameters)
+    return Tool(definition.get("name", ""), definition.get("description") or "", parameters)
+
+
+def _is_the_providers_own(definition: Mapping[str, Any]) -> bool:
+    if isinstance(definition.get("type"), str):
+        return "function" not in definition
+    return bool(definition) and all(key.replace("_", "").lower() in GEMINI_OWN_TOOLS for key in definition)
+
+
+def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type."""
+    made = {key: _json_schema_part(key, value) for key, value in schema.items() if key != "nullable"}
+    if schema.get("nullable") is True and isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+    return made
+
+
+def _json_schema_part(key: str, value: Any) -> Any:
+    if key == "type" and isinstance(value, str):
+        return value.lower()
+    if key in ("properties", "$defs", "defs") and isinstance(value, Mapping):
+        return {name: _json_schema(each) if isinstance(each, Mapping) else each for name, each in value.items()}
+    if key in ("anyOf", "any_of", "prefixItems") and isinstance(value, list):
+        return [_json_schema(each) if isinstance(each, Mapping) else each for each in value]
+    if key in ("items", "additionalProperties") and isinstance(value, Mapping):
+        return _json_schema(value)
+    return value

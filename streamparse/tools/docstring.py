@@ -1,0 +1,100 @@
+"""Reads what a docstring says of a function and of its parameters.
+
+| style | a parameter |
+|---|---|
+| Google | under `Args:`, indented: `name (type): text` |
+| NumPy | under `Parameters` and a line of dashes: `name : type`, then indented text |
+| Sphinx | `:param type name: text` |
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from itertools import pairwise
+from textwrap import dedent
+from typing import NamedTuple
+
+__all__ = ["Docstring", "read_docstring"]
+
+PARAMETER_TITLES = {
+    "args", "arguments", "params", "parameters", "keyword args", "keyword arguments", "other parameters",
+}  # fmt: skip
+OTHER_TITLES = {
+    "attributes", "example", "examples", "note", "notes", "raises", "references", "return", "returns", "see also",
+    "todo", "warning", "warnings", "warns", "yield", "yields",
+}  # fmt: skip
+TITLES = PARAMETER_TITLES | OTHER_TITLES
+
+GOOGLE_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
+NUMPY_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?::.*)?()$")
+SPHINX_ENTRY = re.compile(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
+SPHINX_FIELD = re.compile(
+    r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:"
+)
+
+
+class Docstring(NamedTuple):
+    """The prose before the first section, and the text on each parameter."""
+
+    description: str
+    parameters: dict[str, str]
+
+
+class _Section(NamedTuple):
+    entry: re.Pattern[str] | None
+    body: list[str]
+
+
+def read_docstring(text: str | None) -> Docstring:
+    """Read a docstring of any of the three styles; one of no style is all description."""
+    prose, *sections = _sections(inspect.cleandoc(text or "").splitlines())
+    parameters: dict[str, str] = {}
+    for section in sections:
+        if section.entry is not None:
+            parameters |= _entries(section.body, section.entry)
+    return Docstring("\n".join(prose.body).strip(), parameters)
+
+
+def _sections(lines: list[str]) -> list[_Section]:
+    """Cut the lines before each title; the first section is what has none."""
+    sections = [_Section(None, [])]
+    for line, below in pairwise([*lines, ""]):
+        opened = _opened_by(line, below)
+        if opened is None:
+            sections[-1].body.append(line)
+        else:
+            sections.append(opened)
+    return sections
+
+
+def _opened_by(line: str, below: str) -> _Section | None:
+    if SPHINX_FIELD.match(line):
+        return _Section(SPHINX_ENTRY, [line])
+    title = line.rstrip(": ").lower()
+    if title not in TITLES:
+        return None
+    if _is_underline(below):
+        return _Section(NUMPY_ENTRY if title in PARAMETER_TITLES else None, [])
+    if line.endswith(":"):
+        return _Section(GOOGLE_ENTRY if title in PARAMETER_TITLES else None, [])
+    return None
+
+
+def _is_underline(line: str) -> bool:
+    return len(line) >= 3 and not line.strip("-=")
+
+
+def _entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:
+    """Read `name: text` entries; a line that is indented deeper goes on with the text of the one above."""
+    found: dict[str, list[str]] = {}
+    text: list[str] = []
+    for line in dedent("\n".join(body)).splitlines():
+        if line[:1].isspace() or not line:
+            text.append(line.strip())
+            continue
+        text = []
+        if match := entry.match(line):
+            text.append(match[2].strip())
+            found[match[1]] = text
+    return {name: " ".join(filter(None, words)) for name, words in found.items()}

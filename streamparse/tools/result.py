@@ -1,0 +1,35 @@
+"""What comes of a call: a value or an error, exactly one for each call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["ToolResult"]
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
+    """The answer to one call.
+
+    `result` holds JSON values only.  `error` is written for the model, and is None if the tool succeeded.
+    `started` and `ended` are readings of the runner's clock, in seconds, None if the tool never ran.
+    `revoked` says that the server took the call back, `incomplete` that its turn did not end well;
+    a tool that had already begun keeps its result all the same.
+    """
+
+    call_id: str
+    tool_name: str
+    result: Any = None
+    error: str | None = None
+    index: int = 0
+    seconds: float = 0.0
+    revoked: bool = False
+    incomplete: bool = False
+    started: float | None = None
+    ended: float | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether the tool ran and returned a value."""
+        return self.error is None

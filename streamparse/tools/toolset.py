@@ -1,0 +1,135 @@
+"""The tools of one request, by name, and what a parser asks of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from streamparse.tools.declaration import TOOL_ATTRIBUTE, Tool
+from streamparse.tools.definition import read_definition
+
+__all__ = ["Toolset"]
+
+COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
+"""Keywords with which the root of a schema may require more than its `required` says."""
+
+MAX_REFERENCES = 16
+
+
+class Toolset(Mapping[str, Tool]):
+    """An immutable mapping from names to tools.
+
+    Names match by exact code points: no folding of case, no trimming.
+    """
+
+    __slots__ = ("_by_name", "names")
+
+    names: frozenset[str]
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._by_name: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._by_name:
+                raise ValueError(f"two tools have the name {tool.name!r}")
+            self._by_name[tool.name] = tool
+        self.names = frozenset(self._by_name)
+
+    @classmethod
+    def of(cls, tools: Iterable[Any] | None) -> Toolset:
+        """Read tools of any kind: `Tool`, a provider's definition as a dict, or a Python function.
+
+        The schema of a bare function is read each time: decorate the function, or keep the Toolset, to read it once.
+        Raises TypeError or ValueError for anything else, and ValueError if two have one name.
+        """
+        if tools is None:
+            return NO_TOOLS
+        if isinstance(tools, Toolset):
+            return tools
+        if isinstance(tools, (str, bytes, Mapping, Tool)) or not isinstance(tools, Iterable):
+            raise TypeError(f"tools must be an iterable of tools, got one {type(tools).__name__}: {tools!r}")
+        return cls(tool for each in tools for tool in _tools_of(each))
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __repr__(self) -> str:
+        return f"Toolset({sorted(self.names)})"
+
+    def begins(self, prefix: str) -> bool:
+        """Whether some name begins with `prefix` and goes on after it."""
+        return any(len(name) > len(prefix) and name.startswith(prefix) for name in self._by_name)
+
+    def requires_arguments(self, name: str) -> bool | None:
+        """Whether a call without arguments breaks the schema; None if the tool or its schema is not known."""
+        tool = self._by_name.get(name)
+        if tool is None or not tool.parameters:
+            return None
+        if tool.parameters.get("required") or tool.parameters.get("minProperties"):
+            return True
+        return None if any(keyword in tool.parameters for keyword in COMPOUND) else False
+
+    def parameter_schema(self, name: str, key: str) -> dict[str, Any] | None:
+        """The schema of one parameter, references to the tool's own definitions followed; None if there is none."""
+        tool = self._by_name.get(name)
+        if tool is None:
+            return None
+        root = _resolve(tool.parameters, tool.parameters)
+        schema = _member(root.get("properties"), key)
+        if schema is None:
+            schema = root.get("additionalProperties")
+        return _resolve(schema, tool.parameters) if isinstance(schema, dict) else None
+
+
+NO_TOOLS = Toolset()
+
+
+def _tools_of(declared: Any) -> Iterable[Tool]:
+    """Read one declaration."""
+    if isinstance(declared, Tool):
+        return (declared,)
+    if isinstance(declared, Mapping):
+        return read_definition(declared)
+    attached = getattr(declared, TOOL_ATTRIBUTE, None)
+    if isinstance(attached, Tool):
+        # Read again from a bound method: its own signature has no `self`.
+        return (_bound(attached, declared),) if inspect.ismethod(declared) else (attached,)
+    if inspect.isfunction(declared) or inspect.ismethod(declared):
+        return (Tool(declared.__name__, function=declared),)
+    hint = " (wrap it: Tool(name, function=...))" if callable(declared) else ""
+    raise TypeError(f"a tool must be a Tool, a dict or a function, got {type(declared).__name__}{hint}: {declared!r}")
+
+
+def _bound(tool: Tool, method: Callable[..., Any]) -> Tool:
+    return msgspec.structs.replace(tool, function=method, parameters={})
+
+
+def _resolve(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Follow `"$ref": "#/a/b"`; a reference that leads nowhere, or in circles, stays as it is."""
+    resolved = schema
+    for _ in range(MAX_REFERENCES):
+        reference = resolved.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return resolved
+        target: Any = root
+        for step in reference.removeprefix("#").split("/")[1:]:
+            target = _member(target, step.replace("~1", "/").replace("~0", "~"))
+        if not isinstance(target, dict):
+            return resolved
+        resolved = target
+    return schema
+
+
+def _member(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None

@@ -1,0 +1,256 @@
+"""Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama.
+
+Server-sent events whose `type` says what they are (the event's name may be missing), or one whole `message`.
+
+    message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
+
+Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` of a starting block only keeps the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.sink import Outcome, Sink
+from streamparse.tools import Toolset
+from streamparse.wires.blocks import Blocks, given_text, whole_text
+from streamparse.wires.decode import untyped
+from streamparse.wires.messages import MessageWire
+
+__all__ = ["Anthropic"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "max_tokens": "cut",
+    "model_context_window_exceeded": "cut",
+    "refusal": "failed",
+}
+_TYPES: Final = (
+    "content_block_delta",
+    "content_block_start",
+    "content_block_stop",
+    "message_start",
+    "message_delta",
+    "message_stop",
+    "ping",
+)
+_DELTAS: Final = ("text_delta", "input_json_delta", "thinking_delta", "signature_delta")
+_TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
+_METRICS: Final = "amazon-bedrock-invocationMetrics"
+
+
+class _Turn(msgspec.Struct, gc=False):
+    """How a turn ended: in `message_delta`, or in a whole message."""
+
+    stop_reason: str | None = None
+    stop_sequence: str | None = None
+    stop_details: Any = None
+    container: Any = None
+
+
+class _Delta(_Turn, gc=False):
+    type: Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"] | None = None
+    text: str | None = None
+    partial_json: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+
+
+class _Message(_Turn, gc=False):
+    content: list[dict[str, Any]] | None = None
+    usage: dict[str, Any] | None = None
+
+
+class _Event(_Message, gc=False):
+    type: (
+        Literal[
+            "content_block_delta",
+            "content_block_start",
+            "content_block_stop",
+            "message_start",
+            "message_delta",
+            "message_stop",
+            "message",
+            "ping",
+            "error",
+        ]
+        | None
+    ) = None
+    index: int | None = None
+    delta: _Delta | None = None
+    content_block: dict[str, Any] | None = None
+    message: _Message | None = None
+    error: Any = None
+    context_management: dict[str, Any] | None = None
+    metrics: Any = msgspec.field(default=None, name=_METRICS)
+
+
+class Anthropic(MessageWire[_Event]):
+    """Tells what the events of the Messages API hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(_Event, sink, limits, _with_argument_text)
+        self._text = sink.text
+        self._blocks = Blocks(sink, limits)
+        self._ended = False  # the turn has
+        self._again = False  # and another message began after it
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        kind = message.get("type")
+        if kind == "error":  # that of the Responses API is numbered
+            return isinstance(message.get("error"), dict) and "sequence_number" not in message
+        return kind in _TYPES or (kind == "message" and isinstance(message.get("content"), list))
+
+    def take(self, event: _Event) -> None:
+        delta = event.delta
+        if delta is None or event.type != "content_block_delta":
+            self._take_other(event)
+        elif delta.type == "text_delta":
+            if delta.text:
+                self._text(delta.text)
+        elif delta.type == "input_json_delta":
+            if delta.partial_json:
+                self._blocks.arguments(event.index, delta.partial_json)
+        elif delta.type == "thinking_delta":
+            if delta.thinking:
+                self._sink.reasoning(delta.thinking)
+        elif delta.signature:
+            self._blocks.sign(event.index, delta.signature)
+
+    def close(self) -> None:
+        if self._over and not self._ended:
+            self._blocks.finish(cut=True)
+        elif self._again and not self._ended:
+            self._sink.error("stream", "stream_truncated", "the body ended inside its last message")
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_other(self, event: _Event) -> None:
+        """Take an event that is no delta of a block."""
+        if event.error is not None:
+            self._fail(event.error)
+            return
+        match event.type:
+            case "content_block_start":
+                self._start(event.index, event.content_block or {}, given_text)
+            case "content_block_stop":
+                self._blocks.stop(event.index)
+            case "message_start":
+                self._begin(event.message or _Message())
+            case "message_delta":
+                self._usage(event.usage)
+                if event.context_management is not None and any(event.context_management.values()):
+                    self._sink.item("context_management", event.context_management)
+                self._turn(event.delta or event)
+            case "message_stop":
+                if event.metrics is not None:
+                    self._sink.item(_METRICS, event.metrics)
+                self._stop()
+            case "message":
+                self._whole(event)
+            case None:
+                self._sink.error("frame", "unexpected_shape", "an event without a type")
+
+    def _begin(self, message: _Message) -> None:
+        """A message starts; what it holds already (deferred calls) is whole."""
+        self._again = self._ended
+        self._ended = False
+        self._blocks.restart()
+        self._whole(message)
+        self._blocks.restart()
+
+    def _whole(self, message: _Message) -> None:
+        self._usage(message.usage)
+        for index, block in enumerate(message.content or ()):
+            self._start(index, block, whole_text)
+            self._blocks.stop(index)
+        self._turn(message)
+
+    def _usage(self, usage: dict[str, Any] | None) -> None:
+        counts = {name: count for name, count in (usage or {}).items() if count is not None}
+        if counts:
+            self._sink.usage(counts)
+
+    def _turn(self, turn: _Turn) -> None:
+        for kind in _TURN_ITEMS:
+            value = getattr(turn, kind)
+            if value is not None:
+                self._sink.item(kind, value)
+        if turn.stop_reason:
+            outcome = _OUTCOMES.get(turn.stop_reason, "stop")
+            self._blocks.finish(cut=outcome == "cut")
+            self._sink.finish(turn.stop_reason, outcome)
+            self._ended = True
+
+    def _stop(self) -> None:
+        if not self._ended:
+            self._blocks.finish(cut=True)  # without a reason nobody knows
+        self._ended = True
+        self._sink.end()
+
+    def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:
+        kind = _string(block, "type")
+        match kind:
+            case "text":
+                self._blocks.start(index)
+                if text := _string(block, "text"):
+                    self._sink.text(text)
+                citations = block.get("citations")
+                for citation in citations if isinstance(citations, list) else ():
+                    self._sink.item("citations_delta", citation, index)
+            case "thinking":
+                self._blocks.start(index)
+                if thought := _string(block, "thinking"):
+                    self._sink.reasoning(thought)
+                if signature := _string(block, "signature"):
+                    self._blocks.sign(index, signature)
+            case "tool_use":
+                given = text_of(block.get("input"))
+                self._blocks.start_call(index, _string(block, "name"), _string(block, "id"), given)
+            case _:
+                self._blocks.start_item(index, kind, block)
+
+    def _message(self, frame: Frame) -> _Event | None:
+        try:
+            return self.decode(frame.data)
+        except (ValueError, RecursionError):
+            return None if self._strange(untyped(frame.data)) else super()._message(frame)
+
+    def _strange(self, event: dict[str, Any]) -> bool:
+        """Take an event of a kind that no Struct names; whether it was one."""
+        kind, delta = event.get("type"), event.get("delta")
+        if isinstance(event.get("message"), str):  # llama.cpp does not wrap its errors
+            self._fail(event)
+        elif kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") not in _DELTAS:
+            index = event.get("index")
+            self._extend(index if isinstance(index, int) else None, delta)
+        elif isinstance(kind, str) and kind not in _TYPES and kind not in ("message", "error"):
+            self.ignored += 1
+        else:
+            return False
+        return True
+
+    def _extend(self, index: int | None, delta: dict[str, Any]) -> None:
+        """A delta without a verb of its own belongs to a block that is an item, or is one itself."""
+        kind = str(delta.pop("type", "delta"))
+        if kind == "citations_delta":
+            self._sink.item(kind, delta.get("citation"), index)
+        elif not self._blocks.extend(index, delta):
+            self._sink.item(kind, delta, index)
+
+
+def _string(block: dict[str, Any], key: str) -> str:
+    value = block.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _with_argument_text(event: dict[str, Any]) -> None:
+    """Arguments may come as an object: make it the text that the protocol wants."""
+    delta = event.get("delta")
+    if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
+        delta["partial_json"] = whole_text(delta["partial_json"])

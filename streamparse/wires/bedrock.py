@@ -1,0 +1,249 @@
+"""Amazon Bedrock: the events of Converse, and what `invoke` wraps.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+
+Each message of the AWS event stream is one event, named in its header:
+
+    messageStart (contentBlockStart? contentBlockDelta* contentBlockStop)* messageStop metadata
+
+Only calls have a contentBlockStart.  `chunk` is one event of the model's own API in base64: those of
+Anthropic are read by its wire, and Nova's are Converse events that are named in their JSON, as boto3 hands
+them over: `{"contentBlockDelta": {...}}`.  An exception is an event too.  Whole bodies are read as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.sink import Outcome, Sink
+from streamparse.tools import Toolset
+from streamparse.wires.anthropic import Anthropic
+from streamparse.wires.blocks import Blocks, given_text, whole_text
+from streamparse.wires.decode import untyped
+from streamparse.wires.messages import MessageWire
+
+__all__ = ["BedrockConverse"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "max_tokens": "cut",
+    "model_context_window_exceeded": "cut",
+    "content_filtered": "failed",
+    "guardrail_intervened": "failed",
+    "malformed_model_output": "failed",
+    "malformed_tool_use": "failed",
+}
+_EVENTS: Final = (
+    "contentBlockDelta",
+    "contentBlockStart",
+    "contentBlockStop",
+    "messageStart",
+    "messageStop",
+    "metadata",
+    "chunk",
+)
+_PLAIN: Final = frozenset({b"", *(name.encode() for name in _EVENTS)})
+_ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
+
+
+class _ToolUse(msgspec.Struct, gc=False):
+    name: str = ""
+    toolUseId: str = ""
+    type: str | None = None
+    input: Any = None
+
+
+class _Thought(msgspec.Struct, gc=False):
+    """Reasoning: in a delta its fields are its own, in a whole message text and signature lie one level deeper."""
+
+    text: str | None = None
+    signature: str | None = None
+    redactedContent: str | None = None
+    reasoningText: dict[str, Any] | None = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    """A piece of a block, or a whole one."""
+
+    text: str | None = None
+    toolUse: _ToolUse | None = None
+    reasoningContent: _Thought | None = None
+    citation: Any = None
+    citationsContent: Any = None
+    toolResult: Any = None
+    image: Any = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: list[_Delta] = []
+
+
+class _Output(msgspec.Struct, gc=False):
+    message: _Message | None = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    contentBlockIndex: int | None = None
+    delta: _Delta | None = None
+    start: _Delta | None = None
+    payload: bytes | None = msgspec.field(default=None, name="bytes")
+    role: str | None = None
+    stopReason: str | None = None
+    usage: dict[str, Any] | None = None
+    metrics: Any = None
+    trace: Any = None
+    additionalModelResponseFields: Any = None
+    output: _Output | None = None
+    message: str | None = None
+    contentBlockDelta: _Event | None = None
+    contentBlockStart: _Event | None = None
+    contentBlockStop: _Event | None = None
+    messageStart: _Event | None = None
+    messageStop: _Event | None = None
+    metadata: _Event | None = None
+    chunk: _Event | None = None
+
+
+class BedrockConverse(MessageWire[_Event]):
+    """Tells what the events of Converse and of `invoke` hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(_Event, sink, limits)
+        self._blocks = Blocks(sink, limits)
+        self._invoked = Anthropic(sink, tools, limits, choice)
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        name = event.decode("ascii", "replace")
+        if name in _EVENTS or name.endswith("Exception"):
+            return name != "chunk" or "bytes" in message
+        named_inside = len(message) == 1 and next(iter(message)) in _EVENTS
+        return named_inside or ("output" in message and "stopReason" in message)
+
+    def frame(self, frame: Frame) -> None:
+        if frame.event not in _PLAIN:  # an exception
+            name = frame.event.decode("ascii", "replace")
+            self._fail({"message": name, **untyped(frame.data), "code": name})
+            return
+        try:
+            event = self.decode(frame.data)
+        except (ValueError, RecursionError):
+            super().frame(frame)
+        else:
+            self.take(event)
+
+    def take(self, event: _Event) -> None:
+        delta = event.delta
+        if delta is not None:
+            if delta.text:
+                self._sink.text(delta.text)
+            elif delta.toolUse is not None:
+                if delta.toolUse.input:
+                    self._blocks.arguments(event.contentBlockIndex, whole_text(delta.toolUse.input))
+            elif delta.text is None:
+                self._take_delta(event.contentBlockIndex, delta)
+        elif event.payload is not None:
+            self._unwrap(event.payload)
+        elif event.start is not None:
+            self._start(event.contentBlockIndex, event.start)
+        elif event.contentBlockIndex is not None:
+            self._blocks.stop(event.contentBlockIndex)
+        elif event.role is not None:
+            self._blocks.restart()
+        else:
+            self._take_other(event)
+
+    def close(self) -> None:
+        self._invoked.close()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_other(self, event: _Event) -> None:
+        """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
+        for name in _EVENTS:
+            inner = getattr(event, name)
+            if inner is not None:
+                self.take(inner)
+                return
+        if event.message is not None:
+            self._fail({"message": event.message})
+        if event.output is not None and event.output.message is not None:
+            for index, block in enumerate(event.output.message.content):
+                self._whole(index, block)
+        if event.usage:
+            self._sink.usage(event.usage)
+        for kind in _ITEMS:
+            value = getattr(event, kind)
+            if value is not None:
+                self._sink.item(kind, value)
+        if event.stopReason:
+            outcome = _OUTCOMES.get(event.stopReason, "stop")
+            self._blocks.finish(cut=outcome == "cut")
+            self._sink.finish(event.stopReason, outcome)
+
+    def _start(self, index: int | None, block: _Delta) -> None:
+        """A block starts: a call, or one that will be an item."""
+        call = block.toolUse
+        if call is None:
+            kind, item = _other_content(block)
+            self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
+        elif call.type is None:
+            self._blocks.start_call(index, call.name, call.toolUseId, given_text(call.input))
+        else:
+            self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
+
+    def _take_delta(self, index: int | None, delta: _Delta) -> None:
+        """A piece of thought, or one without a verb of its own."""
+        thought = delta.reasoningContent
+        if thought is None:
+            kind, value = _other_content(delta)
+            fields = value if isinstance(value, dict) else {"content": value}
+            if not self._blocks.extend(index, fields):
+                self._sink.item(kind, value, index)
+            return
+        inner = thought.reasoningText or {}
+        text, signature = thought.text or inner.get("text"), thought.signature or inner.get("signature")
+        if text and isinstance(text, str):
+            self._sink.reasoning(text)
+        if signature and isinstance(signature, str):
+            self._blocks.sign(index, signature)
+        if thought.redactedContent:
+            self._sink.item("redactedContent", thought.redactedContent, index)
+
+    def _whole(self, index: int, block: _Delta) -> None:
+        call = block.toolUse
+        if block.text is not None:
+            self._sink.text(block.text)
+        elif call is not None and call.type is None:
+            self._blocks.start_call(index, call.name, call.toolUseId, whole_text(call.input))
+        elif call is not None:
+            self._start(index, block)
+        else:
+            self._take_delta(index, block)
+        self._blocks.stop(index)
+
+    def _unwrap(self, data: bytes) -> None:
+        """Take an event of the model's own API."""
+        invoked = self._invoked
+        try:
+            event = invoked.decode(data)
+        except (ValueError, RecursionError):
+            invoked.frame(Frame(data))
+        else:
+            if event.type is None and event.error is None:
+                self.frame(Frame(data))
+            else:
+                invoked.take(event)
+        self.ignored = invoked.ignored
+
+
+def _other_content(block: _Delta) -> tuple[str, Any]:
+    """The name and the value of the content of a block that is neither text, call nor thought."""
+    for kind in ("citation", "citationsContent", "toolResult", "image"):
+        value = getattr(block, kind)
+        if value is not None:
+            return kind, value
+    return "content", None

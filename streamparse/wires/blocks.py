@@ -1,0 +1,234 @@
+"""Content blocks by their index: what the wires of Anthropic and of Bedrock's Converse share.
+
+Text and thought pass by here; a block is kept only for what needs its end:
+
+| block | told |
+|---|---|
+| a call | at its start, its argument text as it comes |
+| any other block (server-side calls, their results, redacted thought) | once, whole, when it stops |
+| the signature of a thought | once, whole, when the block stops |
+
+Where a stop comes is hearsay: llama.cpp sends the stops of all blocks together at the end, also that of a call
+which ran into the token limit.  So a call that got no argument text is over only when another block starts or
+the turn ends.
+"""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import msgspec
+
+from streamparse.limits import Limits
+from streamparse.sink import Call, Sink
+
+__all__ = ["Blocks", "given_text", "whole_text"]
+
+_INPUT = "input"
+_SIGNATURE = "signature"
+_NOTHING = ("", "{}", "null")
+
+
+class _Block:
+    """One block; with neither a call nor an item it is a thought, or one whose start has not come."""
+
+    __slots__ = ("call", "given", "id", "item", "kind", "size", "texts")
+
+    def __init__(self, kind: str = "", item: dict[str, Any] | None = None) -> None:
+        self.kind = kind
+        self.item = item
+        self.call: Call | None = None
+        self.id = ""
+        self.given = ""  # arguments that stood in the start: they count if no others follow
+        self.texts: dict[str, StringIO] = {}  # fields that come in pieces
+        self.size = 0
+
+    @property
+    def unknown(self) -> bool:
+        """Whether argument text came, but not what it is for."""
+        return self.call is None and self.item is None and _INPUT in self.texts
+
+
+class Blocks:
+    """Follows the blocks of one message after the other, and tells the sink about them."""
+
+    def __init__(self, sink: Sink, limits: Limits) -> None:
+        self._sink = sink
+        self._tell_arguments = sink.call_arguments
+        self._limit = limits.max_call_args
+        self._blocks: dict[int | None, _Block] = {}
+        self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
+
+    def start(self, index: int | None) -> None:
+        """A block of text or of thought starts."""
+        early = self._enter(index)
+        if early is not None:
+            self._orphan(index, early)
+
+    def start_call(self, index: int | None, name: str, id: str, given: str) -> None:
+        """A call starts; `given` are the arguments that came with it, if any did."""
+        known = self._blocks.get(index)
+        if known is not None and known.call is not None and id and known.id == id:
+            return  # the same start again
+        if not name:
+            self._sink.error("frame", "call_without_name", f"a call ({id or 'no id'}) without a name")
+            self.start_item(index, "tool_use", {"id": id, "input": given})
+            return
+        early = self._enter(index)
+        block = self._blocks[index] = _Block("call")
+        block.id = id
+        block.call = self._sink.call_start(name, id or None)
+        if early is not None:
+            self._sink.call_arguments(block.call, early.texts[_INPUT].getvalue())
+        elif given:
+            block.given = given
+            self._waiting.append(block)
+
+    def start_item(self, index: int | None, kind: str, item: dict[str, Any]) -> None:
+        """A block starts that has no verb of its own."""
+        early = self._enter(index)
+        block = self._blocks[index] = _Block(kind, item)
+        if early is not None:
+            block.texts, block.size = early.texts, early.size
+
+    def arguments(self, index: int | None, fragment: str) -> None:
+        """A piece of a block's input came."""
+        block = self._blocks.get(index)
+        if block is not None and block.call is not None:
+            if block.given:
+                if fragment.strip() in _NOTHING:
+                    return
+                block.given = ""
+            self._tell_arguments(block.call, fragment)
+            return
+        if block is None:
+            block = self._blocks[index] = _Block()
+        self._collect(index, block, _INPUT, fragment)
+
+    def sign(self, index: int | None, signature: str) -> None:
+        """A piece of a thought's signature came."""
+        block = self._blocks.get(index)
+        if block is None:
+            block = self._blocks[index] = _Block()
+        self._collect(index, block, _SIGNATURE, signature)
+
+    def extend(self, index: int | None, fields: dict[str, Any]) -> bool:
+        """Add a delta to a block that will be an item; False if the block is none."""
+        block = self._blocks.get(index)
+        if block is None or block.item is None:
+            return False
+        for key, value in fields.items():
+            old = block.item.get(key)
+            if isinstance(value, str):
+                if key not in block.texts and isinstance(old, str):
+                    self._collect(index, block, key, old)
+                self._collect(index, block, key, value)
+            elif isinstance(value, list) and isinstance(old, list):
+                old += value
+            else:
+                block.item[key] = value
+        return True
+
+    def stop(self, index: int | None) -> None:
+        """The server says that a block is over."""
+        block = self._blocks.get(index)
+        if block is None or block.unknown:
+            return
+        if block.call is None:
+            del self._blocks[index]
+        self._end(index, block)
+
+    def finish(self, cut: bool) -> None:
+        """The turn is over; if a limit cut it, a call without arguments stays open."""
+        if not cut:
+            self._supersede()
+        for index, block in list(self._blocks.items()):
+            if block.unknown:
+                self._orphan(index, block)
+            elif block.call is None or block.given:
+                self._end(index, block)
+            elif not cut:
+                self._sink.call_end(block.call)
+            if block.call is None:
+                del self._blocks[index]
+
+    def restart(self) -> None:
+        """Another message begins: its indexes are new."""
+        self.finish(cut=True)
+        self._blocks.clear()
+        self._waiting.clear()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _enter(self, index: int | None) -> _Block | None:
+        """The model moved on to this block; return what came of it before its start."""
+        old = self._blocks.pop(index, None)
+        early = old if old is not None and old.unknown else None
+        if old is not None and early is None:
+            self._end(index, old)  # the index is used again
+        self._supersede()
+        return early
+
+    def _supersede(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for block in waiting:
+            assert block.call is not None
+            if not self._tell_given(block):
+                self._sink.call_end(block.call)
+
+    def _end(self, index: int | None, block: _Block) -> None:
+        """Tell what of a block is told at its end."""
+        if block.call is not None:
+            if not self._tell_given(block):
+                if block.call.pending:
+                    self._waiting.append(block)
+                else:
+                    self._sink.call_end(block.call)
+        elif block.item is not None:
+            for key, text in block.texts.items():
+                whole = text.getvalue()
+                if key != _INPUT or whole.strip():
+                    block.item[key] = _value(whole) if key == _INPUT else whole
+            self._sink.item(block.kind, block.item, index)
+        elif _SIGNATURE in block.texts:
+            self._sink.item(_SIGNATURE, block.texts[_SIGNATURE].getvalue(), index)
+
+    def _tell_given(self, block: _Block) -> bool:
+        given, block.given = block.given, ""
+        if given and block.call is not None:
+            self._sink.call_arguments(block.call, given)
+        return bool(given)
+
+    def _collect(self, index: int | None, block: _Block, key: str, piece: str) -> None:
+        block.size += len(piece)
+        if self._limit is not None and block.size > self._limit:
+            del self._blocks[index]
+            self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
+            return
+        if key not in block.texts:
+            block.texts[key] = StringIO()
+        block.texts[key].write(piece)
+
+    def _orphan(self, index: int | None, block: _Block) -> None:
+        text = block.texts[_INPUT].getvalue()
+        self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
+
+
+def given_text(input: Any) -> str:
+    """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
+    return whole_text(input) if input else ""
+
+
+def whole_text(input: Any) -> str:
+    """The text of an input that came as a value."""
+    return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
+
+
+def _value(text: str) -> Any:
+    """An item's input as JSON; as it came if it was cut."""
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,83 @@
+"""What the wires share that read one type of JSON message: decoding, the end marker, errors beside the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.sink import Sink
+from streamparse.wires.decode import FrameDecoder
+from streamparse.wires.errors import tell_provider_error
+
+__all__ = ["MessageWire"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class MessageWire(Generic[T]):
+    """A wire without its `take`: everything that has to be done around plain messages.
+
+    `_over` is set once `data: [DONE]` has come; `take` counts what follows as ignored.
+    """
+
+    def __init__(
+        self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
+    ) -> None:
+        self._sink = sink
+        self._decoder = FrameDecoder(shape, sink, limits, reshape)
+        self.decode = self._decoder.fast
+        self._over = False
+        self._failed = False
+        self.ignored = 0
+
+    def take(self, message: T) -> None:
+        """Tell what a decoded message holds."""
+        raise NotImplementedError
+
+    def frame(self, frame: Frame) -> None:
+        if frame.field != b"data" or frame.event == b"error":
+            self._beside(frame)
+            return
+        message = self._message(frame)
+        if message is not None:
+            self.take(message)
+
+    def close(self) -> None:
+        pass
+
+    def _message(self, frame: Frame) -> T | None:
+        """Decode a frame; None if it is no message, and what it is instead has been told."""
+        try:
+            return self.decode(frame.data)
+        except (ValueError, RecursionError):
+            pass
+        data = frame.data.strip()
+        if data == b"[DONE]":
+            self._over = True
+            self._sink.end()
+            return None
+        return self._decoder.slow(frame) if data else None
+
+    def _beside(self, frame: Frame) -> None:
+        """A field or an event that the protocol does not have: an error, a message without its field, or nothing."""
+        if self._over:
+            self.ignored += 1
+        elif frame.field == b"":
+            message = self._message(frame)
+            if message is not None:
+                self.take(message)
+        elif (frame.event == b"error" or frame.field == b"error") and frame.data.strip():
+            try:
+                self._fail(msgspec.json.decode(frame.data))
+            except (ValueError, RecursionError):
+                self._fail(frame.data.decode("utf-8", "replace"))
+
+    def _fail(self, error: Any) -> None:
+        """Tell the provider's error; some send it in two events of different names."""
+        if not self._failed:
+            self._failed = True
+            tell_provider_error(self._sink, error)

@@ -1,0 +1,152 @@
+"""How every stream is fed: whole, byte by byte, cut in two at every offset, in random pieces, with empty ones between.
+
+`assert_same_in_every_cut` is the law of cutting as one call.  Inputs over `SMALL` are cut in two only where something
+happens (around each line end, quote, bracket and marker, inside of each character of more than one byte), evenly sampled.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+import streamparse as sp
+
+__all__ = [
+    "SMALL",
+    "Parser",
+    "assert_same_in_every_cut",
+    "calls_of",
+    "cut_at",
+    "cuts_of",
+    "events_of",
+    "in_pieces",
+    "in_random_pieces",
+    "merged",
+    "plain",
+    "reasoning_of",
+    "text_of",
+]
+
+Pieces = TypeVar("Pieces", bytes, str)
+
+SMALL = 1024
+"""Up to this size an input is cut in two at every offset."""
+
+SAMPLED = 200
+"""How many places a larger input is cut at."""
+
+_STRUCTURE = re.compile(rb'[\r\n{}\[\]"\\<>|:]|[\x80-\xff]|data')
+
+
+class Parser(Protocol):
+    """A `StreamParser` or a `TextParser`."""
+
+    def feed(self, chunk: Any, /) -> list[sp.Event]: ...
+    def close(self) -> list[sp.Event]: ...
+    @property
+    def response(self) -> sp.ParsedResponse: ...
+
+
+def events_of(parser: Parser, pieces: Iterable[bytes | str]) -> list[sp.Event]:
+    """Feed the pieces and close."""
+    events = [event for piece in pieces for event in parser.feed(piece)]
+    return events + parser.close()
+
+
+def merged(events: Iterable[sp.Event]) -> list[sp.Event]:
+    """Join neighbouring deltas of one kind and one call."""
+    joined: list[sp.Event] = []
+    for event in events:
+        match joined[-1:], event:
+            case [sp.TextDelta(text=before)], sp.TextDelta(text=after):
+                joined[-1] = sp.TextDelta(before + after)
+            case [sp.ReasoningDelta(text=before)], sp.ReasoningDelta(text=after):
+                joined[-1] = sp.ReasoningDelta(before + after)
+            case [sp.RefusalDelta(text=before)], sp.RefusalDelta(text=after):
+                joined[-1] = sp.RefusalDelta(before + after)
+            case [sp.ToolCallDelta(index=last, arguments=before)], sp.ToolCallDelta(index=index, arguments=after) if (
+                last == index
+            ):
+                joined[-1] = sp.ToolCallDelta(index, before + after)
+            case _:
+                joined.append(event)
+    return joined
+
+
+def plain(events: Iterable[sp.Event]) -> list[dict[str, Any]]:
+    """The merged events as JSON values, as golden files hold them."""
+    values: list[dict[str, Any]] = [msgspec.to_builtins(event) for event in merged(events)]
+    return values
+
+
+def text_of(events: Iterable[sp.Event]) -> str:
+    """The visible text."""
+    return "".join(event.text for event in events if isinstance(event, sp.TextDelta))
+
+
+def reasoning_of(events: Iterable[sp.Event]) -> str:
+    """The thought."""
+    return "".join(event.text for event in events if isinstance(event, sp.ReasoningDelta))
+
+
+def calls_of(events: Iterable[sp.Event]) -> list[tuple[str, dict[str, Any]]]:
+    """The complete calls: name and arguments."""
+    return [(event.name, event.arguments) for event in events if isinstance(event, sp.ToolCallComplete)]
+
+
+def cut_at(data: Pieces, offsets: Iterable[int]) -> list[Pieces]:
+    """Cut at the given offsets, in order; equal ones make empty pieces."""
+    places = [0, *offsets, len(data)]
+    return [data[start:end] for start, end in zip(places, places[1:], strict=False)]
+
+
+def in_pieces(data: Pieces, size: int) -> list[Pieces]:
+    """Cut into pieces of one size."""
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def in_random_pieces(data: Pieces, seed: int) -> list[Pieces]:
+    """Cut at up to thirty places, some of them equal."""
+    dice = random.Random(seed)
+    return cut_at(data, sorted(dice.randrange(len(data) + 1) for _ in range(dice.randrange(1, 30))))
+
+
+def cuts_of(data: Pieces, seeds: Iterable[int] = range(3)) -> Iterator[tuple[str, list[Pieces]]]:
+    """Every way to feed `data`, each with a name for messages; the first is whole."""
+    yield "whole", [data]
+    yield "one by one", in_pieces(data, 1)
+    empty = data[:0]
+    yield "by 7 with empty pieces", [piece for seven in in_pieces(data, 7) for piece in (empty, seven, empty)]
+    for seed in seeds:
+        yield f"random {seed}", in_random_pieces(data, seed)
+    for offset in offsets_of(data):
+        yield f"cut at {offset}", cut_at(data, [offset])
+
+
+def offsets_of(data: bytes | str) -> Sequence[int]:
+    """Where to cut in two: everywhere, or in large inputs at places where something happens."""
+    if len(data) <= SMALL:
+        return range(1, len(data))
+    text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
+    near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
+    places = sorted(near - {0, len(data)}) or list(range(1, len(data)))
+    return places[:: max(1, len(places) // SAMPLED)]
+
+
+def assert_same_in_every_cut(make_parser: Callable[[], Parser], data: bytes | str) -> list[sp.Event]:
+    """Assert that every cut of `data` gives the same merged events and the same response; return those events."""
+    expected: list[sp.Event] | None = None
+    response: sp.ParsedResponse | None = None
+    for name, pieces in cuts_of(data):
+        parser = make_parser()
+        events = merged(events_of(parser, pieces))
+        if expected is None or response is None:
+            expected, response = events, parser.response
+        assert events == expected, f"{name}:\n{events}\nwhole:\n{expected}"
+        assert parser.response == response, name
+    assert expected is not None
+    return expected

@@ -1,0 +1,174 @@
+"""The laws of `docs/design.md`, on answers of every kind: valid, hostile, damaged, and noise."""
+
+from __future__ import annotations
+
+import re
+
+from answers import TOOLS, Answer, any_answers, hostile_texts
+from cuts import cut_at, events_of, in_pieces, merged, text_of
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import streamparse as sp
+from streamparse.errors import CODES
+
+Completed = tuple[int, str, str, str]
+
+
+def _events(answer: Answer, pieces: list[bytes] | None = None) -> list[sp.Event]:
+    return events_of(answer.parser(), pieces if pieces is not None else [answer.body])
+
+
+def _completed(events: list[sp.Event]) -> set[Completed]:
+    return {
+        (event.index, event.id, event.name, repr(event.arguments))
+        for event in events
+        if isinstance(event, sp.ToolCallComplete)
+    }
+
+
+def assert_lawful(events: list[sp.Event], size: int) -> None:
+    """The laws that any list of events must obey: sum, once, last, and errors with a known code and a place."""
+    state: dict[int, str] = {}
+    deltas: dict[int, str] = {}
+    for event in events:
+        match event:
+            case sp.ToolCallStart(index=index):
+                assert index == len(state), "calls are counted by appearance"
+                state[index] = "open"
+                deltas[index] = ""
+            case sp.ToolCallDelta(index=index, arguments=text):
+                assert state[index] == "open"
+                assert text
+                deltas[index] += text
+            case sp.ToolCallComplete(index=index, raw=raw):
+                assert state[index] == "open"
+                assert raw == deltas[index]
+                state[index] = "complete"
+            case sp.ToolCallRevoked(index=index):
+                assert state[index] == "complete"
+                state[index] = "revoked"
+            case sp.Error(scope=scope, code=code, index=index, offset=offset):
+                assert code in CODES
+                assert offset is not None
+                assert 0 <= offset <= size
+                assert (index is not None) == (scope == "call")
+                if index is not None:
+                    assert state[index] == "open"
+                    state[index] = "broken"
+            case sp.TextDelta(text=text) | sp.ReasoningDelta(text=text) | sp.RefusalDelta(text=text):
+                assert text
+                text.encode()
+    assert "open" not in state.values(), "every call that started is closed"
+    assert [event for event in events if isinstance(event, sp.Done)] == events[-1:]
+
+
+@given(any_answers)
+@example(Answer("auto", b""))
+@example(Answer("openai-chat", b"\xef\xbb\xbf"))
+def test_any_bytes_give_lawful_events(answer: Answer) -> None:
+    assert_lawful(_events(answer), len(answer.body))
+
+
+@given(any_answers, st.data())
+def test_any_cutting_gives_the_same_events(answer: Answer, data: st.DataObject) -> None:
+    expected = merged(_events(answer))
+    offsets = data.draw(st.lists(st.integers(0, len(answer.body)), max_size=8).map(sorted))
+    assert merged(_events(answer, cut_at(answer.body, offsets))) == expected
+    assert merged(_events(answer, in_pieces(answer.body, 1))) == expected
+
+
+@given(any_answers, st.data())
+def test_no_prefix_completes_a_call_that_the_whole_does_not(answer: Answer, data: st.DataObject) -> None:
+    prefix = answer._replace(body=answer.body[: data.draw(st.integers(0, len(answer.body)))])
+    events = _events(prefix)
+    assert_lawful(events, len(prefix.body))
+    assert _completed(events) <= _completed(_events(answer))
+
+
+@given(any_answers, st.data())
+def test_what_was_told_of_a_prefix_is_told_of_the_whole(answer: Answer, data: st.DataObject) -> None:
+    size = data.draw(st.integers(0, len(answer.body)))
+    parser = answer.parser()
+    early = merged(parser.feed(answer.body[:size]))
+    whole = merged(early + parser.feed(answer.body[size:]) + parser.close())
+    assert merged(_events(answer))[: max(0, len(early) - 1)] == early[:-1]
+    assert whole == merged(_events(answer))
+
+
+@given(any_answers)
+def test_a_whole_response_is_what_was_fed(answer: Answer) -> None:
+    parser = answer.parser()
+    events_of(parser, [answer.body])
+    fed = parser.response
+    whole = sp.parse_response(answer.body, answer.wire, tools=TOOLS if answer.tools else None)
+    assert whole.tool_calls == fed.tool_calls
+    assert (whole.content, whole.reasoning, whole.refusal) == (fed.content, fed.reasoning, fed.refusal)
+    assert (whole.finish_reason, whole.usage, whole.ok) == (fed.finish_reason, fed.usage, fed.ok)
+    assert whole.broken_calls == fed.broken_calls
+
+
+@given(any_answers)
+def test_the_response_is_the_sum_of_the_events(answer: Answer) -> None:
+    parser = answer.parser()
+    events = events_of(parser, [answer.body])
+    response = parser.response
+    assert response.content == text_of(events)
+    assert response.errors == [event for event in events if isinstance(event, sp.Error)]
+    revoked = {event.index for event in events if isinstance(event, sp.ToolCallRevoked)}
+    assert [(call.index, call.raw, call.revoked) for call in response.tool_calls] == [
+        (event.index, event.raw, event.index in revoked) for event in events if isinstance(event, sp.ToolCallComplete)
+    ]
+    assert {call.index for call in response.broken_calls} == {
+        event.index for event in events if isinstance(event, sp.Error) and event.scope == "call"
+    }
+    done = events[-1]
+    assert isinstance(done, sp.Done)
+    assert (done.finish_reason, done.usage, done.ok) == (response.finish_reason, response.usage, response.ok)
+
+
+# -- text -------------------------------------------------------------------------------------------------
+
+TAGS = re.compile(r"</?think(?:ing)?>")
+
+
+def _told(events: list[sp.Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, (sp.TextDelta, sp.ReasoningDelta)))
+
+
+@given(hostile_texts, st.booleans(), st.data())
+def test_any_text_gives_the_same_lawful_events_in_every_cut(text: str, tools: bool, data: st.DataObject) -> None:
+    def parser() -> sp.TextParser:
+        return sp.TextParser(tools=TOOLS if tools else None)
+
+    events = events_of(parser(), [text])
+    assert_lawful(events, len(text))
+    expected = merged(events)
+    offsets = data.draw(st.lists(st.integers(0, len(text)), max_size=8).map(sorted))
+    assert merged(events_of(parser(), cut_at(text, offsets))) == expected
+    assert merged(events_of(parser(), in_pieces(text, 1))) == expected
+
+
+@given(hostile_texts, st.booleans())
+def test_text_without_calls_comes_out_unchanged(text: str, tools: bool) -> None:
+    events = events_of(sp.TextParser(tools=TOOLS if tools else None), [text])
+    if not any(isinstance(event, sp.ToolCallStart) for event in events):
+        assert TAGS.sub("", _told(events)) == TAGS.sub("", text)
+    assert events_of(sp.TextParser(()), [text])[:-1] == ([sp.TextDelta(text)] if text else [])
+
+
+@given(hostile_texts, st.booleans())
+def test_what_comes_out_as_text_came_in_that_order(text: str, tools: bool) -> None:
+    rest = iter(text)
+    told = _told(events_of(sp.TextParser(tools=TOOLS if tools else None), [text]))
+    assert all(character in rest for character in told)
+
+
+@given(st.lists(st.sampled_from(["w1w", "w2w", "w3w", " ", "<", "\n"]), max_size=6), hostile_texts)
+def test_words_around_calls_are_never_lost(words: list[str], between: str) -> None:
+    prose = "".join(words)
+    call = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+    events = events_of(sp.TextParser(), [f"x{prose}.{call}.{prose}y"])
+    assert _told(events) == f"x{prose}..{prose}y"
+    told = _told(events_of(sp.TextParser(), [f"x{prose}.\n{between}"]))
+    assert told.startswith(f"x{prose}.")

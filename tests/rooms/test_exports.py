@@ -1,0 +1,102 @@
+"""The public names are those of the contract, and each module says what it offers."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from typing import get_args
+
+import msgspec
+import pytest
+
+import streamparse as sp
+
+CONTRACT = (
+    "StreamParser TextParser iter_events aiter_events parse_response CompositeParser ToolRunner Tool tool ToolCall "
+    "ToolResult ToolIntent ParsedResponse Limits Event WIRES DIALECTS "
+    "TextDelta ReasoningDelta RefusalDelta ToolCallStart ToolCallDelta ToolCallComplete ToolCallRevoked ProviderItem "
+    "Error Done"
+).split()
+MODULES = [module.name for module in pkgutil.walk_packages(sp.__path__, "streamparse.")]
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_name_of_the_contract_is_exported(name: str) -> None:
+    assert getattr(sp, name) is not None
+    assert name in sp.__all__
+    assert name in dir(sp)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_a_module_lists_names_that_it_has(module: str) -> None:
+    loaded = importlib.import_module(module)
+    assert all(hasattr(loaded, name) for name in loaded.__all__)
+
+
+def test_every_event_is_frozen_and_reads_back_from_its_json() -> None:
+    samples = {
+        sp.TextDelta: ("a",),
+        sp.ReasoningDelta: ("a",),
+        sp.RefusalDelta: ("a",),
+        sp.ToolCallStart: (0, "i", "n"),
+        sp.ToolCallDelta: (0, "{}"),
+        sp.ToolCallComplete: (0, "i", "n", {}, "native", "{}"),
+        sp.ToolCallRevoked: (0, "i", "r"),
+        sp.ProviderItem: ("k", {}, None),
+        sp.Error: ("call", "c", "m", 0, 1),
+        sp.Done: ("stop", {}, True),
+    }
+    assert set(samples) == set(get_args(sp.Event))
+    for kind, values in samples.items():
+        event = kind(*values)
+        encoded = msgspec.json.encode(event)
+        assert msgspec.json.decode(encoded, type=sp.Event) == event
+        words = "".join(word.capitalize() for word in msgspec.json.decode(encoded)["type"].split("_"))
+        assert words == kind.__name__
+        with pytest.raises(AttributeError):
+            setattr(event, kind.__struct_fields__[0], None)
+
+
+def test_the_parsers_take_what_the_contract_says() -> None:
+    stream = list(inspect.signature(sp.StreamParser).parameters)
+    assert stream == ["wire", "dialects", "tools", "reasoning", "limits", "strict", "choice"]
+    assert list(inspect.signature(sp.TextParser).parameters) == ["dialects", "tools", "reasoning", "limits"]
+
+
+def test_feeding_after_the_end_is_an_error_of_the_program() -> None:
+    for parser in (sp.StreamParser("openai-chat"), sp.StreamParser()):
+        parser.close()
+        with pytest.raises(RuntimeError, match="close"):
+            parser.feed(b"")
+        assert parser.close() == []
+    text = sp.TextParser()
+    text.close()
+    with pytest.raises(RuntimeError, match="close"):
+        text.feed("")
+    assert text.close() == []
+
+
+def test_an_unknown_wire_names_the_known_ones() -> None:
+    for make in (sp.StreamParser, sp.CompositeParser):
+        with pytest.raises(ValueError, match="nope") as caught:
+            make("nope")
+        assert all(name in str(caught.value) for name in sp.WIRES)
+
+
+def test_an_unknown_dialect_names_the_known_ones() -> None:
+    for make in (
+        lambda: sp.StreamParser(dialects=["hermes", "nope"]),
+        lambda: sp.TextParser(["nope"]),
+        lambda: sp.TextParser("nope"),
+        lambda: sp.CompositeParser(dialects=["nope"]),
+    ):
+        with pytest.raises(ValueError, match="nope") as caught:
+            make()
+        assert all(name in str(caught.value) for name in sp.DIALECTS)
+
+
+def test_an_unknown_word_for_reasoning_names_the_known_ones() -> None:
+    for make in (lambda: sp.StreamParser(reasoning="ajar"), lambda: sp.TextParser(reasoning="ajar")):  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="open"):
+            make()

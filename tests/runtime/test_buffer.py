@@ -1,0 +1,72 @@
+import anyio
+import pytest
+
+from streamparse.runtime.buffer import Buffer
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_items_come_out_in_the_order_they_went_in():
+    buffer = Buffer(2)
+    for number in range(5):
+        buffer.put(number)
+    assert [await buffer.take() for _ in range(5)] == [0, 1, 2, 3, 4]
+
+
+async def test_a_waiting_consumer_is_woken_by_an_item():
+    buffer, got = Buffer(2), []
+
+    async def consume():
+        got.append(await buffer.take())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(consume)
+        await anyio.wait_all_tasks_blocked()
+        buffer.put("item")
+    assert got == ["item"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+async def test_a_producer_that_asks_for_room_never_has_more_than_size_items_waiting(size):
+    buffer, got, most = Buffer(size), [], 0
+
+    async def produce():
+        nonlocal most
+        for number in range(50):
+            buffer.put(number)
+            most = max(most, len(buffer))
+            if buffer.full:
+                await buffer.room()
+        buffer.close()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(produce)
+        for _ in range(50):
+            got.append(await buffer.take())
+            await anyio.lowlevel.checkpoint()
+    assert got == list(range(50))
+    assert most == size
+
+
+async def test_a_failure_is_raised_once_and_after_the_last_item():
+    buffer = Buffer(2)
+    buffer.put(1)
+    buffer.close(OSError("gone"))
+    assert await buffer.take() == 1
+    with pytest.raises(OSError, match="gone"):
+        await buffer.take()
+    with pytest.raises(StopAsyncIteration):
+        await buffer.take()
+
+
+async def test_a_waiting_consumer_is_woken_by_the_end():
+    buffer = Buffer(2)
+    async with anyio.create_task_group() as tasks:
+
+        async def consume():
+            with pytest.raises(StopAsyncIteration):
+                await buffer.take()
+
+        tasks.start_soon(consume)
+        await anyio.wait_all_tasks_blocked()
+        buffer.close()

@@ -1,0 +1,403 @@
+"""What a user sees of a turn that goes well, or that is broken off."""
+
+import asyncio
+import threading
+
+import anyio
+import pytest
+from turns import DONE, FAILED, TEXT, collect, complete, stream
+
+from streamparse.events import ToolCallRevoked
+from streamparse.runtime import ToolRunner
+from streamparse.tools import Tool, ToolResult, tool
+
+pytestmark = pytest.mark.anyio
+
+
+class Gate:
+    """A tool that says when it begins, and ends when it is let go."""
+
+    def __init__(self, early="closed", name="gate"):
+        self.begun, self.go, self.left = anyio.Event(), anyio.Event(), anyio.Event()
+        self.tool = Tool(name, function=self.run, early=early)
+
+    async def run(self):
+        self.begun.set()
+        try:
+            await self.go.wait()
+        finally:
+            self.left.set()
+        return "through"
+
+
+@tool(early="closed")
+async def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+@tool
+def shout(text: str) -> str:
+    """Shout."""
+    return text.upper()
+
+
+def results_of(items):
+    return [item for item in items if isinstance(item, ToolResult)]
+
+
+async def test_events_and_results_are_yielded_and_every_call_has_its_result():
+    events = [TEXT, complete(0, "double", n=4), complete(1, "shout", text="hey"), DONE]
+    async with ToolRunner([double, shout]) as runner:
+        items = await collect(runner, stream(*events))
+    assert [item for item in items if not isinstance(item, ToolResult)] == events
+    assert [result.result for result in runner.results] == [8, "HEY"]
+    assert {result.call_id for result in results_of(items)} == {"call-0", "call-1"}
+    assert all(result.success for result in runner.results)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 4])
+@pytest.mark.parametrize("wrap", [list, lambda items: stream(*items)], ids=["plain", "async"])
+async def test_lists_of_events_are_read_like_single_ones(cut, wrap):
+    events = [TEXT, complete(0, "double", n=1), TEXT, DONE]
+    batches = [events[start : start + cut] for start in range(0, len(events), cut)]
+    async with ToolRunner([double]) as runner:
+        items = await collect(runner, wrap(batches))
+    assert [item for item in items if not isinstance(item, ToolResult)] == events
+    assert [result.result for result in runner.results] == [2]
+
+
+async def test_a_closed_tool_runs_while_the_model_still_talks():
+    gate = Gate()
+
+    async def source():
+        yield complete(0, "gate")
+        await gate.begun.wait()
+        gate.go.set()
+        await gate.left.wait()
+        yield TEXT
+        yield DONE
+
+    async with ToolRunner([gate.tool]) as runner:
+        with anyio.fail_after(2):
+            items = await collect(runner, source())
+    assert [type(item).__name__ for item in items] == ["ToolCallComplete", "ToolResult", "TextDelta", "Done"]
+
+
+async def test_a_finish_tool_begins_after_done():
+    gate = Gate(early="finish")
+
+    async def source():
+        yield complete(0, "gate")
+        yield TEXT
+        await anyio.wait_all_tasks_blocked()
+        assert not gate.begun.is_set()
+        gate.go.set()
+        yield DONE
+
+    async with ToolRunner([gate.tool]) as runner:
+        items = await collect(runner, source())
+    assert [type(item).__name__ for item in items[-2:]] == ["Done", "ToolResult"]
+
+
+async def test_a_consumer_that_does_not_come_back_delays_no_tool():
+    gate = Gate()
+    async with ToolRunner([gate.tool]) as runner:
+        async for item in runner.run(stream(TEXT, complete(0, "gate"), DONE)):
+            if item == TEXT:
+                with anyio.fail_after(2):
+                    await gate.begun.wait()
+                gate.go.set()
+    assert runner.results[0].result == "through"
+
+
+async def test_a_tool_begins_although_the_source_never_waits():
+    gate, read_at_begin, read = Gate(), [], 0
+
+    async def note():
+        read_at_begin.append(read)
+
+    async def source():
+        nonlocal read
+        for event in [complete(0, "note"), *[TEXT] * 100, DONE]:
+            read += 1
+            yield event
+
+    async with ToolRunner([Tool("note", function=note, early="closed"), gate.tool]) as runner:
+        await collect(runner, source())
+    assert read_at_begin == [1]
+
+
+async def test_a_consumer_that_never_reads_pauses_the_source():
+    read = 0
+
+    async def source():
+        nonlocal read
+        while True:
+            read += 1
+            yield TEXT
+
+    async with ToolRunner([], max_buffered=10) as runner:
+        run = runner.run(source())
+        await anyio.wait_all_tasks_blocked()
+        assert read == 10
+        for _ in range(5):
+            await anext(run)
+        await anyio.wait_all_tasks_blocked()
+        assert read == 15
+
+
+async def test_at_most_limit_tools_run_at_one_time():
+    running = most = 0
+
+    async def work():
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await anyio.wait_all_tasks_blocked()
+        running -= 1
+
+    events = [complete(index, "work") for index in range(10)]
+    async with ToolRunner([Tool("work", function=work, early="closed")], limit=3) as runner:
+        await collect(runner, stream(*events, DONE))
+    assert most == 3
+    assert [result.index for result in runner.results] == list(range(10))
+
+
+async def test_results_come_as_they_are_ready_and_are_kept_in_call_order():
+    slow, quick = Gate(name="slow"), Gate(name="quick")
+    quick.go.set()
+    order = []
+    async with ToolRunner([slow.tool, quick.tool]) as runner:
+        async for item in runner.run(stream(complete(0, "slow"), complete(1, "quick"), DONE)):
+            if isinstance(item, ToolResult):
+                order.append(item.tool_name)
+                slow.go.set()
+    assert order == ["quick", "slow"]
+    assert [result.tool_name for result in runner.results] == ["slow", "quick"]
+
+
+async def test_a_synchronous_tool_blocks_nobody():
+    release, threads = threading.Event(), []
+
+    def wait():
+        threads.append(threading.current_thread())
+        return release.wait(5)
+
+    async def let_go():
+        release.set()
+
+    tools = [Tool("wait", function=wait, early="closed"), Tool("let_go", function=let_go, early="closed")]
+    async with ToolRunner(tools) as runner:
+        await collect(runner, stream(complete(0, "wait"), complete(1, "let_go"), DONE))
+    assert runner.results[0].result is True
+    assert threads != [threading.current_thread()]
+
+
+async def test_a_function_that_returns_an_awaitable_is_awaited():
+    async with ToolRunner([Tool("later", function=lambda n: double(n=n))]) as runner:
+        await collect(runner, stream(complete(0, "later", n=2), DONE))
+    assert runner.results[0].result == 4
+
+
+async def test_a_revoked_call_that_runs_keeps_its_result_marked():
+    gate = Gate()
+
+    async def source():
+        yield complete(0, "gate")
+        await gate.begun.wait()
+        yield ToolCallRevoked(0, "call-0", "content_filter")
+        gate.go.set()
+        yield FAILED
+
+    async with ToolRunner([gate.tool]) as runner:
+        await collect(runner, source())
+    (result,) = runner.results
+    assert (result.result, result.revoked, result.incomplete) == ("through", True, True)
+
+
+async def test_a_source_that_breaks_is_raised_after_the_results():
+    gate = Gate()
+
+    async def source():
+        yield complete(0, "gate")
+        await gate.begun.wait()
+        raise OSError("connection lost")
+
+    items = []
+    async with ToolRunner([gate.tool]) as runner:
+        run = runner.run(source())
+        items.append(await anext(run))
+        await anyio.wait_all_tasks_blocked()
+        gate.go.set()
+        items.append(await anext(run))
+        with pytest.raises(OSError, match="connection lost"):
+            await anext(run)
+    assert results_of(items) == runner.results
+    assert (runner.results[0].result, runner.results[0].incomplete) == ("through", True)
+
+
+async def test_the_times_are_the_clocks():
+    ticks = iter([10.0, 12.5])
+    async with ToolRunner([double], clock=lambda: next(ticks)) as runner:
+        await collect(runner, [complete(0, "double", n=1), DONE])
+    (result,) = runner.results
+    assert (result.started, result.ended, result.seconds) == (10.0, 12.5, 2.5)
+
+
+class Broken(Exception):
+    pass
+
+
+EVENTS = [TEXT, complete(0, "gate"), TEXT, complete(1, "gate"), complete(2, "other"), DONE]
+
+
+@pytest.mark.parametrize("position", range(len(EVENTS)))
+@pytest.mark.parametrize("way", ["break", "raise", "cancel"])
+async def test_a_consumer_that_stops_at_any_event_leaves_no_task_and_a_closed_source(position, way):
+    gate, other = Gate(), Gate(early="finish", name="other")
+    before, closed, begun, stopped = anyio.get_running_tasks(), [], 0, 0
+
+    async def enter():
+        nonlocal begun, stopped
+        begun += 1
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped += 1
+
+    async def source():
+        try:
+            for event in EVENTS:
+                yield event
+                await anyio.lowlevel.checkpoint()
+            await anyio.sleep_forever()
+        finally:
+            closed.append(True)
+
+    runner = ToolRunner([Tool("gate", function=enter, early="closed"), other.tool])
+    with anyio.CancelScope() as scope:
+        try:
+            async with runner:
+                seen = -1
+                async for _ in runner.run(source()):
+                    seen += 1
+                    if seen != position:
+                        continue
+                    if way == "break":
+                        break
+                    if way == "raise":
+                        raise Broken  # noqa: TRY301
+                    scope.cancel()
+        except Broken:
+            assert way == "raise"
+    assert scope.cancelled_caught is (way == "cancel")
+    assert closed == [True]
+    assert begun == stopped
+    assert len(anyio.get_running_tasks()) == len(before)
+    assert len({result.index for result in runner.results}) == len(runner.results)
+    assert all(not result.success for result in runner.results)
+    assert len(runner.results) >= sum(type(event) is type(EVENTS[1]) for event in EVENTS[: position + 1])
+    assert not gate.begun.is_set()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_consumer_that_asyncio_itself_cancels_leaves_no_task():
+    gate = Gate()
+    before = asyncio.all_tasks()
+    runner = ToolRunner([gate.tool])
+
+    async def consume():
+        async with runner:
+            await collect(runner, stream(complete(0, "gate"), DONE))
+
+    consumer = asyncio.ensure_future(consume())
+    await gate.begun.wait()
+    consumer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await consumer
+    assert gate.left.is_set()
+    assert asyncio.all_tasks() == before
+    assert [result.success for result in runner.results] == [False]
+
+
+async def test_nothing_begins_in_a_run_that_was_stopped():
+    begun = []
+
+    async def stubborn():
+        begun.append("stubborn")
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            return "late"
+
+    async def queued():
+        begun.append("queued")
+
+    tools = [Tool("stubborn", function=stubborn, early="closed"), Tool("queued", function=queued, early="closed")]
+    async with ToolRunner(tools, limit=1) as runner:
+        async for item in runner.run(stream(complete(0, "stubborn"), complete(1, "queued"), TEXT, DONE)):
+            if item == TEXT:
+                break
+    assert begun == ["stubborn"]
+    assert [result.result for result in runner.results] == ["late", None]
+
+
+async def test_an_exception_of_the_body_is_not_wrapped():
+    with pytest.raises(Broken):
+        async with ToolRunner([]):
+            raise Broken
+
+
+async def test_a_runner_takes_turn_after_turn():
+    async with ToolRunner([double]) as runner:
+        for turn in range(3):
+            await collect(runner, stream(complete(0, "double", n=turn), DONE))
+            assert [result.result for result in runner.results] == [2 * turn]
+
+
+async def test_a_new_run_stops_the_one_before_it():
+    gate = Gate()
+    async with ToolRunner([gate.tool, double]) as runner:
+        async for _ in runner.run(stream(complete(0, "gate"), DONE)):
+            await gate.begun.wait()
+            break
+        await collect(runner, stream(complete(0, "double", n=1), DONE))
+        assert gate.left.is_set()
+        assert [result.result for result in runner.results] == [2]
+
+
+async def test_a_run_can_be_closed_by_itself():
+    gate = Gate()
+    async with ToolRunner([gate.tool]) as runner:
+        run = runner.run(stream(complete(0, "gate"), DONE))
+        await gate.begun.wait()
+        await run.aclose()
+        assert gate.left.is_set()
+        assert [result.success for result in run.results] == [False]
+
+
+async def test_a_run_needs_the_block_around_it():
+    runner = ToolRunner([])
+    with pytest.raises(RuntimeError):
+        runner.run([])
+    async with runner:
+        with pytest.raises(TypeError):
+            runner.run(DONE)
+        with pytest.raises(RuntimeError):
+            await runner.__aenter__()
+    with pytest.raises(RuntimeError):
+        runner.run([])
+
+
+@pytest.mark.parametrize("wrong", [{"limit": 0}, {"max_buffered": 0}, {"timeout": 0}])
+async def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError):
+        ToolRunner([], **wrong)
+
+
+async def test_without_calls_there_are_no_results():
+    async with ToolRunner(None) as runner:
+        assert runner.results == []
+        assert await collect(runner, [TEXT, DONE]) == [TEXT, DONE]
+        assert runner.results == []

@@ -1,0 +1,45 @@
+"""Every vector of the collected formats whose dialect exists, in every cut: named, and with "auto" where that may tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from collection import json_file
+from cuts import assert_same_in_every_cut, calls_of, text_of
+
+import streamparse as sp
+
+BOOK = json_file("formats/vectors.json", {"tools": [], "vectors": []})
+VECTORS = {
+    f"{vector['format']}-{vector['case']}-{number}": vector
+    for number, vector in enumerate(BOOK["vectors"])
+    if vector["format"] in sp.DIALECTS
+}
+
+
+def _events(vector: dict[str, Any], dialects: Any) -> list[sp.Event]:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=BOOK["tools"]), vector["text"])
+    assert calls_of(events) == [(call["name"], call["arguments"]) for call in vector["calls"]]
+    assert isinstance(events[-1], sp.Done)
+    return events
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_is_read_by_its_dialect_in_every_cut(name: str) -> None:
+    vector = VECTORS[name]
+    assert text_of(_events(vector, [vector["format"]])).strip() == vector["content"].strip()
+
+
+@pytest.mark.parametrize("name", [name for name, vector in VECTORS.items() if not vector["ambiguous"]])
+def test_a_vector_is_read_among_all_dialects_in_every_cut(name: str) -> None:
+    vector = VECTORS[name]
+    events = _events(vector, "auto")
+    recovered = any(event.source == "recovered" for event in events if isinstance(event, sp.ToolCallComplete))
+    # JSON without a marker whose first name is not declared is text, and only at the end found to be calls.
+    assert text_of(events).strip() == (vector["text"] if recovered else vector["content"]).strip()
+
+
+def test_the_vectors_cover_every_dialect() -> None:
+    if BOOK["vectors"]:
+        assert {vector["format"] for vector in VECTORS.values()} == {*sp.DIALECTS}

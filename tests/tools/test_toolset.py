@@ -1,0 +1,238 @@
+import pytest
+
+from streamparse.tools import Tool, Toolset, tool
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+BODY = {"name": "weather", "description": "Tell the weather."}
+WEATHER = Tool("weather", "Tell the weather.", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        WEATHER,
+        {"type": "function", "function": {**BODY, "parameters": SCHEMA}},
+        {"type": "function", **BODY, "parameters": SCHEMA, "strict": True},
+        {**BODY, "input_schema": SCHEMA},
+        {"type": "custom", **BODY, "input_schema": SCHEMA},
+        {**BODY, "inputSchema": SCHEMA},
+        {**BODY, "parameters": SCHEMA},
+        {"functionDeclarations": [{**BODY, "parameters": SCHEMA}]},
+        {"function_declarations": [{**BODY, "parameters_json_schema": SCHEMA}], "google_search": {}},
+        {**BODY, "parametersJsonSchema": SCHEMA},
+        {"toolSpec": {**BODY, "inputSchema": {"json": SCHEMA}}},
+    ],
+    ids=["Tool", "OpenAI chat", "OpenAI Responses", "Anthropic", "Anthropic custom", "MCP", "bare", "Gemini",
+         "Gemini, snake case", "Gemini, JSON Schema", "Bedrock"],
+)  # fmt: skip
+def test_a_tool_may_be_declared_in_any_providers_words(declared):
+    assert list(Toolset.of([declared]).values()) == [WEATHER]
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda each: each, lambda each: {"functionDeclarations": [each]}], ids=["bare", "list"]
+)
+def test_gemini_types_become_json_schema_types(wrap):
+    declared = {
+        "name": "x",
+        "parameters": {
+            "type": "OBJECT",
+            "properties": {
+                "type": {"type": "STRING", "nullable": True, "description": "TEXT"},
+                "list": {"type": "ARRAY", "items": {"anyOf": [{"type": "INTEGER"}, {"type": "BOOLEAN"}]}},
+            },
+        },
+    }
+    assert Toolset.of([wrap(declared)])["x"].parameters == {
+        "type": "object",
+        "properties": {
+            "type": {"type": ["string", "null"], "description": "TEXT"},
+            "list": {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]}},
+        },
+    }
+
+
+def test_a_definition_is_not_changed_by_reading_it():
+    declared = {"name": "x", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}}
+    Toolset.of([declared])
+    assert declared == {"name": "x", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}}
+
+
+def plain(city: str):
+    """Plain."""
+
+
+@tool(early="closed")
+async def decorated(city: str):
+    """Decorated."""
+
+
+class Service:
+    def method(self, city: str):
+        """Plain method."""
+
+    @tool(early="superseded")
+    def declared(self, city: str):
+        """Declared method."""
+        return self, city
+
+
+def test_functions_and_methods_are_tools():
+    service = Service()
+    tools = Toolset.of([plain, decorated, service.method, service.declared])
+    assert {name: each.early for name, each in tools.items()} == {
+        "plain": "finish",
+        "decorated": "closed",
+        "method": "finish",
+        "declared": "superseded",
+    }
+    assert all(list(each.parameters["properties"]) == ["city"] for each in tools.values())
+    assert tools["declared"].function(city="x") == (service, "x")
+
+
+@pytest.mark.parametrize(
+    "own",
+    [{"type": "web_search"}, {"type": "mcp", "server_label": "x"}, {"googleSearch": {}}, {"code_execution": {}}],
+)
+def test_tools_that_the_provider_runs_itself_are_passed_over(own):
+    assert len(Toolset.of([own, WEATHER])) == 1
+
+
+@pytest.mark.parametrize("definition", [{"type": "bash_20250124", "name": "bash"}, {"type": "custom", "name": "bash"}])
+def test_a_providers_named_tool_has_an_unknown_schema(definition):
+    assert Toolset.of([definition])["bash"].parameters == {}
+
+
+@pytest.mark.parametrize("wrong", ["weather", 3, None, object(), Service, print])
+def test_what_is_no_tool_is_a_type_error(wrong):
+    with pytest.raises(TypeError, match="a tool must be"):
+        Toolset.of([wrong])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"description": "x"},
+        {"function": "x"},
+        {"function": {}},
+        {"name": ""},
+        {"type": "function", "function": "x"},
+    ],
+)
+def test_a_definition_of_no_known_shape_is_a_value_error(wrong):
+    with pytest.raises(ValueError):
+        Toolset.of([wrong])
+
+
+@pytest.mark.parametrize("wrong", ["weather", WEATHER, {"name": "weather"}, plain, 3])
+def test_one_tool_instead_of_several_is_a_type_error(wrong):
+    with pytest.raises(TypeError, match="iterable"):
+        Toolset.of(wrong)
+
+
+def test_two_tools_of_one_name_are_a_value_error():
+    with pytest.raises(ValueError, match="weather"):
+        Toolset.of([WEATHER, WEATHER])
+
+
+def test_a_toolset_is_a_mapping_by_exact_name():
+    tools = Toolset.of(iter([WEATHER, plain]))
+    assert (len(tools), bool(tools), list(tools)) == (2, True, ["weather", "plain"])
+    assert "weather" in tools
+    assert "Weather" not in tools
+    assert "weather " not in tools
+    assert (tools.get("weather"), tools.get("none")) == (WEATHER, None)
+    assert tools.names == {"weather", "plain"}
+    assert Toolset.of(tools) is tools
+
+
+@pytest.mark.parametrize("nothing", [None, [], ()])
+def test_no_tools_are_an_empty_toolset(nothing):
+    tools = Toolset.of(nothing)
+    assert (bool(tools), tools.names, tools.begins("")) == (False, frozenset(), False)
+
+
+def test_a_name_begins_with_what_it_goes_on_after():
+    tools = Toolset.of([Tool("get_weather"), Tool("get")])
+    assert [tools.begins(prefix) for prefix in ("", "get", "get_", "get_weather", "weather")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "parameters, answer",
+    [
+        (SCHEMA, True),
+        ({"type": "object", "minProperties": 1}, True),
+        ({"type": "object", "properties": {"city": {}}}, False),
+        ({"type": "object", "required": []}, False),
+        ({"allOf": [SCHEMA]}, None),
+        ({"$ref": "#/$defs/x"}, None),
+        ({}, None),
+    ],
+)
+def test_a_schema_tells_whether_a_call_needs_arguments(parameters, answer):
+    assert Toolset.of([Tool("x", "", parameters)]).requires_arguments("x") is answer
+
+
+def test_of_an_unknown_tool_nothing_is_known():
+    tools = Toolset.of([WEATHER])
+    assert (tools.requires_arguments("x"), tools.parameter_schema("x", "city")) == (None, None)
+
+
+def test_a_declaration_without_parameters_takes_none():
+    assert Toolset.of([{"type": "function", "function": {"name": "now"}}]).requires_arguments("now") is False
+
+
+@pytest.mark.parametrize(
+    "key, schema",
+    [
+        ("city", {"type": "string"}),
+        ("place", {"type": "object"}),
+        ("far", {"type": "object"}),
+        ("lost", {"$ref": "#/$defs/nowhere"}),
+        ("elsewhere", {"$ref": "https://example.org/x"}),
+        ("circle", {"$ref": "#/$defs/circle"}),
+        ("other", {"type": "number"}),
+    ],
+)
+def test_a_parameters_schema_is_found(key, schema):
+    parameters = {
+        "properties": {
+            "city": {"type": "string"},
+            "place": {"$ref": "#/$defs/a~1b"},
+            "far": {"$ref": "#/$defs/far"},
+            "lost": {"$ref": "#/$defs/nowhere"},
+            "elsewhere": {"$ref": "https://example.org/x"},
+            "circle": {"$ref": "#/$defs/circle"},
+        },
+        "additionalProperties": {"type": "number"},
+        "$defs": {
+            "a/b": {"type": "object"},
+            "far": {"$ref": "#/$defs/a~1b"},
+            "circle": {"$ref": "#/$defs/circle"},
+        },
+    }
+    assert Toolset.of([Tool("x", "", parameters)]).parameter_schema("x", key) == schema
+
+
+def test_a_schema_whose_root_is_a_reference_is_followed():
+    parameters = {"$ref": "#/$defs/Args", "$defs": {"Args": SCHEMA}}
+    assert Toolset.of([Tool("x", "", parameters)]).parameter_schema("x", "city") == {"type": "string"}
+
+
+def test_a_parameter_that_is_not_declared_has_no_schema():
+    assert Toolset.of([WEATHER]).parameter_schema("weather", "town") is None
+
+
+def test_reading_tools_does_not_load_anyio():
+    import subprocess
+    import sys
+
+    code = "import sys, streamparse.tools; sys.exit('anyio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

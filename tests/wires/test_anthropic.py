@@ -1,0 +1,158 @@
+"""What the Anthropic wire promises beside its golden streams: when things are told, and that no cut makes a call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged
+
+import streamparse as sp
+
+WEATHER = {"name": "get_weather", "input_schema": {"type": "object", "required": ["city"]}}
+NOW = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
+
+
+def _event(kind: str, **fields: Any) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+
+
+def _delta(index: int, kind: str, **fields: Any) -> bytes:
+    return _event("content_block_delta", index=index, delta={"type": kind, **fields})
+
+
+def _start(index: int, **block: Any) -> bytes:
+    return _event("content_block_start", index=index, content_block=block)
+
+
+def _arguments(index: int, text: str) -> bytes:
+    return _delta(index, "input_json_delta", partial_json=text)
+
+
+def _stop(index: int) -> bytes:
+    return _event("content_block_stop", index=index)
+
+
+BEGIN = _event("message_start", message={"id": "msg", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}})
+USED = _event("message_delta", delta={"stop_reason": "tool_use"}, usage={"output_tokens": 9})
+END = _event("message_stop")
+CALL = _start(0, type="tool_use", id="a", name="get_weather", input={})
+TURN = BEGIN + CALL + _arguments(0, '{"city": ') + _arguments(0, '"Paris"}') + _stop(0) + USED + END
+
+
+def _parser(**options: Any) -> sp.StreamParser:
+    return sp.StreamParser("anthropic", **({"tools": [WEATHER, NOW]} | options))
+
+
+def test_a_call_is_complete_in_the_feed_that_carries_its_closing_brace() -> None:
+    parser = _parser()
+    for piece in (BEGIN, CALL, _arguments(0, '{"city": ')):
+        assert not calls_of(parser.feed(piece))
+    assert calls_of(parser.feed(_arguments(0, '"Paris"}'))) == [("get_weather", {"city": "Paris"})]
+    assert parser.feed(_stop(0)) == []
+
+
+def test_a_call_without_arguments_is_complete_once_the_model_moved_on() -> None:
+    parser = _parser()
+    for piece in (BEGIN, _start(0, type="tool_use", id="a", name="now", input={}), _stop(0)):
+        assert not calls_of(parser.feed(piece))
+    assert calls_of(parser.feed(_start(1, type="text", text=""))) == [("now", {})]
+
+
+def test_no_cut_at_any_byte_makes_a_call_that_the_whole_stream_does_not_have() -> None:
+    whole = merged(events_of(_parser(), [TURN]))
+    closing = TURN.index(b'\\"Paris\\"}')
+    for end in range(len(TURN)):
+        parser = _parser()
+        events = merged(events_of(parser, [TURN[:end]]))
+        assert isinstance(events[-1], sp.Done)
+        assert calls_of(events) in ([], calls_of(whole))
+        if end < closing:
+            assert not calls_of(events)
+            assert not events[-1].ok
+        if calls_of(events) == [] and any(isinstance(event, sp.ToolCallStart) for event in events):
+            assert [call.code for call in parser.response.broken_calls] == ["truncated_call"]
+
+
+def test_an_item_whose_block_was_cut_is_not_told() -> None:
+    body = BEGIN + _start(0, type="server_tool_use", id="s", name="web_search", input={}) + _arguments(0, '{"query": "')
+    parser = _parser()
+    events = events_of(parser, [body])
+    assert not [event for event in events if isinstance(event, sp.ProviderItem)]
+    assert [error.code for error in parser.response.errors] == ["stream_truncated"]
+
+
+def test_an_item_whose_input_was_cut_by_the_token_limit_keeps_it_as_text() -> None:
+    cut = _event("message_delta", delta={"stop_reason": "max_tokens"}, usage={})
+    body = BEGIN + _start(0, type="server_tool_use", name="web_search", input={}) + _arguments(0, '{"query": "') + cut
+    (item,) = [event for event in assert_same_in_every_cut(_parser, body) if isinstance(event, sp.ProviderItem)]
+    assert item.data["input"] == '{"query": "'
+
+
+@pytest.mark.parametrize("frame", [BEGIN, CALL, _delta(0, "text_delta", text="x"), _event("ping"), USED, END])
+def test_any_first_event_shows_the_wire(frame: bytes) -> None:
+    for body in (frame, frame.partition(b"\n")[2]):
+        parser = sp.StreamParser("auto")
+        parser.feed(body)
+        assert parser.wire == "anthropic"
+
+
+def test_a_numbered_error_of_the_responses_api_is_not_claimed() -> None:
+    parser = sp.StreamParser("auto")
+    parser.feed(_event("error", sequence_number=1, error={"message": "no"}))
+    assert parser.wire != "anthropic"
+
+
+def test_messages_that_an_sdk_has_decoded_are_read_too() -> None:
+    messages = [json.loads(line[6:]) for line in TURN.splitlines() if line.startswith(b"data: ")]
+    parser = _parser()
+    events = [event for message in messages for event in parser.feed(message)] + parser.close()
+    assert merged(events) == merged(events_of(_parser(), [TURN]))
+
+
+def test_a_whole_message_gives_the_calls_of_the_stream() -> None:
+    block = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Paris"}}
+    body = {"type": "message", "content": [block], "stop_reason": "tool_use", "usage": {"input_tokens": 1}}
+    streamed = _parser()
+    events_of(streamed, [TURN])
+    parsed = sp.parse_response(body, tools=[WEATHER])
+    assert [(call.id, call.name, call.arguments) for call in parsed.tool_calls] == [
+        (call.id, call.name, call.arguments) for call in streamed.response.tool_calls
+    ]
+    assert (parsed.finish_reason, parsed.ok) == ("tool_use", True)
+
+
+def test_input_that_belongs_to_no_call_is_bounded() -> None:
+    parser = _parser(limits=sp.Limits(max_call_args=100))
+    events = events_of(parser, [BEGIN, *[_arguments(3, "x" * 60)] * 2])
+    assert [event.code for event in events if isinstance(event, sp.Error)] == ["limit_args", "stream_truncated"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"type": "content_block_start", "index": 0},
+        {"type": "content_block_start", "index": [], "content_block": {"type": []}},
+        {"type": "content_block_start", "content_block": {"type": "text", "text": 1, "citations": 2}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": 5, "name": {}}},
+        {"type": "content_block_delta", "index": 0},
+        {"type": "content_block_delta", "index": {}, "delta": {"type": ["odd"]}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta"}},
+        {"type": "content_block_stop"},
+        {"type": "message_start"},
+        {"type": "message_start", "message": {"content": "text"}},
+        {"type": "message_delta"},
+        {"type": "message_delta", "delta": {"stop_reason": ["x"]}, "context_management": 1},
+        {"type": "message", "content": [1]},
+        {"type": "error"},
+        {"type": "error", "error": 5},
+        {"type": []},
+        {},
+    ],
+)
+def test_events_of_any_shape_raise_nothing_and_the_stream_goes_on(junk: dict[str, Any]) -> None:
+    body = BEGIN + b"data: " + json.dumps(junk).encode() + b"\n\n" + TURN
+    events = events_of(_parser(), in_pieces(body, 64))
+    assert calls_of(events) == [("get_weather", {"city": "Paris"})]
+    assert isinstance(events[-1], sp.Done)
