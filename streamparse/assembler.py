@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
@@ -58,6 +59,7 @@ CLOSED: Final = 3
 _BLANK = " \t\r\n"
 _UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _SHOWN = 200
 
 
@@ -87,7 +89,20 @@ def mint_ids() -> Callable[[], str]:
 class _Call:
     """One call's state."""
 
-    __slots__ = ("head", "id", "index", "name", "repaired", "room", "scanner", "source", "state", "text", "write")
+    __slots__ = (
+        "doubled",
+        "head",
+        "id",
+        "index",
+        "name",
+        "repaired",
+        "room",
+        "scanner",
+        "source",
+        "state",
+        "text",
+        "write",
+    )
 
     def __init__(self, index: int, id: str, name: str, source: Source, limits: Limits) -> None:
         self.index = index
@@ -102,6 +117,7 @@ class _Call:
         # For a call found in text it is the grammar that watches for the end.
         self.scanner = Scanner(limits.max_depth) if source == "native" else None
         self.repaired = False
+        self.doubled = False  # the same call came the other way too
 
     @property
     def closed(self) -> bool:
@@ -136,6 +152,7 @@ class Assembler:
         self._reasoning = StringIO()
         self._refusal = StringIO()
         self._late: set[int] = set()
+        self._ways: set[bool] = set()  # whether calls came natively, and whether in the text
         self._response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], errors=[])
         self._ended = False
         self._failed = ""  # why the turn does not count
@@ -154,6 +171,11 @@ class Assembler:
     def calls_found(self) -> int:
         """How many calls have started so far."""
         return len(self._calls)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server ended its turn."""
+        return self._ended
 
     @property
     def open_calls(self) -> bool:
@@ -205,6 +227,7 @@ class Assembler:
             self.halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
         call = _Call(len(self._calls), id or self._mint(), name, source, limits)
         self._calls.append(call)
+        self._ways.add(source == "native")
         self._open[call.index] = call
         self.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
         if limits.max_name is not None and len(name) > limits.max_name:
@@ -226,6 +249,11 @@ class Assembler:
             self._begin(call, call.head + fragment)
         else:
             call.write(self._fitting(call, fragment))
+
+    def call_teller(self, call: Call) -> Callable[[str], None]:
+        assert isinstance(call, _Call)
+        assert call.scanner is None, "a native call is watched for its end"
+        return partial(self._delta, call)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self.call_start(name, id)
@@ -312,7 +340,7 @@ class Assembler:
         """Decide what a native call's arguments are, as soon as their first characters tell."""
         undecided = _UNDECIDED.match(head)
         assert undecided is not None
-        if undecided.end() == len(head):
+        if undecided.end() == len(head) <= _MOST_UNDECIDED:
             call.head = head
             return
         placeholder = _PLACEHOLDER.match(head)
@@ -335,7 +363,7 @@ class Assembler:
             self._waiting.pop(call.index, None)
             self._begin(call, rest)
         else:
-            call.head = head
+            call.head = head[:end]  # blanks behind it are nothing
             self._waiting[call.index] = call
 
     def _supersede(self) -> None:
@@ -408,10 +436,32 @@ class Assembler:
         except JSONError as error:
             self.call_error(call, error.code, f"the arguments of {call.name!r} are not a JSON object: {error.message}")
             return
+        if self._doubles(call, arguments):
+            self.call_error(call, "duplicate_call", f"the call of {call.name!r} came both natively and in the text")
+            return
         self._close_call(call)
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
         self._response.tool_calls.append(found)
         self.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
+
+    def _doubles(self, call: _Call, arguments: dict[str, Any]) -> bool:
+        """Whether the same call came before by the other way: natively and in the text.
+
+        Some servers parse a call and leak its text too.  Of one way, the same call twice is two calls.
+        """
+        if len(self._ways) < 2:
+            return False
+        native = call.source == "native"
+        for earlier in self._response.tool_calls:
+            other = self._calls[earlier.index]
+            if (
+                (other.source == "native") != native
+                and not other.doubled
+                and (other.name, earlier.arguments) == (call.name, arguments)
+            ):
+                other.doubled = True
+                return True
+        return False
 
     def _decode(self, call: _Call, raw: str) -> tuple[dict[str, Any], Source]:
         """Read a call's argument text; a value in a string (encoded twice) counts as a repair."""
@@ -436,6 +486,7 @@ class Assembler:
 
     def _close_call(self, call: _Call) -> None:
         call.state = CLOSED
+        call.room = -1  # nothing fits any more
         if self._limits.max_pending is not None:
             self._room += call.text.tell()
         self._open.pop(call.index, None)

@@ -35,15 +35,15 @@ class Scanner:
     more than `max_depth` open ones (None: no bound), `json_syntax` for a closing bracket of the wrong kind.
     """
 
-    __slots__ = ("_closers", "_max_depth", "_overshoot", "_quote", "closed", "error")
+    __slots__ = ("_closers", "_max_depth", "overshoot", "quote", "closed", "error")
 
     def __init__(self, max_depth: int | None = 128) -> None:
         self.closed = False
         self.error: str | None = None
         self._max_depth = max_depth
         self._closers: list[str] = []
-        self._quote = ""
-        self._overshoot = 0  # 1 when a backslash was last: what it escapes is in the next piece
+        self.quote = ""
+        self.overshoot = 0  # 1 when a backslash was last: what it escapes is in the next piece
 
     @property
     def depth(self) -> int:
@@ -53,12 +53,7 @@ class Scanner:
     @property
     def in_string(self) -> bool:
         """Whether a string is open now."""
-        return bool(self._quote)
-
-    def within(self, text: str) -> bool:
-        """Whether `text` would only continue the string that is open; it need not be scanned then."""
-        quote = self._quote
-        return bool(quote) and quote not in text and "\\" not in text and not self._overshoot
+        return bool(self.quote)
 
     def scan(self, text: str, start: int = 0, stop: int | None = None) -> int:
         """Continues with `text[start:stop]`, which follows what earlier calls were given.
@@ -67,13 +62,13 @@ class Scanner:
         character when `error` gets set, or -1 when the value is still open at the end of what is given.
         Once closed or failed, it takes nothing more and returns `start`.
         """
-        quote = self._quote
-        if quote and stop is None and not start and quote not in text and "\\" not in text and not self._overshoot:
+        quote = self.quote
+        if quote and stop is None and not start and quote not in text and "\\" not in text and not self.overshoot:
             return -1  # most fragments of a long string
         if self.closed or self.error is not None:
             return start
         size = len(text) if stop is None else stop
-        at = start + self._overshoot
+        at = start + self.overshoot
         closers = self._closers
         pattern = _NEXT[quote]
         while match := pattern.search(text, at, size):
@@ -96,12 +91,12 @@ class Scanner:
                 return self._finish(at - 1, "json_syntax")
             elif not closers:
                 return self._finish(at)
-        self._quote = quote
-        self._overshoot = at - size if at > size else 0
+        self.quote = quote
+        self.overshoot = at - size if at > size else 0
         return -1
 
     def _finish(self, at: int, error: str | None = None) -> int:
         self.closed = error is None
         self.error = error
-        self._quote = ""
+        self.quote = ""
         return at

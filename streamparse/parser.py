@@ -5,6 +5,7 @@ bytes ─ frames ─▶ wire ──verbs──▶ [ in-band ] ──verbs──�
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
@@ -51,11 +52,12 @@ class _Parser:
         """The answer so far."""
         return self._assembler.response
 
-    def _end(self, truncated: str | None) -> None:
-        """Close the rooms in the order of the flow."""
+    def _end(self, truncated: str | None, end: int) -> None:
+        """Close the rooms in the order of the flow; `end` is the offset of the end."""
         if self._inband is not None:
             self._inband.close()
-        if self._inband is not None and not self._assembler.calls_found:
+        self._assembler.place = At(end)
+        if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
             recover(self._assembler.response.content, self._tools, self._assembler, self._limits)
         self._assembler.close(truncated)
 
@@ -253,7 +255,7 @@ class StreamParser(_Parser):
                 self._assembler.place = At(self._framer.received + self._message_bytes)
                 if self._wire is not None:
                     self._wire.close()
-                self._end(truncated)
+                self._end(truncated, self._framer.received + self._message_bytes)
             except Halt:
                 self._flowing = False
         return [*events, *self._assembler.take()]
@@ -261,6 +263,8 @@ class StreamParser(_Parser):
 
 def _jsonable(value: Any) -> Any:
     """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
@@ -307,9 +311,8 @@ class TextParser(_Parser):
             return []
         self._closed = True
         self._assembler.end()
-        self._assembler.place = At(self._length)
         try:
-            self._end(None)
+            self._end(None, self._length)
         except Halt:
             pass
         return self._assembler.take()

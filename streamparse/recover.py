@@ -102,10 +102,11 @@ class CompositeParser:
         """Parse one body; `raw_response` is the body itself."""
         assembler, inband = self._sinks()
         try:
-            self._tell(body, inband, assembler)
-            inband.close()
-            if self._dialects and not assembler.calls_found:
-                recover(assembler.response.content, self._tools, assembler, self._limits)
+            self._tell(body, inband or assembler, assembler)
+            if inband is not None:
+                inband.close()
+                if assembler.ended and not assembler.calls_found:
+                    recover(assembler.response.content, self._tools, assembler, self._limits)
             assembler.close()
         except Halt:
             pass  # the response says why
@@ -113,21 +114,27 @@ class CompositeParser:
         response.raw_response = body
         return response
 
-    def _sinks(self) -> tuple[Assembler, InBand]:
+    def _sinks(self) -> tuple[Assembler, InBand | None]:
         assembler = Assembler(self._tools, self._limits)
+        if not self._dialects:
+            return assembler, None
         return assembler, InBand(assembler, self._dialects, self._tools, self._reasoning, self._limits)
 
-    def _tell(self, body: Any, sink: InBand, assembler: Assembler) -> None:
+    def _tell(self, body: Any, sink: Sink, assembler: Assembler) -> None:
         """Tell a body: the frames of a wire, or else text."""
-        frames = _frames(body, self._limits)
+        framer = AutoFramer(self._limits)
+        frames = _frames(body, framer)
         names = [self._wire] if self._wire != "auto" else [name for frame in frames if (name := detect(frame))]
         if names:
             wire = WIRES[names[0]](sink, self._tools, self._limits)
             for frame in frames:
                 assembler.place = frame
                 wire.frame(frame)
+            if framer.error is not None:
+                assembler.halt(framer.error.code, framer.error.message)
             wire.close()
-            assembler.end()
+            if isinstance(body, Mapping):  # decoded by someone who had all of it
+                assembler.end()
             return
         text = bytes(body).decode("utf-8", "replace") if isinstance(body, (bytes, bytearray, memoryview)) else body
         if isinstance(text, str):
@@ -135,14 +142,13 @@ class CompositeParser:
             assembler.end()
 
 
-def _frames(body: Any, limits: Limits) -> list[Frame]:
+def _frames(body: Any, framer: AutoFramer) -> list[Frame]:
     if isinstance(body, Mapping):
         return [Frame(msgspec.json.encode(body))]
     if isinstance(body, str):
         body = body.encode("utf-8", "replace")
     if not isinstance(body, (bytes, bytearray, memoryview)):
         return []
-    framer = AutoFramer(limits)
     return [*framer.feed(bytes(body)), *framer.close()]
 
 

@@ -9,6 +9,7 @@ the assembler that listens to `text` and passes everything else on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias
 
 from streamparse.events import Scope, Source
@@ -60,6 +61,9 @@ class Sink(Protocol):
 
     def call_arguments(self, call: Call, fragment: str) -> None:
         """A piece of a call's argument text came.  A native call completes by itself at the closing brace."""
+
+    def call_teller(self, call: Call) -> Callable[[str], None]:
+        """Return `call_arguments` for one call found in text, the short way for whoever tells many pieces."""
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         """A call came in one piece, its arguments a JSON value that the wire itself delimits."""

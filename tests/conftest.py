@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("usual", deadline=None, max_examples=300, suppress_health_check=_SLOW)
+settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_SLOW)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_SLOW)
 settings.load_profile("usual")
 

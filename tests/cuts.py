@@ -1,7 +1,7 @@
 """How every stream is fed: whole, byte by byte, cut in two at every offset, in random pieces, with empty ones between.
 
 `assert_same_in_every_cut` is the law of cutting as one call.  Inputs over `SMALL` are cut in two only where something
-happens (around each line end, quote, bracket and marker, inside of each character of more than one byte), evenly sampled.
+happens (around each line end, quote, bracket and marker, inside of each character of more than one byte), sampled.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -101,7 +102,7 @@ def calls_of(events: Iterable[sp.Event]) -> list[tuple[str, dict[str, Any]]]:
 def cut_at(data: Pieces, offsets: Iterable[int]) -> list[Pieces]:
     """Cut at the given offsets, in order; equal ones make empty pieces."""
     places = [0, *offsets, len(data)]
-    return [data[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(places)]
 
 
 def in_pieces(data: Pieces, size: int) -> list[Pieces]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -26,14 +26,22 @@ class Context:
     limits: Limits
     declared: bool = False
     """Believe only names of declared tools: the marker alone says too little."""
+    thoughts: bool = True
+    """Whether thoughts are looked for; else their markers are ordinary text."""
 
     def for_declared(self) -> Context:
         """The same ground, but only declared tools are believed."""
-        return Context(self.sink, self.tools, self.limits, declared=True)
+        return replace(self, declared=True)
+
+    def for_all(self) -> Context:
+        """The same ground once a declared tool was called: the first call of a block vouches for the others."""
+        return replace(self, declared=False) if self.declared else self
 
     def tool_name(self, written: str) -> str:
-        """The name that was meant: some models write `functions.NAME`."""
+        """The name that was meant: some models write `functions.NAME` or `NAME.NAME`."""
         bare = written.removeprefix("functions.")
+        namespace, _, name = bare.partition(".")
+        bare = name if name == namespace else bare
         return bare if written not in self.tools and bare in self.tools else written
 
 
@@ -43,15 +51,24 @@ Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """A marker that may open a call."""
+    """A marker that may open a call.
+
+    The empty one stands before the very first character: some prompts end with the marker.
+    """
 
     text: str
     inclusive: bool = False
     """It is part of the body (`{`, `<function=`), not a wrapper before it."""
-    placed: Literal["anywhere", "line", "start"] = "anywhere"
-    """Where it counts: anywhere, at the start of a line, or only before all other text."""
-    auto: Literal["armed", "start"] = "armed"
-    """With `dialects="auto"`: armed, or only at the start of the message and for declared tools."""
+    placed: Literal["anywhere", "line", "edge", "start"] = "anywhere"
+    """Where it counts: anywhere; at the start of a line; at the start of the message or next to a call; only before
+    all other text."""
+    auto: Literal["armed", "declared", "start", "named"] = "armed"
+    """With `dialects="auto"`: armed; only for declared tools; only for these and at the start of the message; not at
+    all, for the dialect must be named."""
+    each_tool: bool = False
+    """The name of each declared tool is such a marker (`text` is empty): what is left when a server strips markers."""
+    declared: bool = False
+    """Here only names of declared tools are believed, also where the dialect was named."""
 
 
 def markers(*texts: str) -> tuple[Opener, ...]:
@@ -72,8 +89,17 @@ class Dialect:
     body: Body
     models: str = ""
     example: str = ""
-    in_thought: Literal["text", "ends"] = "text"
-    """What an opener inside of an open thought means: more thought, or its end."""
+    in_thought: Literal["text", "ends", "resumes"] = "text"
+    """What an opener inside of an open thought means: more thought, or the end of the thought.
+
+    With "resumes" a complete call of a declared tool breaks out, and the thought goes on after it.
+    """
+    thoughts: tuple[str, ...] = ()
+    """The ways of this dialect to mark reasoning, besides `think`."""
+
+    drops: tuple[str, ...] = ()
+    """Markers that are structure (wrappers of the visible text, ends of a turn): passed over in silence where the
+    dialect is named, or once it was found."""
 
     @cached_property
     def probe(self) -> Pattern:

@@ -28,6 +28,7 @@ AFTER: Final = 1  # nothing but blanks since a call
 TEXT: Final = 2
 
 _RESCAN = 4096
+_MOST_GAP = 256  # blanks that may wait between a call and what follows; more are text
 _BLANK = " \t\r\n"
 
 
@@ -50,6 +51,7 @@ class InBand:
         self.reasoning = sink.reasoning
         self.refusal = sink.refusal
         self.call_arguments = sink.call_arguments
+        self.call_teller = sink.call_teller
         self.call_end = sink.call_end
         self.call_repaired = sink.call_repaired
         self.call_error = sink.call_error
@@ -63,6 +65,7 @@ class InBand:
         self._reader = Reader()
         self._grammar: Step[bool] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
+        self._dropped = False  # and whether it is structure if it opens nothing
         self._place = START
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
         self._prior = ""  # the text that was told last
@@ -74,6 +77,8 @@ class InBand:
         """Told, when a marker is met, how many characters of the text are still to be read."""
         if reasoning == "open":
             self._enter_thought(self._armed.any_thought)
+        elif bare := self._armed.candidates("", at_start=True, at_edge=True, at_line=True):
+            self._grammar = self._try(0, "", bare)
 
     # -- the one verb that is listened to --------------------------------------------------------------
 
@@ -84,8 +89,11 @@ class InBand:
             self._tell(text)
             return
         reader = self._reader
-        if reader.flow is not None and reader.flow(text):
-            return
+        if reader.flow is not None:
+            rest = reader.flow(text)
+            if rest is None:
+                return
+            text = rest
         reader.push(text)
         self._advance()
         calm = self._grammar is None and reader.at >= len(reader.buffer)
@@ -138,6 +146,8 @@ class InBand:
         found = self._markers.search(text, at)
         end = len(text) if found is None else found.start()
         gap = end - at if self._place == AFTER and not text[at:end].strip(_BLANK) else 0
+        if gap > _MOST_GAP:
+            gap, self._place = 0, TEXT
         if end > at and not gap:
             self._say(end - at)
         if found is None:
@@ -167,12 +177,14 @@ class InBand:
             self._reader.take(gap + len(marker))
             self._enter_thought(opens)
             return
-        at_line = self._place != TEXT or self._prior.endswith("\n")
-        candidates = self._armed.candidates(marker, self._place == START, at_line)
-        if not candidates:
-            self._say(gap + len(marker))
-            return
+        at_edge = self._place != TEXT
+        at_line = at_edge or self._prior.endswith("\n")
+        candidates = self._armed.candidates(marker, self._place == START, at_edge, at_line)
         self._opened = gap + len(marker)
+        self._dropped = marker in self._armed.drops
+        if not candidates:
+            self._pass_over()
+            return
         self._grammar = self._try(gap, marker, candidates)
 
     def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[bool]:
@@ -187,9 +199,20 @@ class InBand:
                 ground = context.for_declared() if declared else context
                 if (yield from dialect.body(reader, ground)):
                     self.found = dialect.name
+                    self._armed.found(dialect)
                     return True
+            elif self._dropped and reader.beginning(dialect.probe):
+                self._cut_off(dialect)
+                return True
             reader.rewind(0)
         return False
+
+    def _cut_off(self, dialect: Dialect) -> None:
+        """The text ends inside of a call's own markers, before its arguments: no text, and no call yet."""
+        reader = self._reader
+        reader.take(len(reader.buffer) - reader.at)
+        markup = reader.forgive()
+        self._sink.error("call", "truncated_call", f"the text ended inside a call's markup ({dialect.name}): {markup}")
 
     def _leave(self, found: bool, seen: int = _RESCAN) -> None:
         """The grammar has ended: what it took and gave no meaning to is text again."""
@@ -204,7 +227,14 @@ class InBand:
             self._markers = self._armed.later
         else:
             # Looking again at much that was rejected once would make the work grow with its square.
-            self._say(seen if len(kept) > seen else self._opened)
+            self._pass_over(seen if len(kept) > seen else 0)
+
+    def _pass_over(self, seen: int = 0) -> None:
+        """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""
+        if self._dropped:
+            self._reader.take(self._opened)
+        elif seen or self._opened:
+            self._say(seen or self._opened)
 
     def _say(self, size: int) -> None:
         text = self._reader.take(size)

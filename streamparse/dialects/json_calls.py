@@ -12,15 +12,14 @@ complete at the brace that closes its object, whatever closing tag may follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from io import StringIO
-from typing import Any
 
 import msgspec
 import regex
 
+from streamparse.dialects.arguments import arguments, skipped
 from streamparse.dialects.envelope import calls_in
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
@@ -31,9 +30,10 @@ from streamparse.sink import Call
 
 __all__ = ["JsonCalls"]
 
-_SCALAR = regex.compile(r"[^,}\]\s<]++")
 _GAP = r"[ \t\r\n]{0,64}"
 _MORE = rf"(?P<more>[;,]?{_GAP}(?=\{{))"
+_VALUES = frozenset('{["n')
+"""What an argument value may begin with."""
 
 
 @dataclass(slots=True)
@@ -46,6 +46,7 @@ class _Draft:
     call: Call | None = None
     foreign: bool = False  # it names no declared tool where only those count
     whole: bool = True  # the last value that was begun has ended
+    repaired: bool = False  # a brace is missing, or a comma too many
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class JsonCalls:
     arguments: tuple[str, ...] = ("arguments", "parameters")
     ids: tuple[str, ...] = ("id",)
     explicit: bool = False
+    lead: str = ""
+    """A pattern of what stands between the opener and the JSON."""
 
     # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
 
@@ -73,6 +76,11 @@ class JsonCalls:
         return Markers((*self.closes, *self.opens))
 
     @cached_property
+    def leading(self) -> Pattern:
+        """What stands between the opener and the JSON."""
+        return regex.compile(self.lead)
+
+    @cached_property
     def between(self) -> Pattern:
         """What follows an object: another one, or the end of the block."""
         return regex.compile(rf"{_GAP}(?:{_MORE}|(?=\}}?{_GAP}{any_of(self.closes)}))")
@@ -80,7 +88,7 @@ class JsonCalls:
     @cached_property
     def in_list(self) -> Pattern:
         """What follows an object in an array."""
-        return regex.compile(rf"{_GAP}(?:{_MORE}|\])")
+        return regex.compile(rf"{_GAP}(?:{_MORE}|,?{_GAP}\])")
 
     @cached_property
     def end(self) -> Pattern:
@@ -93,26 +101,32 @@ class JsonCalls:
         return regex.compile(rf"{_GAP}\}}?{_GAP}{any_of((*self.closes, *self.last_closes))}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        if self.lead:
+            yield from reader.match(self.leading)
         found = False
         between = self.between
         if (yield from reader.blanks()) == "[":
             reader.take(1)
             between = self.in_list
-        while (yield from reader.blanks()) == "{":
+        while (yield from reader.blanks()) in ("{", '"'):
             if not (yield from self._object(reader, context)):
                 return found
             found = True
+            context = context.for_all()
             following = yield from reader.match(between)
             if following is None or following["more"] is None:
-                yield from reader.match(self.end, self.last_end)
+                if (yield from reader.match(self.end, self.last_end)) is None and reader.beginning(self.end):
+                    reader.rest()  # the closing marker is cut off
                 return True
-            reader.remember()
+            reader.remember(context.limits.max_call_args)
         return found
 
     def _object(self, reader: Reader, context: Context) -> Step[bool]:
-        """Read one call object; False if it is none."""
+        """Read one call object, whose opening brace may be missing; False if it is none."""
         start = reader.taken()
-        draft = _Draft()
+        draft = _Draft(repaired=reader.buffer[reader.at] != "{")
+        if not draft.repaired:
+            reader.take(1)
         sound = yield from self._members(reader, context, draft)
         if draft.call is not None:
             if draft.whole or not reader.over:
@@ -130,7 +144,7 @@ class JsonCalls:
         if not draft.whole:
             context.sink.call_error(draft.call, "malformed_call", f"the call of {draft.name!r} breaks off")
             return
-        if not sound:
+        if draft.repaired or not sound:
             context.sink.call_repaired(draft.call)
         context.sink.call_end(draft.call)
 
@@ -139,22 +153,24 @@ class JsonCalls:
         if draft.name is None or (draft.arguments is None and self.explicit):
             return False
         reader.commit()
-        call = context.sink.call_start(draft.name, draft.id, "inband")
-        context.sink.call_arguments(call, draft.arguments or "{}")
-        context.sink.call_end(call)
+        draft.call = context.sink.call_start(draft.name, draft.id, "inband")
+        context.sink.call_arguments(draft.call, draft.arguments or "{}")
+        self._finish(context, draft, sound=True)
         return True
 
     def _members(self, reader: Reader, context: Context, draft: _Draft) -> Step[bool]:
         """Read an object's members up to its closing brace; False where it is not sound."""
-        reader.take(1)
+        separated = False
         while True:
             after = yield from reader.blanks()
-            if after == "}":
+            if after in ("}", ","):
                 reader.take(1)
-                return True
-            if after == ",":
-                reader.take(1)
+                draft.repaired = draft.repaired or separated
+                separated = after == ","
+                if after == "}":
+                    return True
                 continue
+            separated = False
             key = (yield from string(reader, context.limits.max_key)) if after == '"' else None
             if key is None or (yield from reader.blanks()) != ":":
                 return False
@@ -178,43 +194,23 @@ class JsonCalls:
         if key in self.arguments and draft.call is None and draft.arguments is None:
             return (yield from self._arguments(reader, context, draft, first))
         if key == "function" and first == "{" and draft.name is None:
+            reader.take(1)
             return (yield from self._members(reader, context, draft))
-        return (yield from self._value(reader, context, lambda _: None))
+        return (yield from skipped(reader, context, self.stops))
 
     def _arguments(self, reader: Reader, context: Context, draft: _Draft, first: str) -> Step[bool]:
         if draft.name is None:
             text = StringIO()
-            whole = yield from self._decoded(reader, context, text.write, first)
+            whole = yield from arguments(reader, context, self.stops, text.write)
             draft.arguments = text.getvalue()
             return whole
+        if first not in _VALUES:
+            return False
         reader.commit()
-        sink = context.sink
-        call = draft.call = sink.call_start(draft.name, draft.id, "inband")
+        call = draft.call = context.sink.call_start(draft.name, draft.id, "inband")
         draft.whole = False
-        whole = yield from self._decoded(reader, context, partial(sink.call_arguments, call), first)
-        draft.whole = whole
-        return whole
-
-    def _decoded(self, reader: Reader, context: Context, tell: Callable[[str], Any], first: str) -> Step[bool]:
-        """Read an argument value; one that is written as a JSON string is told as what the string says."""
-        if first != '"':
-            return (yield from self._value(reader, context, tell))
-        text = yield from string(reader, context.limits.max_call_args)
-        if text is not None:
-            tell(text)
-        return text is not None
-
-    def _value(self, reader: Reader, context: Context, tell: Callable[[str], Any]) -> Step[bool]:
-        """Tell any JSON value's text as it comes; False if it breaks off."""
-        first = yield from reader.blanks()
-        if first in ("{", "["):
-            return (yield from bracketed(reader, self.stops, context.limits.max_depth, tell))
-        if first == '"':
-            return (yield from string(reader, context.limits.max_call_args)) is not None
-        scalar = yield from reader.match(_SCALAR)
-        if scalar is not None:
-            tell(scalar[0])
-        return scalar is not None
+        draft.whole = yield from arguments(reader, context, self.stops, context.sink.call_teller(call))
+        return draft.whole
 
     def _healed(self, reader: Reader, context: Context) -> Step[bool]:
         """Read an object that is not JSON (a Python literal, say) as a whole; False if it is no call."""

@@ -42,8 +42,9 @@ class Reader:
         self.buffer = ""
         self.at = 0
         self.final = False
-        self.flow: Callable[[str], bool] | None = None
-        """Set while a grammar waits inside of a long value: takes text that only continues it, or says no."""
+        self.flow: Callable[[str], str | None] | None = None
+        """Set while a grammar waits inside of a long value: takes text that continues it, and returns None; or
+        returns what it did not take, for the grammar to go on with."""
         self._kept: StringIO | None = None
         self._most: int | None = None
 
@@ -155,11 +156,25 @@ class Reader:
             yield
         return (last or pattern).match(self.buffer, self.at)
 
-    def until(self, markers: Markers, tell: Callable[[str], None]) -> Step[str]:
+    def beginning(self, pattern: Pattern) -> bool:
+        """Whether the text ends here, inside of what `pattern` matches."""
+        if not self.final or self.at >= len(self.buffer):
+            return False
+        found = pattern.match(self.buffer, self.at, partial=True)
+        return found is not None and found.partial
+
+    def until(self, markers: Markers, tell: Callable[[str], object]) -> Step[str]:
         """Tell the text up to the next marker as it comes; return the marker, not taken, "" at the end.
 
         Nothing is held back but the beginning of a marker at the end of what has come.
         """
+
+        def flow(text: str) -> str | None:
+            if markers.search(text) is not None:
+                return text
+            tell(text)
+            return None
+
         while True:
             found = markers.search(self.buffer, self.at)
             if found is None:
@@ -175,4 +190,6 @@ class Reader:
                     continue
             if self.final:
                 return ""
+            self.flow = flow if self._kept is None and self.at == len(self.buffer) else None
             yield
+            self.flow = None

@@ -26,14 +26,14 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
     """
     scanner = Scanner(max_depth)
     flow = _flow(scanner, stops, tell) if reader.committed else None
-    while True:
+    while scanner.error is None and not scanner.closed:
         text, at = reader.buffer, reader.at
         stop = stops.search(text, at)
         limit = len(text) if stop is None else stop.start()
         end = scanner.scan(text, at, limit)
         if end >= 0:
             tell(reader.take(end - at))
-            return scanner.error is None
+            break
         if limit > at:
             tell(reader.take(limit - at))
         if stop is not None and not scanner.in_string and stops.whole(stop, reader.final):
@@ -47,19 +47,25 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
             reader.flow = flow if stop is None else None
             yield
             reader.flow = None
+    return scanner.error is None
 
 
-def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Callable[[str], bool]:
-    """The short way for text that only continues the value: no bracket and no marker can be in it."""
-    look = re.compile("[" + re.escape("{}[]" + "".join({marker[0] for marker in stops.literals})) + "]").search
+def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Callable[[str], str | None]:
+    """The short way for text that continues the value, while no marker can be in it."""
+    look = re.compile("|".join({re.escape(literal[0]) for literal in stops.literals}) or "(?!)").search
+    scan = scanner.scan
 
-    def flow(text: str) -> bool:
-        if not scanner.within(text):
+    def flow(text: str) -> str | None:
+        quote = scanner.quote
+        if not quote or quote in text or "\\" in text or scanner.overshoot:  # more than a piece of a string
             if look(text) is not None:
-                return False
-            scanner.scan(text)
+                return text
+            end = scan(text)
+            if end >= 0:
+                tell(text[:end])
+                return text[end:]
         tell(text)
-        return True
+        return None
 
     return flow
 

@@ -1,65 +1,78 @@
-"""Grammar D: a call tag with a name, and a tag for each parameter.
+"""Grammars D and E: a tag for the call, with its name, and tags for each parameter.
 
-    <tool_call>
-    <function=NAME>
-    <parameter=KEY>
-    VALUE
+    <tool_call>                             <tool_call>NAME
+    <function=NAME>                         <arg_key>KEY</arg_key>
+    <parameter=KEY>                         <arg_value>VALUE</arg_value>
+    VALUE                                   </tool_call>
     </parameter>
     </function>
     </tool_call>
 
-Nothing is escaped in these formats.  So a closing tag counts only if what follows it is structure again: the
-next parameter, or the end of the call or of the block.  The arguments become JSON text on the way: a parameter
-that the schema says is a string streams as it comes, any other when its tag closes.  The call is complete
-at its closing tag.
+Both are one grammar: what opens a call says its name, what opens a value says its key.  Nothing is escaped in
+these formats, so it takes structure on both sides to end a value (see `tagged`).  The arguments become JSON
+text on the way: a parameter that must be a string streams as it comes, any other when its tag closes.
+The call is complete at its closing tag.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from io import StringIO
-from typing import Any
+from functools import cached_property, lru_cache
 
-import msgspec
 import regex
 
-from streamparse.coercion import coerced, only_string
+from streamparse.coercion import kinds_of_attribute
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers, any_of
-from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.members import Members
+from streamparse.dialects.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.tagged import Ending, tagged
 from streamparse.dialects.values import bracketed
 from streamparse.sink import Call
 
-__all__ = ["XmlParams"]
+__all__ = ["GAP", "KEY", "XmlParams"]
 
-_GAP = r"[ \t\r\n]{0,64}"
+GAP = r"[ \t\r\n]{0,64}"
+"""Blanks between tags, as a pattern."""
+KEY = "(?P=KEY)"
+"""In the pattern of a closing tag: the key of the parameter that it closes."""
+
+_ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
+"""Names of a single parameter in which models put all arguments as one JSON object."""
 
 
 @dataclass(frozen=True)
 class XmlParams:
-    """The tags of one format.
-
-    `call` and `parameter` are patterns with the groups `name` and `key`; the rest are literals.
-    """
+    """The tags of one format, as patterns of bounded length."""
 
     call: str
+    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
+
+    No pattern may end in something optional: what it matches must not depend on what has come so far.
+    """
+    call_begin: str
+    """Enough of it to know it by."""
+    call_close: str
+    block_close: str
     parameter: str
-    parameter_closes: tuple[str, ...]
-    call_closes: tuple[str, ...]
-    block_closes: tuple[str, ...]
-    call_begins: tuple[str, ...]
-    parameter_begins: tuple[str, ...]
+    """What says the key of a value: group `key`; group `type` if it may say a type."""
+    parameter_begin: str
+    """Enough of it to know it by."""
+    parameter_close: str
+    stops: tuple[str, ...]
+    """Literals that begin whatever may end a value, or open a call inside of it."""
+    lead: str = ""
+    """What may stand between the call's opening and its parameters."""
+    value_open: str = ""
+    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section."""
     trim: bool = True
     """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
+    unclosed: bool = True
+    """A value may end without a closing tag where the next parameter begins."""
+    entities: tuple[tuple[str, str], ...] = ()
+    """What is escaped in names and keys, and what it stands for."""
 
     # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
-
-    @cached_property
-    def stops(self) -> Markers:
-        """Where the end of a value may be."""
-        return Markers((*self.parameter_closes, *self.parameter_begins, *self.call_closes))
 
     @cached_property
     def opening(self) -> Pattern:
@@ -67,46 +80,50 @@ class XmlParams:
         return regex.compile(self.call)
 
     @cached_property
+    def markers(self) -> Markers:
+        """Where a value may end."""
+        return Markers(self.stops)
+
+    @cached_property
     def token(self) -> Pattern:
         """What stands between the parameters of a call."""
-        close, end, cut = any_of(self.parameter_closes), any_of(self.call_closes), self._next_call
-        return regex.compile(rf"{_GAP}(?:{self.parameter}|(?P<end>{end})|(?P<cut>(?={cut}))|(?P<stray>{close}))")
+        stray = self.parameter_close.replace(KEY, r"[\w.:-]{1,256}")
+        return regex.compile(
+            rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
+        )
 
     @cached_property
-    def closing(self) -> Pattern:
-        """What ends a value: its closing tag before structure, or structure without it."""
-        return regex.compile(self._closing)
-
-    @cached_property
-    def last_closing(self) -> Pattern:
-        """What ends a value at the end of the text."""
-        close, end = any_of(self.parameter_closes), any_of(self.call_closes)
-        return regex.compile(rf"{self._closing}|{self._newline}(?:{close}(?=\s*\Z)|(?={end}\s*\Z))")
+    def ended(self) -> Pattern:
+        """The end of the call, where it may stand."""
+        return regex.compile(rf"{GAP}(?:{self.call_close}|{self._next_call})")
 
     @cached_property
     def following(self) -> Pattern:
         """What follows a call: another one, or the end of the block."""
-        return regex.compile(rf"{_GAP}(?:(?P<more>(?={any_of(self.call_begins)}))|{any_of(self.block_closes)})")
+        return regex.compile(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
 
     @cached_property
     def again(self) -> Pattern:
         """The end of the block, once more."""
-        return regex.compile(rf"{_GAP}{any_of(self.block_closes)}")
+        return regex.compile(GAP + self.block_close)
 
-    @property
-    def _newline(self) -> str:
-        return r"(?:\r?\n)?" if self.trim else ""
+    @cached_property
+    def leading(self) -> Pattern:
+        """What may stand before the parameters."""
+        return regex.compile(GAP + self.lead)
+
+    @cached_property
+    def entering(self) -> Pattern:
+        """What may stand before a value."""
+        return regex.compile(self.value_open)
 
     @property
     def _next_call(self) -> str:
-        return rf"(?:{any_of(self.block_closes)}|{any_of(self.call_begins)})"
+        return rf"(?:{self.block_close}|{self.call_begin})"
 
-    @property
-    def _closing(self) -> str:
-        close, end = any_of(self.parameter_closes), any_of(self.call_closes)
-        after = rf"(?:{any_of(self.parameter_begins)}|{end}|{self._next_call})"
-        ended = rf"{self._newline}{close}(?={_GAP}{after})|{_GAP}(?={self.parameter})"
-        return rf"{ended}|{self._newline}(?={end}{_GAP}{self._next_call})"
+    def ending(self, key: str, cdata: bool) -> Ending:
+        """What ends the value of a parameter."""
+        return _ending(self, key if KEY in self.parameter_close else "", cdata)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False
@@ -115,97 +132,94 @@ class XmlParams:
             opening = yield from reader.match(self.opening)
             if opening is None:
                 return found
+            name = context.tool_name(self._plain(opening["name"]))
+            if context.declared and name not in context.tools:
+                return found
             reader.commit()
-            yield from self._call(reader, context, context.tool_name(opening["name"]))
+            yield from self._call(reader, context, name, opening.groupdict().get("empty") is not None)
             found = True
             following = yield from reader.match(self.following)
             if following is None or following["more"] is None:
                 if following is not None:
                     yield from reader.match(self.again)  # some models close the block twice
                 return True
-            reader.remember()
+            context = context.for_all()
+            reader.remember(context.limits.max_call_args)
 
-    def _call(self, reader: Reader, context: Context, name: str) -> Step[None]:
+    def _call(self, reader: Reader, context: Context, name: str, empty: bool) -> Step[None]:
         sink = context.sink
         call = sink.call_start(name, None, "inband")
-        if (yield from reader.blanks()) == "{":
+        if self.lead:
+            yield from reader.match(self.leading)
+        if not empty and (yield from reader.blanks()) == "{":
             yield from self._json_body(reader, context, call)
             return
-        lead = "{"
+        members = Members(context, call)
+        token = None if empty else (yield from self._members(reader, members))
+        if token is None and not empty:
+            if not reader.over:
+                sink.call_error(call, "malformed_call", f"the call of {name!r} holds something else than parameters")
+            return
+        if token is not None and token["end"] is None:
+            sink.call_repaired(call)
+        members.close()
+        sink.call_end(call)
+
+    def _members(self, reader: Reader, members: Members) -> Step[Match | None]:
+        """Read parameters; return what ended them, None if nothing of the format did."""
         while True:
             token = yield from reader.match(self.token)
             if token is None or token["end"] is not None or token["cut"] is not None:
-                break
-            if token["stray"] is None:
-                sink.call_arguments(call, lead + _quoted(token["key"]) + ": ")
-                yield from self._parameter(reader, context, call, token["key"])
-                lead = ", "
-        if token is None and reader.at == len(reader.buffer) and reader.final:
-            return  # the stream ends inside of the call
-        if token is None:
-            sink.call_error(call, "malformed_call", f"the call of {name!r} holds something else than parameters")
-            return
-        if token["end"] is None:
-            sink.call_repaired(call)
-        sink.call_arguments(call, "{}" if lead == "{" else "}")
-        sink.call_end(call)
+                return token
+            if token["stray"] is None and not (yield from self._parameter(reader, members, token)):
+                return None
+
+    def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
+        """Read a parameter's value; False if the text ends inside of it."""
+        key, declared = self._plain(token["key"]), members.typed.members
+        foreign = members.empty and key in _ENVELOPES and bool(declared) and key not in declared
+        entered = (yield from reader.match(self.entering)) if self.value_open else None
+        groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
+        kinds = kinds_of_attribute(groups.get("type") or "") or members.typed.member(key).kinds
+        value = members.value(key, kinds)
+        if not (yield from tagged(reader, self.ending(token["key"], groups.get("cdata") is not None), value)):
+            value.break_off()
+            return False
+        held = value.read if foreign else None
+        if held is not None and held.startswith("{") and (yield from reader.look(self.ended)) is not None:
+            members.replace(held)
+        else:
+            value.end()
+        return True
 
     def _json_body(self, reader: Reader, context: Context, call: Call) -> Step[None]:
         """Some models write the arguments as one JSON object inside of the call's tag."""
         sink = context.sink
-        whole = yield from bracketed(
-            reader, self.stops, context.limits.max_depth, lambda text: sink.call_arguments(call, text)
-        )
-        if not whole and not reader.final:
-            sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} break off")
-        elif whole:
+        whole = yield from bracketed(reader, self.markers, context.limits.max_depth, sink.call_teller(call))
+        if whole:
             sink.call_end(call)
             yield from reader.match(self.token)
+        elif not reader.over:
+            sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} break off")
 
-    def _parameter(self, reader: Reader, context: Context, call: Call, key: str) -> Step[None]:
-        sink, schema = context.sink, context.tools.parameter_schema(call.name, key)
-        if only_string(schema):
-            sink.call_arguments(call, '"')
-            if (yield from self._value(reader, lambda text: sink.call_arguments(call, _quoted(text)[1:-1]))):
-                sink.call_arguments(call, '"')
-            return
-        held = StringIO()
-        if (yield from self._value(reader, _bounded(held, context.limits.max_call_args))):
-            sink.call_arguments(call, coerced(held.getvalue(), schema))
-        else:  # the stream ends inside of the value: keep what came
-            sink.call_arguments(call, _quoted(held.getvalue())[:-1])
-
-    def _value(self, reader: Reader, tell: Callable[[str], Any]) -> Step[bool]:
-        """Tell a parameter's text as it comes; False if the stream ends inside of it."""
-        if self.trim and (yield from reader.peek()) == "\n":
-            reader.take(1)
-        while True:
-            found = self.stops.search(reader.buffer, reader.at)
-            end = len(reader.buffer) if found is None else found.start()
-            if self.trim and reader.buffer.endswith("\n", reader.at, end):
-                end -= 1  # perhaps the one that belongs to the closing tag
-            if end > reader.at:
-                tell(reader.take(end - reader.at))
-            if found is not None and self.stops.whole(found, reader.final):
-                if (yield from reader.match(self.closing, self.last_closing)) is not None:
-                    return True
-                tell(reader.take(1))
-            elif reader.final:
-                tell(reader.take(len(reader.buffer) - reader.at))
-                return False
-            else:
-                yield
+    def _plain(self, text: str) -> str:
+        """A name or key without escapes."""
+        for escape, character in self.entities:
+            text = text.replace(escape, character)
+        return text
 
 
-def _quoted(text: str) -> str:
-    return msgspec.json.encode(text).decode()
-
-
-def _bounded(held: StringIO, limit: int | None) -> Callable[[str], Any]:
-    """Write, but keep no more than it takes to know that the limit was passed."""
-
-    def write(text: str) -> None:
-        if limit is None or held.tell() <= limit:
-            held.write(text)
-
-    return write
+@lru_cache(maxsize=256)
+def _ending(tags: XmlParams, key: str, cdata: bool) -> Ending:
+    close = tags.parameter_close.replace(KEY, regex.escape(key))
+    after = rf"(?={GAP}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
+    over = r"(?=\s{0,256}\Z)"
+    if cdata:
+        close = rf"\]\]>{GAP}{close}"
+        return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|{over})", "(?!)", trim=False)
+    newline = r"(?:\r?\n)?" if tags.trim else ""
+    unclosed = rf"|{GAP}(?={tags.parameter})" if tags.unclosed else ""
+    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?={tags.call_close}{GAP}{tags._next_call})"
+    last = rf"{closing}|{newline}(?:{close}|(?={tags.call_close})){over}"
+    inner = rf"{newline}(?:{tags.call}{GAP}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    return Ending(tags.markers, closing, last, inner, tags.trim)

@@ -59,7 +59,19 @@ class AWSEventStream:
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the messages that they complete."""
-        return self._feed(bytes(chunk))
+        data = bytes(chunk)
+        carry = self._carry
+        at = self.received - len(carry)
+        self.received += len(data)
+        if self.error is not None:
+            return []
+        if carry:
+            carry += data
+            if len(carry) < (self._size or _PRELUDE.size):
+                return []
+            data = bytes(carry)
+            del carry[:]
+        return self._take(data, at)
 
     def single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
@@ -89,18 +101,8 @@ class AWSEventStream:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _feed(self, data: bytes) -> list[Frame]:
-        carry = self._carry
-        at = self.received - len(carry)
-        self.received += len(data)
-        if self.error is not None:
-            return []
-        if carry:
-            carry += data
-            if len(carry) < (self._size or _PRELUDE.size):
-                return []
-            data = bytes(carry)
-            carry.clear()
+    def _take(self, data: bytes, at: int) -> list[Frame]:
+        """Take the messages in `data`, the first of which begins at `at`; keep the rest."""
         frames: list[Frame] = []
         begin = 0
         size = len(data)
@@ -113,7 +115,7 @@ class AWSEventStream:
             begin = end
             self._size = 0
         if self.error is None:
-            carry += data[begin:]
+            self._carry += data[begin:]
         return frames
 
     def _prelude(self, data: bytes, begin: int, at: int) -> int:

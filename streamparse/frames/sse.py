@@ -45,11 +45,12 @@ class SSE:
         "_max_total",
         "_offset",
         "_one_read",
+        "_prefix",
         "error",
-        "singles",
         "offset",
         "received",
         "retry",
+        "singles",
     )
 
     def __init__(self, limits: Limits) -> None:
@@ -62,6 +63,7 @@ class SSE:
         self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
         self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
         self._one_read = min(self._max_line, self._max_event)
+        self._prefix = b"data: "  # what stood before the data of the last single event
         self._carry = bytearray()  # the line whose end has not come
         self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
         self._event = b""
@@ -85,13 +87,11 @@ class SSE:
         Nearly every read is one: a data line, or the line of a type and a data line.  That needs no loop and no
         `Frame`.  The type is dropped, so an event of the type `error` is left to `feed`; `offset` is the data's.
         """
-        start = 6
-        head = chunk[:6]
-        if head == b"event:":
-            start = chunk.find(b"\n") + 7
-            head = b"" if chunk.startswith(b"event: error") else chunk[start - 6 : start]
+        if not chunk.startswith(self._prefix) and not self._learn(chunk):
+            return None
+        start = len(self._prefix)
         data = chunk[start:-2]
-        if head != b"data: " or chunk[-2:] != b"\n\n" or 10 in data or 13 in data or not self._idle:
+        if chunk[-2:] != b"\n\n" or 10 in data or 13 in data or not self._idle:
             return None
         size = len(chunk)
         end = self.received + size
@@ -101,6 +101,15 @@ class SSE:
         self.received = end
         self.singles += 1
         return data
+
+    def _learn(self, chunk: bytes) -> bool:
+        """Find out what stands before the data of a single event: most events have what the one before had."""
+        start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
+        prefix = chunk[:start]
+        if not prefix.endswith(b"data: ") or prefix.startswith(b"event: error") or 13 in prefix:
+            return False
+        self._prefix = prefix
+        return True
 
     def close(self) -> list[Frame]:
         """End the body: an unfinished line counts as a line, an unfinished event as an event if it has data."""

@@ -12,8 +12,11 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.wires.anthropic import Anthropic
 from streamparse.wires.bedrock import BedrockConverse
+from streamparse.wires.cohere import Cohere
+from streamparse.wires.gemini import Gemini
 from streamparse.wires.ollama import OllamaChat, OllamaGenerate
 from streamparse.wires.openai_chat import OpenAIChat
+from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.wire import Wire
 
@@ -21,10 +24,13 @@ __all__ = ["WIRES", "Wire", "detect"]
 
 WIRES: dict[str, type[Wire]] = {
     "openai-chat": OpenAIChat,
+    "openai-completions": OpenAICompletions,
     "openai-responses": OpenAIResponses,
     "ollama-chat": OllamaChat,
     "ollama-generate": OllamaGenerate,
     "anthropic": Anthropic,
+    "gemini": Gemini,
+    "cohere": Cohere,
     "bedrock-converse": BedrockConverse,
 }
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""

@@ -53,6 +53,8 @@ class _Turn(msgspec.Struct, gc=False):
 
 
 class _Delta(_Turn, gc=False):
+    """One of the deltas that have a verb of their own; any other type is not decoded."""
+
     type: Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"] | None = None
     text: str | None = None
     partial_json: str | None = None
@@ -96,6 +98,7 @@ class Anthropic(MessageWire[_Event]):
         super().__init__(_Event, sink, limits, _with_argument_text)
         self._text = sink.text
         self._blocks = Blocks(sink, limits)
+        self._arguments = self._blocks.arguments
         self._ended = False  # the turn has
         self._again = False  # and another message began after it
 
@@ -110,15 +113,12 @@ class Anthropic(MessageWire[_Event]):
         delta = event.delta
         if delta is None or event.type != "content_block_delta":
             self._take_other(event)
-        elif delta.type == "text_delta":
-            if delta.text:
-                self._text(delta.text)
-        elif delta.type == "input_json_delta":
-            if delta.partial_json:
-                self._blocks.arguments(event.index, delta.partial_json)
-        elif delta.type == "thinking_delta":
-            if delta.thinking:
-                self._sink.reasoning(delta.thinking)
+        elif delta.text:
+            self._text(delta.text)
+        elif delta.partial_json:
+            self._arguments(event.index, delta.partial_json)
+        elif delta.thinking:
+            self._sink.reasoning(delta.thinking)
         elif delta.signature:
             self._blocks.sign(event.index, delta.signature)
 
@@ -158,7 +158,7 @@ class Anthropic(MessageWire[_Event]):
 
     def _begin(self, message: _Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""
-        self._again = self._ended
+        self._again = self._again or self._ended
         self._ended = False
         self._blocks.restart()
         self._whole(message)

@@ -112,6 +112,7 @@ class BedrockConverse(MessageWire[_Event]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(_Event, sink, limits)
+        self._text = sink.text
         self._blocks = Blocks(sink, limits)
         self._invoked = Anthropic(sink, tools, limits, choice)
 
@@ -139,7 +140,7 @@ class BedrockConverse(MessageWire[_Event]):
         delta = event.delta
         if delta is not None:
             if delta.text:
-                self._sink.text(delta.text)
+                self._text(delta.text)
             elif delta.toolUse is not None:
                 if delta.toolUse.input:
                     self._blocks.arguments(event.contentBlockIndex, whole_text(delta.toolUse.input))

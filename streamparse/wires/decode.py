@@ -102,7 +102,8 @@ class FrameDecoder(Generic[T]):
 
     def _refuse(self, frame: Frame, error: JSONError) -> None:
         excerpt = frame.data[:200].decode("utf-8", "replace")
-        self._sink.error("frame", error.code, f"{error.message}: {excerpt!r}", frame.offset + error.offset)
+        within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
+        self._sink.error("frame", error.code, f"{error.message}: {excerpt!r}", frame.offset + within)
 
     def _joined(self, data: bytes) -> bytes:
         """Join a surrogate pair whose halves were written into two frames."""

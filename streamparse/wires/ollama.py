@@ -65,6 +65,7 @@ class OllamaChat:
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         self._sink = sink
+        self._text = sink.text
         self._decoder = FrameDecoder(_Line, sink, limits)
         self.decode = self._decoder.fast
         self._over = False
@@ -93,13 +94,11 @@ class OllamaChat:
             if message.thinking:
                 self._sink.reasoning(message.thinking)
             if message.content:
-                self._sink.text(message.content)
+                self._text(message.content)
             if message.tool_calls:
                 self._take_calls(message.tool_calls)
-        if line.thinking:
-            self._sink.reasoning(line.thinking)
-        if line.response:
-            self._sink.text(line.response)
+        elif line.response or line.thinking:
+            self._take_generated(line)
         if line.error is not None:
             tell_provider_error(self._sink, line.error)
         if line.done:
@@ -107,6 +106,12 @@ class OllamaChat:
 
     def close(self) -> None:
         pass
+
+    def _take_generated(self, line: _Line) -> None:
+        if line.thinking:
+            self._sink.reasoning(line.thinking)
+        if line.response:
+            self._text(line.response)
 
     def _take_calls(self, calls: list[_Call]) -> None:
         for call in calls:

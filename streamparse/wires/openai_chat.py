@@ -18,6 +18,7 @@ from streamparse.tools import Toolset
 from streamparse.wires.decode import FrameDecoder
 from streamparse.wires.errors import tell_provider_error
 from streamparse.wires.fragments import Fragments
+from streamparse.wires.openai_completions import OpenAICompletions
 
 __all__ = ["OpenAIChat"]
 
@@ -98,7 +99,9 @@ class OpenAIChat:
         self.ignored = 0
 
     @staticmethod
-    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        if OpenAICompletions.claims(message, event):
+            return False
         return "choices" in message or str(message.get("object", "")).startswith("chat.completion")
 
     def frame(self, frame: Frame) -> None:
@@ -210,7 +213,15 @@ class OpenAIChat:
         elif chunk.error is not None:
             tell_provider_error(self._sink, chunk.error)
         elif frame.field == b"error" or frame.event == b"error":
-            tell_provider_error(self._sink, msgspec.json.decode(frame.data))
+            tell_provider_error(self._sink, _loose(frame.data))
+
+
+def _loose(data: bytes) -> Any:
+    """Read the JSON of a reported error, or take it as words."""
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "replace")
 
 
 def _thinking(thinking: str | list[Any]) -> str:

@@ -14,6 +14,7 @@ A close event may lie: llama.cpp calls an item with the arguments `{"city": "Par
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +23,8 @@ from streamparse.limits import Limits
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.response_items import PartsItem
+from streamparse.wires.response_numbers import ENDS, Numbers
 from streamparse.wires.response_output import Output
 
 __all__ = ["OpenAIResponses"]
@@ -32,8 +35,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     "cancelled": "failed",
     "content_filter": "failed",
 }
-_TEXT: Final = "response.output_text.delta"
-_LONGEST_GAP: Final = 64
+_ARGUMENTS: Final = "response.function_call_arguments.delta"
 
 
 class _Response(msgspec.Struct, gc=False):
@@ -53,7 +55,7 @@ class _Event(msgspec.Struct, gc=False):
     content_index: int | None = None
     summary_index: int | None = None
     delta: str | dict[str, Any] | None = None
-    text: str | None = None
+    text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
     refusal: str | None = None
     arguments: str | None = None
     item: msgspec.Raw = msgspec.Raw()
@@ -78,35 +80,32 @@ class OpenAIResponses(MessageWire[_Event]):
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(_Event, sink, limits)
         self._limits = limits
-        self._text = sink.text
-        self._due: int | None = None  # the sequence number that comes next
-        self._first = 0
-        self._missing: set[int] = set()
-        self._text_id: str | None = ""  # the item, and the part of it, that is known to be told
-        self._text_part: int | None = -1
+        self._numbers = Numbers(sink)
+        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
+        self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
+        self._run_id: str | None = None
+        self._run_content: int | None = None
+        self._run_summary: int | None = None
         self._output = Output(sink, limits)
         self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
         self._tellers: dict[str, Callable[[_Event], None]] = {
+            "response.output_text.delta": self._text_delta,
             "response.output_text.done": self._text_done,
             "response.refusal.delta": self._refusal_delta,
             "response.refusal.done": self._refusal_done,
             "response.reasoning_text.delta": self._thought_delta,
             "response.reasoning_text.done": self._thought_done,
-            "response.reasoning_summary_text.delta": self._thought_delta,
-            "response.reasoning_summary_text.done": self._thought_done,
-            "response.function_call_arguments.delta": self._arguments,
+            "response.reasoning_summary_text.delta": self._summary_delta,
+            "response.reasoning_summary_text.done": self._summary_done,
+            _ARGUMENTS: self._arguments,
             "response.function_call_arguments.done": self._arguments_done,
             "response.output_item.added": self._added,
             "response.output_item.done": self._done,
             "response.output_text.annotation.added": self._annotation,
             "response.created": self._created,
-            "response.completed": self._end,
-            "response.incomplete": self._end,
-            "response.failed": self._end,
-            "response.cancelled": self._end,
-            "response.done": self._end,
+            **dict.fromkeys(ENDS, self._end),
         }
 
     @staticmethod
@@ -118,19 +117,30 @@ class OpenAIResponses(MessageWire[_Event]):
 
     def take(self, event: _Event) -> None:
         kind = event.type
+        numbers = self._numbers
         number = event.sequence_number
-        if number is not None:
-            if number == self._due:
-                self._due = number + 1
-            elif self._is_repeated(number, event):
-                return
-        if self._over and kind != "response.created":
+        if number is None:
+            numbers.believed = False
+        elif number == numbers.due:
+            numbers.due = number + 1
+        elif not numbers.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
-        elif kind == _TEXT:
-            if event.item_id != self._text_id or event.content_index != self._text_part:
-                self._move(event)
-            if event.delta.__class__ is str and event.delta:
-                self._text(event.delta)
+            return
+        elif kind == _ARGUMENTS and (numbers.gap or numbers.late):
+            self._doubt(event, numbers.late)
+            if numbers.late:
+                return
+        if (
+            kind == self._run_kind
+            and event.item_id == self._run_id
+            and event.content_index == self._run_content
+            and event.summary_index == self._run_summary
+        ):
+            delta = event.delta
+            if delta.__class__ is str and delta:
+                self._run(delta)
+        elif self._over and kind != "response.created":
+            self.ignored += 1
         elif kind in self._tellers:
             self._tellers[kind](event)
         elif kind is None or not kind.startswith("response."):
@@ -141,44 +151,77 @@ class OpenAIResponses(MessageWire[_Event]):
         if self._again:
             self._sink.error("stream", "stream_truncated", "the body ended inside another response")
 
-    # -- text ------------------------------------------------------------------------------------------
+    # -- deltas ----------------------------------------------------------------------------------------
 
-    def _move(self, event: _Event) -> None:
-        """The text goes on in another part, or under another id."""
-        self._text_id = event.item_id
-        self._text_part = event.content_index
-        self._output.messages.of(event.item_id, event.output_index).told.add(event.content_index)
+    def _start_run(self, event: _Event, tell: Callable[[str], None]) -> None:
+        """Tell a delta; those that follow of the same part are told likewise, without looking further.
+
+        Servers that give an item no id, or a new one each time, have no runs.
+        """
+        self._run = tell
+        self._run_kind = event.type if event.item_id else ""
+        self._run_id = event.item_id
+        self._run_content = event.content_index
+        self._run_summary = event.summary_index
+        if isinstance(event.delta, str) and event.delta:
+            tell(event.delta)
+
+    def _text_delta(self, event: _Event) -> None:
+        self._message_of(event).told.add(event.content_index)
+        self._start_run(event, self._sink.text)
 
     def _text_done(self, event: _Event) -> None:
-        if event.text and self._output.messages.of(event.item_id, event.output_index).news(event.content_index):
-            self._text(event.text)
+        if isinstance(event.text, str) and event.text and self._message_of(event).news(event.content_index):
+            self._sink.text(event.text)
 
     def _refusal_delta(self, event: _Event) -> None:
-        self._output.messages.of(event.item_id, event.output_index).told.add(event.content_index)
-        if event.delta.__class__ is str and event.delta:
-            self._sink.refusal(event.delta)
+        self._message_of(event).told.add(event.content_index)
+        self._start_run(event, self._sink.refusal)
 
     def _refusal_done(self, event: _Event) -> None:
-        if event.refusal and self._output.messages.of(event.item_id, event.output_index).news(event.content_index):
+        if event.refusal and self._message_of(event).news(event.content_index):
             self._sink.refusal(event.refusal)
 
     def _thought_delta(self, event: _Event) -> None:
-        thought = self._output.thoughts.of(event.item_id, event.output_index)
-        thought.told.add(event.summary_index if event.content_index is None else event.content_index)
-        if event.delta.__class__ is str and event.delta:
-            self._sink.reasoning(event.delta)
+        self._thought_of(event).told.add(event.content_index)
+        self._start_run(event, self._sink.reasoning)
 
     def _thought_done(self, event: _Event) -> None:
-        thought = self._output.thoughts.of(event.item_id, event.output_index)
-        part = event.summary_index if event.content_index is None else event.content_index
-        if event.text and thought.news(part):
+        if isinstance(event.text, str) and event.text and self._thought_of(event).news(event.content_index):
             self._sink.reasoning(event.text)
+
+    def _summary_delta(self, event: _Event) -> None:
+        self._thought_of(event).told.add(event.summary_index)
+        self._start_run(event, self._sink.reasoning)
+
+    def _summary_done(self, event: _Event) -> None:
+        if isinstance(event.text, str) and event.text and self._thought_of(event).news(event.summary_index):
+            self._sink.reasoning(event.text)
+
+    def _message_of(self, event: _Event) -> PartsItem:
+        return self._output.messages.of(event.item_id, event.output_index)
+
+    def _thought_of(self, event: _Event) -> PartsItem:
+        return self._output.thoughts.of(event.item_id, event.output_index)
 
     # -- items -----------------------------------------------------------------------------------------
 
     def _arguments(self, event: _Event) -> None:
-        if event.delta.__class__ is str and event.delta:
-            self._output.calls.arguments(event.item_id, event.output_index, event.delta)
+        call = self._output.calls.of(event.item_id, event.output_index)
+        if call.call is None:
+            if isinstance(event.delta, str):
+                self._output.calls.keep(call, event.delta)
+        else:
+            call.fed = True
+            self._start_run(event, partial(self._sink.call_arguments, call.call))
+
+    def _doubt(self, event: _Event, late: bool) -> None:
+        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was said."""
+        call = self._output.calls.of(event.item_id, event.output_index).call
+        if call is not None and late:
+            self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} came out of order")
+        elif call is not None and not call.pending:
+            self._sink.call_repaired(call)
 
     def _arguments_done(self, event: _Event) -> None:
         self._output.calls.arguments_done(event.item_id, event.output_index, event.arguments or "")
@@ -200,7 +243,7 @@ class OpenAIResponses(MessageWire[_Event]):
         self._again, self._ended, self._over = self._ended, False, False
         self._output.calls.close()
         self._output = Output(self._sink, self._limits)
-        self._text_id, self._text_part = "", -1
+        self._run_kind = ""
 
     def _end(self, event: _Event) -> None:
         response = event.response or _Response()
@@ -213,7 +256,7 @@ class OpenAIResponses(MessageWire[_Event]):
         if response.error is not None:
             self._fail(response.error)
         details = response.incomplete_details
-        if details is not None:
+        if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
         self._sink.finish(status, "failed" if filtered else _OUTCOMES.get(status, "stop"))
@@ -228,32 +271,7 @@ class OpenAIResponses(MessageWire[_Event]):
             self._finish(response, event.status or "completed")
         elif event.error is not None:
             self._fail(event.error)
-        elif event.type == "error" or event.message is not None or event.detail is not None:
-            message = event.detail if event.message is None else event.message
-            self._fail({"code": event.code, "type": event.type, "message": message})
-
-    def _is_repeated(self, number: int, event: _Event) -> bool:
-        """Judge a number that is not due: whether the event came before, and must not be told again.
-
-        A new response counts anew.  Events that end a response may carry any number (LiteLLM writes 0), and a
-        server that has never counted is not believed.
-        """
-        due = self._due
-        created = event.type == "response.created"
-        if due is None or (created and event.response is not None and event.response.id != self._id):
-            self._first = number
-            self._missing.clear()
-        elif number > due:
-            self._missing.update(range(due, min(number, due + _LONGEST_GAP)))
-        elif number in self._missing:
-            self._missing.discard(number)
-            self._sink.error("frame", "out_of_order", f"event {number} comes after event {due - 1}")
-            return False
-        elif due - self._first < 2 or event.type == "error" or (event.response is not None and not created):
-            return False
-        else:
-            self.ignored += 1
-            self._sink.error("frame", "duplicate_frame", f"event {number} came before")
-            return True
-        self._due = number + 1
-        return False
+        elif event.type == "error" or isinstance(event.message, str):
+            self._fail({"code": event.code, "type": event.type, "message": event.message})
+        elif event.detail is not None:  # FastAPI's form
+            self._fail(event.detail)

@@ -26,13 +26,13 @@ class Calls:
         self._begin(call, name, ids, index)
         self._feed(call, arguments)
 
-    def arguments(self, id: str | None, index: int | None, fragment: str) -> None:
-        """A piece of the arguments came."""
-        call = self._items.find(id, index) or self._still_open(index) or self._items.add(id, index)
-        if call.call is not None:
-            call.fed = True
-            self._sink.call_arguments(call.call, fragment)
-        elif self._room is None or call.early.tell() + len(fragment) <= self._room:
+    def of(self, id: str | None, index: int | None) -> CallItem:
+        """The call that a piece of arguments belongs to; one that was never added begins here, without a name."""
+        return self._items.find(id, index) or self._still_open(index) or self._items.add(id, index)
+
+    def keep(self, call: CallItem, fragment: str) -> None:
+        """Keep a piece of arguments for a call without a name."""
+        if self._room is None or call.early.tell() + len(fragment) <= self._room:
             call.early.write(fragment)
 
     def arguments_done(self, id: str | None, index: int | None, arguments: str) -> None:

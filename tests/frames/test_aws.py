@@ -16,7 +16,7 @@ from streamparse.frames.frame import Fault
 from streamparse.limits import Limits
 
 ONE = message(header(":event-type", "metadata"), b'{"a":1}')
-TWO = message(header(":event-type", "chunk") + header(":message-type", "event"), "{\"b\":\"é\"}".encode())
+TWO = message(header(":event-type", "chunk") + header(":message-type", "event"), '{"b":"é"}'.encode())
 BODY = ONE + TWO + ONE
 
 

@@ -35,11 +35,25 @@ class Answer(NamedTuple):
 PIECES = (
     *("a", " ", "é", "🎉", "\n", "\n\n", "\r", "\t", "\x00", "\u2028", "w1w ", "word", "1", "-", "e9", "."),
     *("{", "}", "[", "]", '"', "'", "\\", ":", ",", "<", ">", "/", "`", "```", "```json\n", "|", ";", "="),
-    *("<tool_call>", "</tool_call>", "<tool_call>\n", "\n</tool_call>", "<tool_", "call>", "<|python_tag|>", "<|eom_id|>"),
+    *(
+        "<tool_call>",
+        "</tool_call>",
+        "<tool_call>\n",
+        "\n</tool_call>",
+        "<tool_",
+        "call>",
+        "<|python_tag|>",
+        "<|eom_id|>",
+    ),
     *("<think>", "</think>", "<thinking>", "</thinking>", "<function_call>", "<tools>", "</tools>", "<tool>", "</tool"),
     *("<function=get_weather>", "<function=", "</function>", "<parameter=city>", "</parameter>", "<parameter=days>"),
     *("<function_calls>", "</function_calls>", '<invoke name="get_weather">', "</invoke>", '<parameter name="city">'),
-    *('{"name": "get_weather", "arguments": ', '{"name": "now", "arguments": {}}', '{"city": "Paris"}', '"arguments": '),
+    *(
+        '{"name": "get_weather", "arguments": ',
+        '{"name": "now", "arguments": {}}',
+        '{"city": "Paris"}',
+        '"arguments": ',
+    ),
     *('{"name": "', "get_weather", '"}', "}}", '{"name": "search", "parameters": {"query": "', "null", "true", "NaN"),
 )
 
@@ -48,7 +62,9 @@ _ids = st.sampled_from([None, "", "null", "a", "b", "c", "call_0"])
 _names = st.sampled_from([None, "", "null", "get_weather", "get_", "weather", "now", "search", "_deep", "other"])
 _indexes = st.sampled_from([None, -1, 0, 0, 0, 1, 1, 7])
 _arguments = st.one_of(
-    st.sampled_from([None, "", "{}", "{", "}", '{"city":', '"Paris"}', '{"city":"Paris"}', "null", " ", '"', "\\", "[1]"]),
+    st.sampled_from(
+        [None, "", "{}", "{", "}", '{"city":', '"Paris"}', '{"city":"Paris"}', "null", " ", '"', "\\", "[1]"]
+    ),
     st.text(max_size=6),
     st.sampled_from([{}, {"city": "Paris"}, [1], 7, '"{}"', '"{\\"a\\":1}"', '{"a":1}{"a":1}', '{"a":1e999}']),
 )

@@ -13,11 +13,11 @@ import pytest
 import streamparse as sp
 
 CONTRACT = (
-    "StreamParser TextParser iter_events aiter_events parse_response CompositeParser ToolRunner Tool tool ToolCall "
-    "ToolResult ToolIntent ParsedResponse Limits Event WIRES DIALECTS "
-    "TextDelta ReasoningDelta RefusalDelta ToolCallStart ToolCallDelta ToolCallComplete ToolCallRevoked ProviderItem "
-    "Error Done"
-).split()
+    *("StreamParser", "TextParser", "iter_events", "aiter_events", "parse_response", "CompositeParser", "ToolRunner"),
+    *("Tool", "tool", "ToolCall", "ToolResult", "ToolIntent", "ParsedResponse", "Limits", "Event", "WIRES", "DIALECTS"),
+    *("TextDelta", "ReasoningDelta", "RefusalDelta", "ProviderItem", "Error", "Done"),
+    *("ToolCallStart", "ToolCallDelta", "ToolCallComplete", "ToolCallRevoked"),
+)
 MODULES = [module.name for module in pkgutil.walk_packages(sp.__path__, "streamparse.")]
 
 

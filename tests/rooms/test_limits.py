@@ -74,7 +74,9 @@ CASES = {
     "max_call_args": Case(lambda size: _call('{"a":"' + "x" * (size - 8) + '"}'), 50, "limit_args", "call"),
     "max_open_calls": Case(_open_calls, 5, "limit_open_calls", "stream"),
     "max_calls": Case(_calls, 5, "limit_calls", "stream"),
-    "max_depth": Case(lambda size: _call('{"a":' + "[" * (size - 1) + "]" * (size - 1) + "}"), 20, "json_depth", "call"),
+    "max_depth": Case(
+        lambda size: _call('{"a":' + "[" * (size - 1) + "]" * (size - 1) + "}"), 20, "json_depth", "call"
+    ),
     "max_number": Case(lambda size: _call('{"a":' + "1" * size + "}"), 20, "json_number_too_long", "call"),
     "max_key": Case(lambda size: _call('{"' + "k" * size + '":1}'), 20, "json_key_too_long", "call"),
     "max_name": Case(lambda size: _call("{}", "n" * size), 20, "limit_name", "call"),
@@ -145,10 +147,7 @@ def test_text_without_a_marker_is_withheld_no_longer_than_it_may_be(cut: int) ->
     text = '{"note": "' + "x" * 300
     parser = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=100))
     told = "".join(
-        event.text
-        for piece in in_pieces(text, cut)
-        for event in parser.feed(piece)
-        if isinstance(event, sp.TextDelta)
+        event.text for piece in in_pieces(text, cut) for event in parser.feed(piece) if isinstance(event, sp.TextDelta)
     )
     assert told == text
     held = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=None))

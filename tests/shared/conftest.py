@@ -1,4 +1,4 @@
-"""The collection beside the checkout: recorded streams, format vectors, servers' recordings.  Absent, all is skipped."""
+"""The collection beside the checkout: streams, format vectors, servers' recordings.  Absent, all is skipped."""
 
 from __future__ import annotations
 

@@ -11,9 +11,7 @@ from cuts import assert_same_in_every_cut, calls_of, reasoning_of, text_of
 
 import streamparse as sp
 
-ROWS = {
-    row["id"]: row for row in json_lines("streams/index.jsonl") if row["family"] in sp.WIRES and row.get("inband")
-}
+ROWS = {row["id"]: row for row in json_lines("streams/index.jsonl") if row["family"] in sp.WIRES and row.get("inband")}
 
 INSIDE_A_THOUGHT = {"ollchat-ollama-1d498c"}
 """Here the prompt ended with `<think>`, so the text starts inside of the thought: the caller knows."""

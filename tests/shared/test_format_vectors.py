@@ -1,4 +1,4 @@
-"""Every vector of the collected formats whose dialect exists, in every cut: named, and with "auto" where that may tell."""
+"""Every vector of the collected formats whose dialect exists, in every cut: named, and with "auto"."""
 
 from __future__ import annotations
 

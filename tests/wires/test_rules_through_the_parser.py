@@ -1,4 +1,4 @@
-"""The rules for UTF-8 and for JSON, as a whole stream shows them: in its text, and in a call's arguments, cut anywhere."""
+"""The rules for UTF-8 and for JSON, as a whole stream shows them: in its text and in its arguments."""
 
 from __future__ import annotations
 

@@ -6,10 +6,22 @@ The facts of each format are in `docs/formats.md`: who writes it, and what of it
 from __future__ import annotations
 
 from streamparse.dialects.grammar import Dialect
-from streamparse.dialects.table import json_rows, tag_rows
+from streamparse.dialects.table import (
+    array_rows,
+    channel_rows,
+    json_rows,
+    literal_rows,
+    marker_rows,
+    pair_rows,
+    python_rows,
+    tag_rows,
+    typed_rows,
+)
 from streamparse.dialects.table.thoughts import THOUGHTS
 
 __all__ = ["DIALECTS", "THOUGHTS"]
 
-DIALECTS: dict[str, Dialect] = {row.name: row for module in (json_rows, tag_rows) for row in module.ROWS}
+_MODULES = (json_rows, array_rows, marker_rows, tag_rows, typed_rows, pair_rows, python_rows, literal_rows, channel_rows)
+
+DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in module.ROWS}
 """Every dialect by name.  Where two share an opener and both could read what follows, the first does."""

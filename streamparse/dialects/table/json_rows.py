@@ -8,8 +8,10 @@ from streamparse.dialects.json_calls import JsonCalls
 
 __all__ = ["ROWS"]
 
-_JSON = r"\s{0,64}[\[{]"
-_OBJECT = r"\s{0,64}\{"
+_MEMBER = r'"(?:name|arguments|parameters|function|id|type)"\s{0,8}:'
+_JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"
+"""An object, an array of them, or an object whose opening brace is missing."""
+_OBJECT = rf"\s{{0,64}}(?:\{{|{_MEMBER})"
 _LOOK_ALIKES = ("tools", "function", "function-call", "function_call", "toolcall", "tool_use", "tool")
 
 _HERMES = Dialect(
@@ -20,6 +22,27 @@ _HERMES = Dialect(
     models="Hermes 2 Pro and 3, Qwen2.5, Qwen3, QwQ, SmolLM3, Granite 4",
     example='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     in_thought="ends",
+)
+
+_LONGCAT = Dialect(
+    "longcat",
+    markers("<longcat_tool_call>"),
+    _JSON,
+    JsonCalls(closes=("</longcat_tool_call>",), opens=("<longcat_tool_call>",)),
+    models="LongCat-Flash",
+    example='<longcat_tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</longcat_tool_call>',
+    in_thought="ends",
+)
+
+_ERNIE = Dialect(
+    "ernie45",
+    (Opener("<tool_call>", auto="named"),),
+    _JSON,
+    JsonCalls(closes=("</tool_call>",), opens=("<tool_call>",)),
+    models="ERNIE 4.5 Thinking",
+    example='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>\n',
+    in_thought="ends",
+    drops=("<response>", "</response>"),
 )
 
 _GRANITE_20B = Dialect(
@@ -47,6 +70,72 @@ _TOOLS_TAG = Dialect(
     example='<tools>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tools>',
 )
 
+_PLUGIN = r"\s{0,8}<\|plugin\|>"
+
+_INTERNLM2 = Dialect(
+    "internlm2",
+    markers("<|action_start|>"),
+    rf"{_PLUGIN}{_OBJECT}",
+    JsonCalls(
+        closes=("<|action_end|>",), opens=("<|action_start|>",), arguments=("parameters", "arguments"), lead=_PLUGIN
+    ),
+    models="InternLM2.5, InternLM3, Intern-S1",
+    example='<|action_start|><|plugin|>\n{"name": "get_weather", "parameters": {"city": "Paris"}}<|action_end|>',
+    drops=("<|action_end|>", "<|im_end|>"),
+)
+
+_MINIMAX_M1 = Dialect(
+    "minimax-m1",
+    markers("<tool_calls>"),
+    _OBJECT,
+    JsonCalls(closes=("</tool_calls>",), opens=("<tool_calls>",)),
+    models="MiniMax-M1",
+    example='<tool_calls>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_calls>',
+)
+
+_ROLE = r"(?:\s{0,8}function call<\|role_sep\|>)?"
+
+_GIGACHAT = Dialect(
+    "gigachat3",
+    markers("<|message_sep|>", "<|function_call|>"),
+    rf"{_ROLE}{_OBJECT}",
+    JsonCalls(closes=("</s>",), opens=("<|message_sep|>", "<|function_call|>"), lead=_ROLE),
+    models="GigaChat 3 and 3.1",
+    example='<|function_call|>{"name": "get_weather", "arguments": {"city": "Paris"}}',
+    drops=("<|message_sep|>", "</s>"),
+)
+
+_TYPED = r"(?:[^<{]{0,256}<\|content_invoke_tool_json\|>)?"
+
+_INKLING = Dialect(
+    "inkling",
+    markers("<|content_invoke_tool_json|>", "<|message_model|>"),
+    rf"{_TYPED}{_OBJECT}",
+    JsonCalls(
+        closes=("<|end_message|>",),
+        opens=("<|message_model|>", "<|content_invoke_tool_json|>"),
+        arguments=("args", "arguments"),
+        lead=_TYPED,
+    ),
+    models="Inkling",
+    example='<|message_model|>get_weather<|content_invoke_tool_json|>{"name": "get_weather", "args": '
+    '{"city": "Paris"}}<|end_message|>',
+    drops=("<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"),
+)
+
+_XAI = Dialect(
+    "xai-tool-call",
+    markers("<x.ai:tool_call>", "<xai:tool_call>", "<xai:function_call>"),
+    _JSON,
+    JsonCalls(
+        closes=("</x.ai:tool_call>", "</xai:tool_call>", "</xai:function_call>"),
+        opens=("<x.ai:tool_call>", "<xai:tool_call>", "<xai:function_call>"),
+        arguments=ARGUMENT_KEYS,
+    ),
+    models="Grok",
+    example='<x.ai:tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</x.ai:tool_call>',
+)
+
 _LLAMA3 = Dialect(
     "llama3-json",
     (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="start", placed="start")),
@@ -67,6 +156,7 @@ _BARE = Dialect(
         closes=("<|eom_id|>", "<|eot_id|>"),
         names=(*NAME_KEYS, "function"),
         arguments=ARGUMENT_KEYS,
+        ids=("id", "tool_call_id"),
         explicit=True,
     ),
     models="any model without a working template, or whose server strips the markers",
@@ -87,4 +177,18 @@ _FENCED = Dialect(
     example='```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
 )
 
-ROWS = (_HERMES, _GRANITE_20B, _TOOLS_TAG, _LLAMA3, _BARE, _FENCED)
+ROWS = (
+    _HERMES,
+    _LONGCAT,
+    _ERNIE,
+    _GRANITE_20B,
+    _INTERNLM2,
+    _MINIMAX_M1,
+    _GIGACHAT,
+    _INKLING,
+    _XAI,
+    _TOOLS_TAG,
+    _LLAMA3,
+    _BARE,
+    _FENCED,
+)

@@ -1,0 +1,45 @@
+# Needs make and Python 3.11 or newer; everything else goes into .venv.
+#
+#   make demo      one turn of a real model server, tools running while it writes; demo-out/timeline.html
+#   make test      style, types, and every test
+#   make bench     what the parser costs: by room, end to end, against the floor, in memory
+#   make nightly   the property tests, with 20,000 examples each
+#   make clean     remove what was made
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+
+.PHONY: demo test bench nightly clean
+.DELETE_ON_ERROR:
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/demo.py
+
+test: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(INSTALLED)
+	$(BIN)/python -m pytest benches
+
+nightly: $(INSTALLED)
+	$(BIN)/python -m pytest --hypothesis-profile=nightly
+
+clean:
+	rm -rf .venv build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -c '$(NEW_ENOUGH)' || { echo "$(PYTHON) is older than Python 3.11" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install --only-binary xllamacpp -e '.[dev,live]' || { \
+		echo "No model server for this platform: going on without it."; $(PIP) install -e '.[dev]'; }
+	touch $@

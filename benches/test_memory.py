@@ -1,0 +1,54 @@
+"""While a call is open, the parser holds one copy of its text and a constant; measured with tracemalloc.
+
+The constant is CPython's: up to 3.11 an `io.StringIO` keeps its last 100,000 pieces as they came, some 60 bytes each for
+pieces of four characters; from 3.12 on it joins them at once.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+
+import pytest
+from corpora import KIB, MIB, chat_calls, ollama_hermes, ollama_qwen3_coder
+from rooms import parse
+
+import streamparse as sp
+
+CONSTANT = 7 * MIB
+STREAMS: dict[str, tuple[str, Callable[[int], Iterator[bytes]]]] = {
+    "native call": ("openai-chat", chat_calls),
+    "call in the text as JSON": ("ollama-chat", ollama_hermes),
+    "call in the text as tags": ("ollama-chat", ollama_qwen3_coder),
+}
+
+
+def _peak_while_open(name: str, size: int) -> tuple[int, int]:
+    """The most that was held before the call's Complete, and the length of its arguments so far."""
+    wire, make = STREAMS[name]
+    parse(wire, make(KIB))  # what is made once, is made
+    reads = list(make(size))
+    parser = sp.StreamParser(wire)
+    length = peak = 0
+    tracemalloc.start()
+    try:
+        for read in reads:
+            for event in parser.feed(read):
+                if isinstance(event, sp.ToolCallComplete):
+                    return peak, length
+                length += len(event.arguments) if isinstance(event, sp.ToolCallDelta) else 0
+            peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    raise AssertionError("no call was completed")
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_an_open_call_is_held_once(name: str, tell: Callable[[str], None]) -> None:
+    small, length = _peak_while_open(name, MIB)
+    large, longer = _peak_while_open(name, 2 * MIB)
+    tell(
+        f"{name + ', 1 MB':40} peak {small / MIB:5.2f} MiB; for each character more {(large - small) / (longer - length):.2f} bytes"
+    )
+    assert small <= length + CONSTANT
+    assert large - small <= 1.1 * (longer - length)

@@ -1,0 +1,51 @@
+"""What each room costs by itself; `make bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from corpora import CORPORA, Corpus
+from floor import floor
+from rooms import ROOMS, parse
+
+SHORT = {name: corpus for name, corpus in CORPORA.items() if "1 MB" not in name}
+IN_TEXT = {name for name in SHORT if "text" in name or "hermes" in name or "qwen3" in name}
+
+
+def _measure(benchmark: Any, corpus: Corpus, run: Callable[[], object], reads: int) -> None:
+    benchmark.group = corpus.wire
+    benchmark.extra_info["reads"] = reads
+    benchmark.pedantic(run, rounds=9, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("room", ROOMS)
+def test_room(benchmark: Any, name: str, room: str, tell: Callable[[str], None]) -> None:
+    if room == "in-band" and name not in IN_TEXT:
+        pytest.skip("no text in this stream")
+    if room == "assembler" and name in IN_TEXT and "text" not in name:
+        pytest.skip("the in-band room stands between")
+    corpus = SHORT[name]
+    reads = list(corpus.reads())
+    _measure(benchmark, corpus, ROOMS[room](corpus.wire, reads), len(reads))
+    if benchmark.stats is not None:
+        tell(f"{name:40} {room:12} {benchmark.stats.stats.median * 1e6 / len(reads):6.2f} µs a read")
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_floor(benchmark: Any, name: str) -> None:
+    corpus = SHORT[name]
+    reads = list(corpus.reads())
+    run = floor(corpus.wire)
+    _measure(benchmark, corpus, lambda: run(reads), len(reads))
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_end_to_end(benchmark: Any, name: str, tell: Callable[[str], None]) -> None:
+    corpus = SHORT[name]
+    reads = list(corpus.reads())
+    _measure(benchmark, corpus, lambda: parse(corpus.wire, reads), len(reads))
+    if benchmark.stats is not None:
+        tell(f"{name:40} {'end to end':12} {benchmark.stats.stats.median * 1e6 / len(reads):6.2f} µs a read")

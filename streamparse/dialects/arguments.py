@@ -1,0 +1,57 @@
+"""A call's arguments where a grammar meets them: a JSON object, or what models write in its place.
+
+An object passes through untouched, as it comes.  A string that says an object (arguments that were encoded
+twice) is told as what it says; `null` and the empty string are no arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import regex
+
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.values import bracketed, string
+from streamparse.jsonread import JSONError, read
+
+__all__ = ["arguments", "scalar", "skipped"]
+
+_LAST_SCALAR = regex.compile(r"[^,;}\]\s<\"']{1,1024}+")
+_SCALAR = regex.compile(_LAST_SCALAR.pattern + r"(?=[,;}\]\s<\"'])")  # more of it may come
+
+
+def arguments(reader: Reader, context: Context, stops: Markers, tell: Callable[[str], Any]) -> Step[bool]:
+    """Tell an argument value as it comes; False if it breaks off, or is no value."""
+    first = yield from reader.blanks()
+    if first in ("{", "["):
+        return (yield from bracketed(reader, stops, context.limits.max_depth, tell))
+    text = yield from (string(reader, context.limits.max_call_args) if first == '"' else scalar(reader))
+    if text is None:
+        return False
+    tell("{}" if text.strip() in ("", "null") else text)
+    return True
+
+
+def scalar(reader: Reader) -> Step[str | None]:
+    """Take a JSON number or literal; None if there is none."""
+    word = yield from reader.match(_SCALAR, _LAST_SCALAR)
+    if word is None or reader.over:  # at the end of the text nobody knows whether it is whole
+        return None
+    try:
+        read(word[0], "strict")
+    except JSONError:
+        return None
+    return word[0]
+
+
+def skipped(reader: Reader, context: Context, stops: Markers) -> Step[bool]:
+    """Pass over any JSON value; False if it breaks off, or is none."""
+    first = yield from reader.blanks()
+    if first in ("{", "["):
+        return (yield from bracketed(reader, stops, context.limits.max_depth, lambda _: None))
+    if first == '"':
+        return (yield from string(reader, context.limits.max_call_args)) is not None
+    return (yield from scalar(reader)) is not None

@@ -1,0 +1,143 @@
+"""Grammar G: a call as a brace literal whose strings have a delimiter of their own.
+
+    <|tool_call>call:NAME{key:<|"|>text<|"|>,n:42,o:{k:[1,true,null]}}<tool_call|>
+
+Keys are bare words, strings have no escapes: nothing but the delimiter ends one.  The arguments become JSON text on
+the way; the call is complete at the brace that closes it.  Strings in plain quotes, or in none, are repaired.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
+
+import regex
+
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.literal_arguments import literal_arguments
+from streamparse.dialects.literals import Tell, in_string, quoted
+from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.dialects.values import string
+from streamparse.limits import Limits
+
+__all__ = ["BRACE_HEAD", "BraceCalls"]
+
+_GAP = r"[ \t\r\n]{0,64}+"
+BRACE_HEAD = rf"{_GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){_GAP}\{{"
+"""The beginning of a call."""
+
+_KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
+_WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class BraceCalls:
+    """The markers of one format: what delimits a string, and what may follow a call."""
+
+    delimiter: str
+    closes: tuple[str, ...]
+
+    @cached_property
+    def head(self) -> Pattern:
+        """The name of a call and its opening brace."""
+        return regex.compile(BRACE_HEAD)
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of the block."""
+        return regex.compile(rf"{_GAP}{any_of(self.closes)}")
+
+    @cached_property
+    def delimiters(self) -> Markers:
+        """The end of a string."""
+        return Markers((self.delimiter,))
+
+    @cached_property
+    def opening(self) -> Pattern:
+        """The beginning of a string."""
+        return regex.compile(re.escape(self.delimiter))
+
+    @cached_property
+    def key(self) -> Pattern:
+        """A key; some models delimit it as a string."""
+        mark = rf"(?:{re.escape(self.delimiter)}|\")?"
+        return regex.compile(rf"{mark}(?P<key>{_KEY}){mark}(?={_GAP}:)")
+
+    @cached_property
+    def parameter(self) -> Pattern:
+        """The key of an argument, and its colon."""
+        return regex.compile(rf"{self.key.pattern}{_GAP}:")
+
+    @cached_property
+    def argument(self) -> Pattern:
+        """A number, a constant, or a text without delimiters, up to the next key or the end of the call."""
+        return regex.compile(rf"[^{{}}\[\]\"]{{1,1000}}?(?={_GAP}(?:\}}|,{_GAP}{self.parameter.pattern}))")
+
+    @cached_property
+    def element(self) -> Pattern:
+        """The same inside of a container."""
+        return regex.compile(r"[^{}\[\]\",]{1,1000}+(?=[\]},])")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        head = yield from reader.match(self.head)
+        name = "" if head is None else context.tool_name(head["name"])
+        if head is None or (context.declared and name not in context.tools):
+            return False
+        reader.commit()
+        call = context.sink.call_start(name, None, "inband")
+        if (
+            yield from literal_arguments(
+                reader, context, call, self.parameter, "}", partial(_Braces, self, context.limits)
+            )
+        ):
+            while (yield from reader.match(self.end)) is not None:
+                pass  # Gemma 4 writes it twice at times
+        return True
+
+
+class _Braces:
+    """The notation of one literal; `repaired` says that it could be read only after a repair."""
+
+    brackets: Mapping[str, str] = MappingProxyType({"[": "]", "{": "}"})
+    sets = False
+
+    def __init__(self, format: BraceCalls, limits: Limits, argument: bool) -> None:
+        self._format = format
+        self._limits = limits
+        self._argument = argument
+        self.repaired = False
+
+    def key(self, reader: Reader, tell: Tell) -> Step[bool]:
+        found = yield from reader.match(self._format.key)
+        if found is not None:
+            tell(quoted(found["key"].strip()))
+        return found is not None
+
+    def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
+        if (yield from reader.match(self._format.opening)) is not None:
+            return (yield from self._string(reader, tell))
+        if (yield from reader.peek()) == '"':
+            text = yield from string(reader, self._limits.max_call_args)
+            self.repaired = True
+            tell(quoted(text or ""))
+            return text is not None
+        bare = yield from reader.look(self._format.argument if self._argument else self._format.element)
+        if bare is None:
+            return False
+        text = reader.take(len(bare[0])).strip()
+        self.repaired = self.repaired or not (text in _WORDS or _NUMBER.fullmatch(text))
+        tell(_WORDS.get(text) or (text if _NUMBER.fullmatch(text) else quoted(text)))
+        return True
+
+    def _string(self, reader: Reader, tell: Tell) -> Step[bool]:
+        tell('"')
+        end = yield from reader.until(self._format.delimiters, lambda text: tell(in_string(text)))
+        if end:
+            reader.take(len(end))
+            tell('"')
+        return bool(end)

@@ -1,0 +1,201 @@
+"""Grammar H: messages in an envelope that names a channel and a recipient.
+
+    <|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}<|call|>
+
+The header routes what follows: thought (channel `analysis`, recipient `self`), text, or the arguments of a call.
+The recipient may stand in either part of the header, and models garble the rest of it, so a header is any short
+text before `<|message|>`; markers in the body of a message are data.  A call's arguments are JSON that passes through
+untouched, or markup with a grammar of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import regex
+
+from streamparse.dialects.arguments import arguments
+from streamparse.dialects.grammar import Body, Context
+from streamparse.dialects.literals import in_string
+from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.reader import Match, Pattern, Reader, Step
+
+__all__ = ["ENDS", "HEADER", "Channels"]
+
+ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
+"""What ends a message."""
+
+_GAP = r"[ \t\r\n]{0,64}+"
+_WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
+_BEGIN = r"(?=<\|| ?to=|(?:analysis|commentary|final)(?:<\|| to=))"
+_MARKED = rf"{_BEGIN}(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
+_UNMARKED = rf"(?=<\|)(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}{_WITHIN}{{0,64}}?)(?=\{{)"
+HEADER = rf"(?:<\|start\|>){{0,2}}(?:{_MARKED}|{_UNMARKED})"
+"""The header of a message; where arguments follow, its end may be lost."""
+_TO = r"to=(?P<recipient>[^\s<]{1,256})"
+_CHANNEL = r"<\|channel\|>\W*(?P<channel>\w*)"
+_AUDIENCE = frozenset({"user", "commentary", "assistant", "all"})
+
+
+class _Header(NamedTuple):
+    recipient: str | None
+    channel: str | None
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The messages of one format; `header` is a pattern with the group `header`.
+
+    `markup` reads the calls of a message that is no JSON; with `markup_head` it reads their header, too.
+    """
+
+    header: str = HEADER
+    markup: Body | None = None
+    markup_head: str = r"(?!)"
+    interrupts: tuple[str, ...] = ("<|start|>", "<|channel|>")
+    """What ends a text that has no end of its own."""
+
+    @cached_property
+    def heading(self) -> Pattern:
+        """What stands before the body of a message."""
+        return regex.compile(self.header)
+
+    @cached_property
+    def marked(self) -> Pattern:
+        """The header of a message that is all markup."""
+        return regex.compile(self.markup_head)
+
+    @cached_property
+    def tags(self) -> Pattern:
+        """The beginning of markup in a message."""
+        return regex.compile(rf"{_GAP}<(?!\|)")
+
+    @cached_property
+    def recipient(self) -> Pattern:
+        """The recipient in a header."""
+        return regex.compile(_TO)
+
+    @cached_property
+    def channel(self) -> Pattern:
+        """The channel in a header; of two the last counts."""
+        return regex.compile(_CHANNEL)
+
+    @cached_property
+    def ends(self) -> Markers:
+        """What ends a call, and a message without an audience."""
+        return Markers(ENDS)
+
+    @cached_property
+    def breaks(self) -> Markers:
+        """What ends a thought, and what follows the arguments of a call."""
+        return Markers((*ENDS, "<|start|>", *self.interrupts))
+
+    @cached_property
+    def text_breaks(self) -> Markers:
+        """What ends a text."""
+        return Markers((*ENDS, *self.interrupts))
+
+    @cached_property
+    def between(self) -> Pattern:
+        """What may stand between two messages: gpt-oss writes a lost channel name there."""
+        return regex.compile(rf"{_GAP}(?:commentary|assistant)?{_GAP}(?=<\|(?:start|channel|message)\|>)")
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of a message."""
+        return regex.compile(rf"{_GAP}{any_of(ENDS)}")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        found, last, mused = False, _Header(None, None), False
+        while True:
+            if (yield from reader.look(self.marked)) is not None and self.markup is not None:
+                if not (yield from self.markup(reader, context)):
+                    return found
+                reader.commit()
+                yield from reader.match(self.end)
+                mused = False
+            else:
+                heading = yield from reader.match(self.heading)
+                if heading is None:
+                    return found
+                header = self._read(heading, last)
+                muses = _muses(header)
+                if muses and not context.thoughts:
+                    return found
+                reader.commit()
+                yield from self._message(reader, context, header, mused)
+                last, mused = header, muses
+            found = True
+            reader.remember(context.limits.max_held_text)
+            if (yield from reader.match(self.between)) is None:
+                return True
+
+    def _read(self, heading: Match, last: _Header) -> _Header:
+        """What a header says; one that says nothing goes on in the vein of the last."""
+        recipient = self.recipient.search(heading["header"])
+        channels = self.channel.findall(heading["header"])
+        if recipient is None and not channels:
+            return last if _muses(last) else _Header(None, None)
+        return _Header(recipient and recipient["recipient"], channels[-1] if channels else None)
+
+    def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
+        """Read the body of a message, and its end."""
+        sink = context.sink
+        if _muses(header):
+            end = yield from reader.until(self.breaks, _after_newline(sink.reasoning) if mused else sink.reasoning)
+        elif header.recipient is None or header.recipient in _AUDIENCE:
+            end = yield from reader.until(self.text_breaks, sink.text)
+        else:
+            yield from self._call(reader, context, header.recipient)
+            while (yield from reader.blanks()) == "}":  # a brace too many
+                reader.take(1)
+            end = yield from reader.until(self.breaks, sink.text)
+        if end in ENDS:
+            reader.take(len(end))
+
+    def _call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
+        """Read what is sent to a tool."""
+        sink = context.sink
+        if self.markup is not None and (yield from reader.look(self.tags)) is not None:
+            reader.remember(context.limits.max_call_args)
+            if not (yield from self.markup(reader, context)):
+                reader.rewind(0)
+            reader.commit()
+            return
+        name = context.tool_name(recipient.removeprefix("functions."))
+        call = sink.call_start(name, None, "inband")
+        tell = sink.call_teller(call)
+        if recipient == "python" and (yield from reader.blanks()) != "{":  # the tool of gpt-oss that takes bare code
+            tell('{"code": "')
+            if not (yield from reader.until(self.ends, lambda text: tell(in_string(text)))):
+                return
+            tell('"}')
+        elif (yield from reader.look(self.end)) is not None:
+            tell("{}")
+        elif (yield from reader.blanks()) not in ("{", '"') or not (
+            yield from arguments(reader, context, self.ends, tell)
+        ):
+            if not reader.final:
+                sink.call_error(call, "malformed_call", f"the arguments of {name!r} are no JSON")
+            return
+        sink.call_end(call)
+
+
+def _muses(header: _Header) -> bool:
+    """Whether a message is thought."""
+    return header.recipient == "self" or (header.recipient is None and header.channel == "analysis")
+
+
+def _after_newline(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Adjacent thoughts are joined with a line break."""
+    lead = "\n"
+
+    def told(text: str) -> None:
+        nonlocal lead
+        tell(lead + text)
+        lead = ""
+
+    return told

@@ -1,0 +1,31 @@
+"""Two bodies behind one opener."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import regex
+
+from streamparse.dialects.grammar import Body, Context
+from streamparse.dialects.reader import Pattern, Reader, Step
+
+__all__ = ["Either"]
+
+
+@dataclass(frozen=True)
+class Either:
+    """`then` where what follows the opener matches the pattern `looks`, else `otherwise`."""
+
+    looks: str
+    then: Body
+    otherwise: Body
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The compiled pattern."""
+        return regex.compile(self.looks)
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        found = yield from reader.look(self.pattern)
+        return (yield from (self.otherwise if found is None else self.then)(reader, context))

@@ -1,0 +1,89 @@
+"""Arguments that are written as tags, on their way to JSON text: an object, member by member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+
+from streamparse.coercion import Kinds, Typed, coerced, is_string, quoted
+from streamparse.dialects.grammar import Context
+from streamparse.sink import Call
+
+__all__ = ["Members", "Value"]
+
+
+class Members:
+    """Tells a call's arguments as the text of a JSON object; `typed` is what the tool's schema says of them."""
+
+    __slots__ = ("_end", "_limit", "_tell", "empty", "typed")
+
+    def __init__(self, context: Context, call: Call) -> None:
+        schema = context.tools[call.name].parameters if call.name in context.tools else None
+        self.typed = Typed([schema] if schema is not None else [], schema)
+        self.empty = True
+        self._end = "{}"
+        self._tell = context.sink.call_teller(call)
+        self._limit = context.limits.max_call_args
+
+    def value(self, key: str, kinds: Kinds) -> Value:
+        """A member begins; what is returned takes its text."""
+        lead = ("{" if self.empty else ", ") + quoted(key) + ": "
+        self.empty = False
+        self._end = "}"
+        return Value(lead, kinds, self._limit, self._tell)
+
+    def replace(self, text: str) -> None:
+        """The text of an object is all the members, in place of the one that began."""
+        self._end = ""
+        self._tell(text)
+
+    def close(self) -> None:
+        """The object ends."""
+        self._tell(self._end)
+
+
+class Value:
+    """A value's text, given in pieces by calling this: streamed once it must be a string, else held to its end."""
+
+    __slots__ = ("_held", "_kinds", "_lead", "_limit", "_open", "_tell")
+
+    def __init__(self, lead: str, kinds: Kinds, limit: int | None, tell: Callable[[str], object]) -> None:
+        self._lead = lead
+        self._kinds = kinds
+        self._limit = limit
+        self._tell = tell
+        self._held: StringIO | None = StringIO()
+        self._open = True  # whether it is a string is not known yet
+        self._decide("")
+
+    def __call__(self, text: str) -> None:
+        held = self._held
+        if held is None:
+            self._tell(quoted(text)[1:-1])
+            return
+        if self._limit is None or held.tell() <= self._limit:  # more says nothing but that it is too long
+            held.write(text)
+        if self._open:
+            self._decide(held.getvalue())
+
+    @property
+    def read(self) -> str | None:
+        """The JSON text of the whole value; None if it was streamed."""
+        return None if self._held is None else coerced(self._held.getvalue(), self._kinds)
+
+    def end(self) -> None:
+        """The value is whole."""
+        read = self.read
+        self._tell('"' if read is None else self._lead + read)
+
+    def break_off(self) -> None:
+        """The text ends inside of the value: what came of it is kept."""
+        if self._held is not None:
+            self._tell(self._lead + quoted(self._held.getvalue())[:-1])
+
+    def _decide(self, head: str) -> None:
+        string = is_string(head, self._kinds)
+        self._open = string is None
+        if string:
+            self._held = None
+            self._tell(self._lead + quoted(head)[:-1])

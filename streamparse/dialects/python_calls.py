@@ -1,0 +1,100 @@
+"""Grammar F: calls as Python writes them.
+
+    [NAME(key="value", n=1), NAME2()]
+
+Also one call a line, without the list.  The head of a call is believed only as far as its first `key=`, or the `)`:
+no prose and no Markdown looks like that.  Then the arguments stream as JSON text; the call is complete at its `)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import regex
+
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.literal_arguments import literal_arguments
+from streamparse.dialects.markers import any_of
+from streamparse.dialects.python_literals import KEYWORD, PythonLiterals
+from streamparse.dialects.reader import Pattern, Reader, Step
+
+__all__ = ["CALL_HEAD", "PythonCalls"]
+
+_GAP = r"[ \t\r\n]{0,64}+"
+_NAME = r"[^\W\d][\w.:/-]{0,255}"
+CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={_GAP}(?:\)|{KEYWORD}{_GAP}=[^=]))"
+"""The beginning of a call, looked at up to its first argument's name."""
+
+
+class _Patterns:
+    """Compiled on first use: few programs ever meet such a call."""
+
+    @cached_property
+    def head(self) -> Pattern:
+        """The name of a call."""
+        return regex.compile(CALL_HEAD)
+
+    @cached_property
+    def following(self) -> Pattern:
+        """What stands between two calls."""
+        return regex.compile(rf"{_GAP}[,;]?{_GAP}(?={CALL_HEAD})")
+
+    @cached_property
+    def list_begin(self) -> Pattern:
+        """The beginning of a list of calls."""
+        return regex.compile(rf"{_GAP}\[{_GAP}(?={_NAME})")
+
+    @cached_property
+    def list_end(self) -> Pattern:
+        """The end of a list of calls."""
+        return regex.compile(rf"{_GAP},?{_GAP}\]")
+
+    @cached_property
+    def key(self) -> Pattern:
+        """The name of an argument."""
+        return regex.compile(rf"(?P<key>{KEYWORD}){_GAP}=(?=[^=])")
+
+
+_PATTERNS = _Patterns()
+
+
+@dataclass(frozen=True)
+class PythonCalls:
+    """One or more calls, in a list or not; one of `closes` may end them.
+
+    `method` is what a name may end with that is not part of the tool's name.
+    """
+
+    closes: tuple[str, ...] = ()
+    method: str = ""
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of the block."""
+        return regex.compile(rf"{_GAP}{any_of(self.closes)}")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        listed = yield from reader.match(_PATTERNS.list_begin)
+        yield from reader.blanks()
+        found = False
+        while True:
+            head = yield from reader.match(_PATTERNS.head)
+            name = "" if head is None else context.tool_name(head["name"].removesuffix(self.method))
+            if head is None or (context.declared and name not in context.tools):
+                return found
+            reader.commit()
+            call = context.sink.call_start(name, None, "inband")
+            whole = yield from literal_arguments(reader, context, call, _PATTERNS.key, ")", PythonLiterals)
+            found = True
+            context = context.for_all()
+            if not whole:
+                return True
+            reader.remember()
+            if (yield from reader.match(_PATTERNS.following)) is None:
+                break
+        reader.commit()
+        if listed is not None:
+            yield from reader.match(_PATTERNS.list_end)
+        yield from reader.match(self.end)
+        return True

@@ -1,0 +1,33 @@
+"""Grammar C as Functionary v3.2 writes it: the recipient is a line of its own.
+
+    all
+    TEXT>>>NAME
+    {...}
+
+The prompt ends with the first `>>>`, so the answer begins with a recipient; `all` is the user.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.marked_calls import MarkedCalls
+from streamparse.dialects.reader import Reader, Step
+
+__all__ = ["RecipientCalls"]
+
+_USER = regex.compile(r"all[ \t]{0,8}\r?\n")
+
+
+@dataclass(frozen=True)
+class RecipientCalls(MarkedCalls):
+    """The grammar of Functionary v3.2."""
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        if (yield from reader.match(_USER)) is not None:
+            reader.commit()  # what follows is text
+            return True
+        return (yield from super().__call__(reader, context))

@@ -1,0 +1,96 @@
+"""Formats of grammar H: channels and recipients."""
+
+from __future__ import annotations
+
+from streamparse.dialects.channels import ENDS, HEADER, Channels
+from streamparse.dialects.either import Either
+from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.stripped_channels import STRIPPED, StrippedChannels
+from streamparse.dialects.xml_params import XmlParams
+
+__all__ = ["ROWS"]
+
+_START = r"(?:<\|start\|>assistant)?"
+_RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
+
+_OPENERS = (
+    Opener("<|start|>assistant", inclusive=True, placed="edge"),
+    Opener("<|channel|>", inclusive=True, placed="edge"),
+    # The prompt ended with the beginning of the header.
+    Opener(" to=", inclusive=True, placed="start"),
+    Opener("to=", inclusive=True, placed="start"),
+    Opener("<|message|>", inclusive=True, placed="start"),
+)
+
+_MUSE = Dialect(
+    "muse-atem",
+    (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
+    rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
+    Channels(
+        markup=XmlParams(
+            # Some recipients are fumbled: name="read<|message|>">
+            call=r'(?:<atem:function_calls>[ \t\r\n]{0,64})?<atem:invoke\s+name="(?P<name>[^"<>]{1,256})'
+            r'(?:<\|message\|>)?"?\s{0,8}>',
+            parameter=r'<atem:parameter\s+name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+            call_begin=r"<atem:(?:invoke\s|function_calls>)",
+            call_close="</atem:invoke>",
+            block_close="</atem:function_calls>",
+            parameter_begin=r"<atem:parameter\s",
+            parameter_close="</atem:parameter>",
+            stops=("<atem:", "</atem:"),
+            trim=False,
+        ),
+        markup_head=r"<atem:",
+        interrupts=(),  # its answers quote headers
+    ),
+    models="Muse-Glimmer-30B, Muse Spark 1.x",
+    example=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
+    '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
+    thoughts=("muse",),
+    drops=ENDS,
+)
+
+_BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
+
+_BEAM = Dialect(
+    "beam",
+    _OPENERS,
+    _BEAM_CALL,
+    Channels(
+        markup=XmlParams(
+            call=_BEAM_CALL,
+            parameter=r'<rfl:parameter\s+name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+            call_begin=r"<\|start\|>assistant to=",
+            call_close=r"<\|(?:call|end)\|>",
+            block_close="(?!)",
+            parameter_begin=r"<rfl:parameter\s",
+            parameter_close="</rfl:parameter>",
+            stops=("<rfl:parameter", "</rfl:parameter>", "<|call|>", "<|end|>"),
+        ),
+        markup_head=_BEAM_CALL,
+    ),
+    models="Beam",
+    example=' to=get_weather<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="city">\nParis\n'
+    "</rfl:parameter><|call|>",
+    thoughts=("harmony",),
+    drops=ENDS,
+)
+
+_HARMONY = Dialect(
+    "harmony",
+    (
+        *_OPENERS,
+        # A server removed the markers.
+        Opener("analysis", inclusive=True, placed="start", auto="start"),
+        Opener("commentary to=", inclusive=True, placed="start", auto="start"),
+        Opener("assistantcommentary to=", inclusive=True, auto="declared"),
+    ),
+    rf"(?:{HEADER}|{STRIPPED})",
+    Either(HEADER, Channels(), StrippedChannels()),
+    models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
+    example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
+    thoughts=("harmony",),
+    drops=ENDS,
+)
+
+ROWS = (_MUSE, _BEAM, _HARMONY)

@@ -1,0 +1,29 @@
+"""Formats of grammar G: brace literals."""
+
+from __future__ import annotations
+
+from streamparse.dialects.brace_calls import BRACE_HEAD, BraceCalls
+from streamparse.dialects.grammar import Dialect, markers
+
+__all__ = ["ROWS"]
+
+_GEMMA4 = Dialect(
+    "gemma4",
+    markers("<|tool_call>"),
+    BRACE_HEAD,
+    BraceCalls('<|"|>', closes=("<tool_call|>",)),
+    models="Gemma 4",
+    example='<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>',
+    thoughts=("gemma4",),
+)
+
+_FUNCTIONGEMMA = Dialect(
+    "functiongemma",
+    markers("<start_function_call>"),
+    BRACE_HEAD,
+    BraceCalls("<escape>", closes=("<end_function_call>",)),
+    models="FunctionGemma 270M",
+    example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
+)
+
+ROWS = (_GEMMA4, _FUNCTIONGEMMA)

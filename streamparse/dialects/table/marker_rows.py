@@ -1,0 +1,204 @@
+"""Formats of grammar C: a name, then JSON arguments, each behind a marker of its own."""
+
+from __future__ import annotations
+
+from streamparse.dialects.grammar import Dialect, Opener, markers
+from streamparse.dialects.kimi_calls import KimiCalls
+from streamparse.dialects.marked_calls import GAP, NAME, MarkedCalls
+from streamparse.dialects.recipient_calls import RecipientCalls
+
+__all__ = ["ROWS"]
+
+_STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True)
+"""What is left of some formats where the server strips the special tokens."""
+
+_MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
+
+_MISTRAL = Dialect(
+    "mistral-v11",
+    (*markers("[TOOL_CALLS]"), _STRIPPED),
+    rf"{GAP}{_MISTRAL_HEAD}{GAP}\{{",
+    MarkedCalls(_MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME}(?:\[ARGS\])?\{{"),
+    models="Mistral Small 3.1 and 3.2, Magistral, Devstral, Ministral 3, Mistral Medium 3",
+    example='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
+    drops=("</s>",),
+)
+
+
+def _deepseek(*words: str) -> tuple[str, ...]:
+    """A marker as DeepSeek writes it, and as tokenizers and templates spell it in ASCII."""
+    return tuple(f"<{bar}{blank.join(words)}{bar}>" for bar in "｜|" for blank in "▁_ ")
+
+
+_DEEPSEEK_SEP = r"<[｜|]tool[▁_ ]sep[｜|]>"
+_DEEPSEEK_BEGIN = r"<[｜|]tool[▁_ ]call[▁_ ]begin[｜|]>"
+_DEEPSEEK_FENCE = rf"(?:{GAP}```(?:json)?)?+"
+_DEEPSEEK_FUNCTION = (
+    rf"(?:{_DEEPSEEK_BEGIN}{GAP})?function"
+    rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
+)
+_DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
+_DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
+# The type that stands before the separator in V3 comes back now and then in V3.1.
+_DEEPSEEK_CALLS = MarkedCalls(
+    rf"(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME})",
+    closes=("```", *_deepseek("tool", "call", "end")),
+    again=rf"(?:{_DEEPSEEK_BEGIN}|function{GAP}{_DEEPSEEK_SEP})",
+    block_closes=_deepseek("tool", "calls", "end"),
+    opens=_deepseek("tool", "call", "begin"),
+)
+_DEEPSEEK_DROPS = (
+    *_deepseek("tool", "calls", "begin"),
+    *_deepseek("tool", "calls", "end"),
+    *_deepseek("end", "of", "sentence"),
+)
+
+_DEEPSEEK_V3 = Dialect(
+    "deepseek-v3",
+    (*_DEEPSEEK_OPENERS, Opener("function", inclusive=True, placed="start", auto="start", declared=True)),
+    rf"{GAP}{_DEEPSEEK_FUNCTION}{GAP}\{{",
+    _DEEPSEEK_CALLS,
+    models="DeepSeek V3, V3-0324, R1-0528, Cogito v2",
+    example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n"
+    '```json\n{"city": "Paris"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    drops=_DEEPSEEK_DROPS,
+)
+
+_DEEPSEEK_V31 = Dialect(
+    "deepseek-v3.1",
+    (*_DEEPSEEK_OPENERS, _STRIPPED),
+    rf"{GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}(?:\{{|<)",
+    _DEEPSEEK_CALLS,
+    models="DeepSeek V3.1, V3.1-Terminus, V3.2-Exp",
+    example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
+    '{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    drops=_DEEPSEEK_DROPS,
+)
+
+_KIMI_BEGIN, _KIMI_ARGUMENTS, _KIMI_END = "<|tool_call_begin|>", r"<\|tool_call_argument_begin\|>", "<|tool_call_end|>"
+_KIMI_SECTIONS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+_KIMI_SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
+_KIMI_ID = rf"(?:(?P<id>(?:functions\.)?{NAME}:{GAP}[0-9]{{1,10}})|(?:functions\.)?{NAME})"
+_KIMI_HEAD = rf"(?:<\|tool_call_begin\|>{GAP})?{_KIMI_ID}{GAP}(?:{_KIMI_ARGUMENTS})?"
+
+_KIMI = Dialect(
+    "kimi-k2",
+    (*markers(*_KIMI_SECTIONS, _KIMI_BEGIN), Opener("functions.", inclusive=True, placed="start", auto="start")),
+    rf"{GAP}{_KIMI_HEAD}{GAP}(?:[{{\"]|<\|tool_call_end\|>)",
+    KimiCalls(
+        _KIMI_HEAD,
+        closes=(_KIMI_END,),
+        again=r"(?:<\|tool_call_begin\|>|functions\.)",
+        block_closes=_KIMI_SECTION_ENDS,
+        opens=(_KIMI_BEGIN,),
+    ),
+    models="Kimi K2 Instruct, K2 Thinking, K2.5, K2.6",
+    example="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
+    in_thought="ends",
+    drops=(*_KIMI_SECTIONS, *_KIMI_SECTION_ENDS, "<|im_end|>"),
+)
+
+_SOLAR_HEAD = (
+    rf"(?:<\|tool_call:begin\|>{GAP})?(?P<id>[^\s<|]{{1,256}})?{GAP}"
+    rf"<\|tool_call:name\|>{GAP}{NAME}{GAP}<\|tool_call:args\|>"
+)
+
+_SOLAR = Dialect(
+    "solar-open",
+    markers("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>", "<|tool_call:begin|>"),
+    rf"{GAP}{_SOLAR_HEAD}{GAP}[{{\"]",
+    MarkedCalls(
+        _SOLAR_HEAD,
+        closes=("<|tool_call:end|>",),
+        again=r"<\|tool_call:begin\|>",
+        block_closes=("<|calls|>",),
+    ),
+    models="Solar Open 100B",
+    example="<|begin|>assistant<|tool_calls|><|tool_call:begin|>call_0<|tool_call:name|>get_weather<|tool_call:args|>"
+    '{"city": "Paris"}<|tool_call:end|><|calls|>',
+    drops=("<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|end|>", "<|calls|>", "<|flush|>"),
+)
+
+
+def _plamo(*words: str) -> tuple[str, ...]:
+    return tuple(f"<|plamo:{word}:plamo|>" for word in words)
+
+
+_PLAMO_BEGINS = _plamo("begin_tool_requests", "begin_tool_request", "begin_tool_name")
+_PLAMO_HEAD = (
+    rf"(?:<\|plamo:begin_tool_request:plamo\|>{GAP})?(?:<\|plamo:begin_tool_name:plamo\|>{GAP})?"
+    rf"{NAME}{GAP}<\|plamo:end_tool_name:plamo\|>{GAP}<\|plamo:begin_tool_arguments:plamo\|>{GAP}"
+    rf"(?:<\|plamo:constrain\|>{GAP}json{GAP})?(?:<\|plamo:msg\|>)?"
+)
+
+_PLAMO = Dialect(
+    "plamo3",
+    markers(*_PLAMO_BEGINS),
+    rf"{GAP}{_PLAMO_HEAD}{GAP}[{{\"<]",
+    MarkedCalls(
+        _PLAMO_HEAD,
+        closes=_plamo("end_tool_arguments", "end_tool_request"),
+        again=r"<\|plamo:begin_tool_(?:request|name):plamo\|>",
+        block_closes=_plamo("end_tool_requests"),
+    ),
+    models="PLaMo 3",
+    example="<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>"
+    "get_weather<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>"
+    '{"city": "Paris"}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>'
+    "<|plamo:end_tool_requests:plamo|>",
+    in_thought="ends",
+    drops=_plamo(
+        "begin_tool_requests", "end_tool_requests", "begin_tool_request", "end_tool_request", "begin_tool_name"
+    ),
+)
+
+_FUNCTIONARY_HEAD = rf"(?:>>>)?{NAME}[ \t]{{0,8}}\r?\n(?={GAP}\{{)"
+
+_FUNCTIONARY = Dialect(
+    "functionary-v3.2",
+    (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named"), _STRIPPED),
+    rf"(?:{_FUNCTIONARY_HEAD}|all[ \t]{{0,8}}\r?\n)",
+    RecipientCalls(_FUNCTIONARY_HEAD, again=">>>", opens=(">>>",)),
+    models="Functionary v3.2",
+    example='>>>get_weather\n{"city": "Paris"}',
+    drops=(">>>all\n", "<|eot_id|>"),
+)
+
+_FUNCTION_TAG = Dialect(
+    "function-tag-json",
+    (Opener("<function=", inclusive=True),),
+    rf"<function=[^>\s]{{1,256}}>{GAP}\{{",
+    MarkedCalls(
+        r"<function=(?P<name>[^>\s]{1,256})>",
+        closes=("</function>",),
+        again="<function=",
+        block_closes=("<|eom_id|>", "<|eot_id|>"),
+    ),
+    models="Functionary v3.1, Llama 3.1 with custom tools",
+    example='<function=get_weather>{"city": "Paris"}</function>',
+    drops=("<|eom_id|>", "<|eot_id|>"),
+)
+
+_REACT_HEAD = rf"[ \t]{{0,8}}{NAME}[ \t]{{0,8}}\r?\n{GAP}Action Input:(?:{GAP}```(?:json)?)?+(?={GAP}\{{)"
+
+_REACT = Dialect(
+    "react",
+    (Opener("Action:", placed="line", auto="declared"),),
+    _REACT_HEAD,
+    MarkedCalls(_REACT_HEAD, closes=("```",), opens=("Observation:",)),
+    models="any model with a ReAct prompt",
+    example='Thought: I look it up.\nAction: get_weather\nAction Input: {"city": "Paris"}',
+)
+
+ROWS = (
+    _MISTRAL,
+    _DEEPSEEK_V3,
+    _DEEPSEEK_V31,
+    _KIMI,
+    _SOLAR,
+    _PLAMO,
+    _FUNCTIONARY,
+    _FUNCTION_TAG,
+    _REACT,
+)

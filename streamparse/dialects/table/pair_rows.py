@@ -1,0 +1,91 @@
+"""Formats of grammar E: a tag for the call, its name, and a pair of tags for each parameter."""
+
+from __future__ import annotations
+
+from streamparse.dialects.either import Either
+from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.json_calls import JsonCalls
+from streamparse.dialects.table.tags import pair_tags
+from streamparse.dialects.xml_params import GAP
+
+__all__ = ["ROWS"]
+
+_PAIRS = pair_tags("", "tool_call")
+_PAIR = "<arg_key>city</arg_key>{}<arg_value>Paris</arg_value>"
+
+
+def _row(name: str, *openers: str, models: str, example: str, ends_thought: bool = False) -> Dialect:
+    """One of the formats that differ only in white space and in the block around the calls."""
+    return Dialect(
+        name,
+        tuple(Opener(text, inclusive=True) for text in openers),
+        _PAIRS.call,
+        _PAIRS,
+        models=models,
+        example=example,
+        in_thought="ends" if ends_thought else "text",
+    )
+
+
+_IQUEST = pair_tags("", "iquest_tool_call")
+_IQUEST_Q1 = Dialect(
+    "iquest-q1",
+    (Opener("<iquest_tool_call>", inclusive=True),),
+    _IQUEST.call,
+    _IQUEST,
+    models="IQuest-Q1",
+    example="<iquest_tool_call>get_weather" + _PAIR.format("") + "</iquest_tool_call>",
+)
+
+_IFM = pair_tags("ifm|", "tool_call")
+_IFM_OPEN = rf"(?:<ifm\|tool_calls>{GAP})?<ifm\|tool_call>"
+_IFM_JSON = JsonCalls(closes=("</ifm|tool_call>",), opens=("<ifm|tool_call>",), lead=_IFM_OPEN)
+_K2_HORIZON = Dialect(
+    "k2-horizon",
+    (Opener("<ifm|tool_calls>", inclusive=True), Opener("<ifm|tool_call>", inclusive=True)),
+    rf"(?:{_IFM.call})|{_IFM_OPEN}{GAP}[\[{{]",
+    Either(_IFM.call, _IFM, _IFM_JSON),
+    models="K2-v3, K2 Horizon",
+    drops=("</ifm|tool_calls>",),
+    example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
+    "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
+)
+
+ROWS = (
+    _row(
+        "glm-4.5",
+        "<tool_call>",
+        models="GLM-4.5, GLM-4.6, Ling-3, Laguna",
+        example="<tool_call>get_weather\n" + _PAIR.format("\n") + "\n</tool_call>",
+        ends_thought=True,
+    ),
+    _row(
+        "glm-4.7",
+        "<tool_call>",
+        models="GLM-4.7, GLM-5",
+        example="<tool_call>get_weather" + _PAIR.format("") + "</tool_call>",
+        ends_thought=True,
+    ),
+    _row(
+        "spark2.5",
+        "<tool_call>",
+        models="iFlytek Spark 2.5",
+        example="<tool_call>get_weather\n" + _PAIR.format("") + "\n</tool_call>",
+    ),
+    _IQUEST_Q1,
+    _row(
+        "hunyuan-v3",
+        *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
+        models="Hunyuan V3, Hy3",
+        example="<tool_calls>\n<tool_call>get_weather<tool_sep>\n"
+        + _PAIR.format("\n")
+        + "\n</tool_call>\n</tool_calls>",
+    ),
+    _row(
+        "hunyuan-v4",
+        *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
+        models="Hy4",
+        example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",
+    ),
+    _K2_HORIZON,
+)

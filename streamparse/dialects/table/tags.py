@@ -1,0 +1,97 @@
+"""The families of tags that the formats of grammars D and E are written in, as patterns.
+
+Each takes what differs: the block around the calls, a prefix of every tag.  The patterns accept what was seen of
+models that drift: other quotation marks or none, a doubled block, an opening tag without its `>`.
+"""
+
+from __future__ import annotations
+
+from streamparse.dialects.xml_params import GAP, KEY, XmlParams
+
+__all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
+
+_QUOTE = r"[\"']?"
+_NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
+_WORD = r"[\w.:/-]{1,256}"
+
+
+def function_tags(block: str, trim: bool = True) -> XmlParams:
+    """`<function=NAME>` and `<parameter=KEY>`; also as `<function name="NAME">`."""
+    return XmlParams(
+        call=rf"(?:<{block}>{GAP}){{0,3}}<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
+        rf"(?:\s{{0,8}}>|(?={GAP}<(?:parameter|/function)))",
+        call_begin=rf"<(?:{block}>|function[=\s])",
+        call_close="</function>",
+        block_close=f"</{block}>",
+        parameter=rf"<parameter(?:=|\s{{1,8}}name=){_QUOTE}(?P<key>[^<>\s\"']{{1,256}}){_QUOTE}>",
+        parameter_begin=r"<parameter[=\s]",
+        # Seen: </parameter/>, </parameter1>, </parameterfunction>, and the tag without its end.
+        parameter_close=rf"</parameter(?:[^<>\s]{{0,64}}>|(?={GAP}<))",
+        stops=("</parameter", "<parameter", "</function>", f"<{block}>", "<function"),
+        trim=trim,
+    )
+
+
+def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = "", block_close: str = "") -> XmlParams:
+    """`<invoke name="NAME">` and `<parameter name="KEY">`, a type perhaps as `string="true"` or `type="number"`.
+
+    `prefix` is a pattern of what stands before the word of each tag, and `begins` are the literals that tags begin
+    with; `block` is the pattern of the block's tag, `lead` what may stand before each invocation.
+    """
+    return XmlParams(
+        call=rf"(?:<{block}>{GAP}){{0,3}}{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}"
+        r"\s{0,8}(?P<empty>/)?>",
+        call_begin=rf"(?:<{block}>|{lead}<{prefix}invoke\s)",
+        call_close=f"</{prefix}invoke>",
+        block_close=block_close or f"</{block}>",
+        parameter=rf"<{prefix}parameter\s{{1,8}}name={_QUOTE}(?P<key>[^<>\"']{{1,256}}?){_QUOTE}"
+        rf"(?:\s{{1,8}}(?:string|type)={_QUOTE}(?P<type>\w{{1,16}}){_QUOTE})?(?:\s[^<>]{{0,64}})?>",
+        parameter_begin=rf"<{prefix}parameter\s",
+        parameter_close=rf"</{prefix}parameter(?:\s{{0,8}}/?>|(?={GAP}<))",
+        stops=tuple(slash + begin for begin in begins for slash in ("<", "</")),
+        trim=False,
+    )
+
+
+def child_tags(call: str, call_begin: str, call_close: str, block_close: str = "(?!)", lead: str = "") -> XmlParams:
+    """`<KEY>VALUE</KEY>`: the tag of a parameter is its name.  No other tag ends a value."""
+    return XmlParams(
+        call=call,
+        call_begin=call_begin,
+        call_close=call_close,
+        block_close=block_close,
+        parameter=r"<(?P<key>[A-Za-z_][\w.-]{0,255})>",
+        parameter_begin=r"<[A-Za-z_]",
+        parameter_close=f"</{KEY}>",
+        stops=("</",),
+        lead=lead,
+        unclosed=False,
+    )
+
+
+def pair_tags(mark: str, word: str) -> XmlParams:
+    """`<tool_call>NAME`, then `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>` for each parameter.
+
+    `mark` is a literal before the word of each tag, `word` the call's.  Any tag may bear a suffix
+    (`<arg_key:opensource>`); `<arg_key>` or `<arg_value>` may be missing, or be a second `<tool_call>`.
+    """
+    m = mark.replace("|", r"\|")
+    end = r"(?::\w{1,32})?>"
+    begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}[^<>\n]{{1,64}}</{m}arg_key)"
+    call = (
+        rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}{GAP}(?P<name>{_WORD})(?:\\n){{0,3}}{GAP}"
+        rf"(?:<{m}tool_sep{end}|(?={begin}|<{m}arg_value{end}|</{m}{word}{end}))"
+    )
+    return XmlParams(
+        call=call,
+        call_begin=rf"(?:{call}|<{m}tool_calls{end})",
+        call_close=f"</{m}{word}{end}",
+        block_close=f"</{m}tool_calls{end}",
+        parameter=rf"(?:<{m}(?:arg_key|{word}){end}){{0,3}}{GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}",
+        parameter_begin=begin,
+        parameter_close=f"</{m}arg_value{end}",
+        stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),
+        value_open=rf"{GAP}(?:(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
+        rf"<{m}arg_value{end}|(?=[^\s<]))",
+        trim=False,
+    )

@@ -1,0 +1,107 @@
+"""Values between tags in formats that escape nothing: where they end.
+
+A closing tag ends a value only if what follows it is structure again: the next parameter, or the end of the
+call or of its block.  A whole call that is written inside of a value (documentation, a transcript) is data
+up to its own closing tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import regex
+
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Pattern, Reader, Step
+
+__all__ = ["Ending", "tagged"]
+
+_BREAK = regex.compile(r"\r?\n")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
+
+    `inner` matches what opens or closes (group `out`) a call inside of the value.
+    """
+
+    stops: Markers
+    closing: str
+    last: str
+    inner: str
+    trim: bool
+    """One line break after the opening tag and one before the closing tag belong to the tags."""
+
+    @cached_property
+    def ends(self) -> Pattern:
+        """What ends the value."""
+        return regex.compile(self.closing)
+
+    @cached_property
+    def last_ends(self) -> Pattern:
+        """What ends the value at the end of the text."""
+        return regex.compile(self.last)
+
+    @cached_property
+    def nested(self) -> Pattern:
+        """What opens or closes a call inside of the value."""
+        return regex.compile(self.inner)
+
+    @cached_property
+    def calm(self) -> Callable[[str], re.Match[str] | None]:
+        """Finds what is not plainly more of the value."""
+        firsts = {literal[0] for literal in self.stops.literals} | ({"\r", "\n"} if self.trim else set())
+        return re.compile("|".join(re.escape(first) for first in sorted(firsts))).search
+
+    def held(self, text: str, start: int, end: int) -> int:
+        """How much of a line break at the end of the text may belong to the closing tag."""
+        if not self.trim or end == start:
+            return 0
+        if text.endswith("\r\n", start, end):
+            return 2
+        return 1 if text[end - 1] in "\r\n" else 0
+
+
+def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[bool]:
+    """Tell a value's text as it comes, and take what ends it; False if the text ends inside of it."""
+    if ending.trim:
+        yield from reader.match(_BREAK)
+    depth = 0
+    while True:
+        found = ending.stops.search(reader.buffer, reader.at)
+        end = len(reader.buffer) if found is None else found.start()
+        end -= ending.held(reader.buffer, reader.at, end)
+        if end > reader.at:
+            tell(reader.take(end - reader.at))
+        if found is not None and ending.stops.whole(found, reader.final):
+            if depth == 0 and (yield from reader.match(ending.ends, ending.last_ends)) is not None:
+                return True
+            inner = yield from reader.match(ending.nested)
+            if inner is not None:
+                depth = max(0, depth + (-1 if inner["out"] else 1))
+            tell(inner[0] if inner is not None else reader.take(1))
+        elif reader.final:
+            tell(reader.take(len(reader.buffer) - reader.at))
+            return False
+        else:
+            yield from _more(reader, ending, tell)
+
+
+def _more(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[None]:
+    """Wait; text that cannot end the value goes the short way."""
+
+    def flow(text: str) -> str | None:
+        if calm(text) is not None:
+            return text
+        tell(text)
+        return None
+
+    calm = ending.calm
+    reader.flow = flow if reader.at >= len(reader.buffer) else None
+    yield
+    reader.flow = None

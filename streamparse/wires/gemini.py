@@ -1,0 +1,251 @@
+"""Google Gemini and Vertex AI: `streamGenerateContent`, with `alt=sse` or as one growing JSON array.
+
+A chunk holds candidates, a candidate parts, and a part is one of many things.  Calls come whole, their arguments an
+object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
+The Interactions API (`streamparse.wires.gemini_interactions`) is read too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.sink import Call, Outcome, Sink
+from streamparse.tools import Toolset
+from streamparse.wires.gemini_interactions import InteractionEvent, Interactions
+from streamparse.wires.gemini_partial_args import ArgumentWriter, PartialArg, PathError
+from streamparse.wires.loose import LooseJSON
+from streamparse.wires.messages import MessageWire
+from streamparse.wires.raw import argument_text
+
+__all__ = ["Gemini"]
+
+_FAILURES: Final = frozenset(
+    (
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "UNEXPECTED_TOOL_CALL",
+        "TOO_MANY_TOOL_CALLS",
+        "MISSING_THOUGHT_SIGNATURE",
+        "MODEL_ARMOR",
+        "NO_IMAGE",
+        "IMAGE_SAFETY",
+        "IMAGE_OTHER",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
+    )
+)
+_CUTS: Final = frozenset(("MAX_TOKENS", "2"))
+_STOPS: Final = frozenset(("0", "1"))
+"""With `enum-encoding=int` a reason is a number; every other number is a failure."""
+_PASSED_ON: Final = (
+    "executableCode",
+    "codeExecutionResult",
+    "inlineData",
+    "fileData",
+    "toolCall",
+    "toolResponse",
+    "functionResponse",
+)
+_NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+
+
+class _FunctionCall(msgspec.Struct, gc=False):
+    name: str | None = None
+    args: msgspec.Raw = msgspec.Raw()
+    id: str | None = None
+    partialArgs: list[PartialArg] | None = None
+    willContinue: bool | None = None
+
+
+class _Part(msgspec.Struct, gc=False):
+    text: str | None = None
+    thought: bool | None = None
+    functionCall: _FunctionCall | None = None
+    thoughtSignature: str | None = None
+    executableCode: Any = None
+    codeExecutionResult: Any = None
+    inlineData: Any = None
+    fileData: Any = None
+    toolCall: Any = None
+    toolResponse: Any = None
+    functionResponse: Any = None
+
+
+class _Content(msgspec.Struct, gc=False):
+    parts: list[_Part] | None = None
+
+
+class _Candidate(msgspec.Struct, gc=False):
+    content: _Content | None = None
+    finishReason: str | int | None = None
+    index: int | None = None
+    finishMessage: str | None = None
+    groundingMetadata: Any = None
+    citationMetadata: Any = None
+    urlContextMetadata: Any = None
+
+
+class _Feedback(msgspec.Struct, gc=False):
+    blockReason: str | int | None = None
+    blockReasonMessage: str | None = None
+
+
+class _Chunk(InteractionEvent, gc=False):
+    candidates: list[_Candidate] | None = None
+    usageMetadata: dict[str, Any] | None = None
+    promptFeedback: _Feedback | None = None
+    error: Any = None
+
+
+class Gemini(MessageWire[_Chunk]):
+    """Tells what the chunks of a `GenerateContentResponse` hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(_Chunk, sink, limits)
+        self._text = sink.text
+        self._choice = choice
+        self._loose = LooseJSON(limits)
+        self._interactions = Interactions(sink)
+        self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
+        self._notes: dict[str, Any] = {}
+        self._call: Call | None = None  # whose arguments come in pieces
+        self._writer = ArgumentWriter()
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        if "candidates" in message or "promptFeedback" in message or "usageMetadata" in message:
+            return True
+        error = message.get("error")
+        if isinstance(error, dict) and isinstance(error.get("code"), int) and isinstance(error.get("status"), str):
+            return True
+        return Interactions.claims(message)
+
+    def take(self, chunk: _Chunk) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        if chunk.candidates is not None:
+            for candidate in chunk.candidates:
+                if candidate.index == self._choice or (candidate.index is None and not self._choice):
+                    self._take_candidate(candidate)
+                else:
+                    self.ignored += 1
+        elif chunk.event_type is not None or chunk.object is not None:
+            self._interactions.take(chunk)
+        if chunk.usageMetadata is not None:
+            self._usage = chunk.usageMetadata
+        if chunk.promptFeedback is not None or chunk.error is not None:
+            self._take_failure(chunk)
+
+    def close(self) -> None:
+        frame = self._loose.close()
+        if frame is not None and (chunk := self._message(frame)) is not None:
+            self.take(chunk)
+        self._interactions.close()
+        if self._usage is not None:
+            self._sink.usage(self._usage)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _beside(self, frame: Frame) -> None:
+        whole = self._loose.add(frame)
+        if whole is not None:
+            super()._beside(Frame(whole.data, b"", whole.offset, b""))
+        elif frame.field in (b"data", b"error"):
+            super()._beside(frame)
+
+    def _take_candidate(self, candidate: _Candidate) -> None:
+        content = candidate.content
+        if content is not None and content.parts:
+            for part in content.parts:
+                text = part.text
+                if text:
+                    if part.thought:
+                        self._sink.reasoning(text)
+                    else:
+                        self._text(text)
+                if part.thoughtSignature is not None or text is None:
+                    self._take_rest(part)
+        if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
+            self._take_notes(candidate)
+        if candidate.finishReason is not None:
+            self._finish(str(candidate.finishReason), candidate.finishMessage)
+
+    def _take_rest(self, part: _Part) -> None:
+        """What few parts have: a call, a signature, what the server itself did."""
+        call = None
+        if part.functionCall is not None:
+            call = self._take_call(part.functionCall)
+        elif part.text is None:
+            for kind in _PASSED_ON:
+                data = getattr(part, kind)
+                if data is not None:
+                    self._sink.item(kind, data)
+        if part.thoughtSignature:
+            self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
+
+    def _take_call(self, function: _FunctionCall) -> Call | None:
+        """Tell a call, or a piece of one, and return it; a piece that goes on has no name."""
+        call = self._call
+        if function.name:
+            self._end_call()
+            if not (function.willContinue or function.partialArgs):
+                return self._sink.call_whole(function.name, argument_text(function.args) or "{}", function.id or None)
+            call = self._call = self._sink.call_start(function.name, function.id or None)
+            self._writer = ArgumentWriter()
+        elif call is None:
+            if function.partialArgs or bytes(function.args):
+                self._sink.error("frame", "call_without_name", "a call, or a piece of one, without a name")
+            return None
+        try:
+            for part in function.partialArgs or ():
+                self._sink.call_arguments(call, self._writer.write(part))
+        except PathError as error:
+            self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
+        if not function.willContinue:
+            self._end_call()
+        return call
+
+    def _end_call(self) -> None:
+        """The call in pieces is over, unless a string of it is open: then it was cut."""
+        call, self._call = self._call, None
+        if call is not None and self._writer.ready:
+            self._sink.call_arguments(call, self._writer.close())
+            self._sink.call_end(call)
+
+    def _take_notes(self, candidate: _Candidate) -> None:
+        """Sources and citations; some models repeat them in each chunk."""
+        for kind in _NOTES:
+            note = getattr(candidate, kind)
+            if note and note != self._notes.get(kind):
+                self._notes[kind] = note
+                self._sink.item(kind, note)
+
+    def _finish(self, reason: str, message: str | None) -> None:
+        failed = reason in _FAILURES or (reason.isdigit() and reason not in _STOPS | _CUTS)
+        outcome: Outcome = "failed" if failed else "cut" if reason in _CUTS else "stop"
+        if outcome == "stop":
+            self._end_call()
+        if failed and message:
+            self._fail({"code": reason, "message": message})
+        self._sink.finish(reason, outcome)
+
+    def _take_failure(self, chunk: _Chunk) -> None:
+        feedback = chunk.promptFeedback
+        if feedback is not None and feedback.blockReason is not None:
+            if feedback.blockReasonMessage:
+                self._fail({"code": feedback.blockReason, "message": feedback.blockReasonMessage})
+            self._sink.finish(f"BLOCKED:{feedback.blockReason}", "failed")
+        if chunk.error is not None:
+            self._fail(chunk.error)

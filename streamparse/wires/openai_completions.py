@@ -1,0 +1,61 @@
+"""OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.limits import Limits
+from streamparse.sink import Outcome, Sink
+from streamparse.tools import Toolset
+from streamparse.wires.messages import MessageWire
+
+__all__ = ["OpenAICompletions"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {"length": "cut", "content_filter": "failed", "error": "failed"}
+
+
+class _Choice(msgspec.Struct, gc=False):
+    text: str | None = None
+    index: int | None = 0
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class OpenAICompletions(MessageWire[_Chunk]):
+    """Tells what `text_completion` frames hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(_Chunk, sink, limits)
+        self._text = sink.text
+        self._choice = choice
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        choices = message.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
+        return choices == [] and message.get("object") == "text_completion"
+
+    def take(self, chunk: _Chunk) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        for choice in chunk.choices or ():
+            if choice.index == self._choice or (choice.index is None and not self._choice):
+                if choice.text:
+                    self._text(choice.text)
+                if choice.finish_reason:
+                    self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
+            else:
+                self.ignored += 1
+        if chunk.usage is not None:
+            self._sink.usage(chunk.usage)
+        if chunk.error is not None:
+            self._fail(chunk.error)

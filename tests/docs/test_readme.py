@@ -1,0 +1,112 @@
+"""Every block of the README runs, in order and in one namespace, and prints what the README says."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+OPTIONAL = {"openai"}
+"""What a block may need although the project does not: elsewhere such a block is only compiled."""
+
+
+def _blocks() -> list[tuple[str, str | None]]:
+    """The Python blocks, each with the output that stands right behind it."""
+    found = list(BLOCK.finditer(README))
+    return [
+        (
+            block[2],
+            after[2]
+            if after is not None and after[1] == "text" and not README[block.end() : after.start()].strip()
+            else None,
+        )
+        for block, after in zip(found, [*found[1:], None], strict=True)
+        if block[1] == "python"
+    ]
+
+
+def _line_of(source: str) -> int:
+    return README[: README.index(source)].count("\n")
+
+
+def _needs(source: str) -> set[str]:
+    return {node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
+
+
+@pytest.fixture(scope="module")
+def namespace() -> dict[str, Any]:
+    return {"__name__": "readme"}
+
+
+@pytest.mark.parametrize(
+    ("source", "output"), [pytest.param(*block, id=f"line-{_line_of(block[0])}") for block in _blocks()]
+)
+def test_a_block_of_the_readme_runs_and_prints_what_it_says(
+    source: str,
+    output: str | None,
+    namespace: dict[str, Any],
+    servers: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for name, url in servers.items():
+        monkeypatch.setenv(name, url)
+    code = compile("\n" * _line_of(source) + source, "README.md", "exec")
+    if all(find_spec(module) for module in _needs(source) & OPTIONAL):
+        exec(code, namespace)
+        assert output is None or capsys.readouterr().out == output
+
+
+def _commands() -> list[list[str]]:
+    lines = [line for kind, block in BLOCK.findall(README) if kind == "sh" for line in block.splitlines()]
+    return [shlex.split(line.split("| ")[-1], comments=True) for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("command", [c for c in _commands() if c[0] == "streamparse"], ids=" ".join)
+def test_a_command_of_the_readme_works(command: list[str], tmp_path: Path) -> None:
+    arguments = [str(tmp_path / "page.html") if word.endswith(".html") else word for word in command[1:]]
+    if "bench" in arguments:
+        arguments += ["--seconds", "0"]
+    recorded = (ROOT / "fixtures" / "recorded" / "llamacpp-text.body").read_bytes()
+    run = [sys.executable, "-W", "error", "-m", "streamparse", *arguments]
+    done = subprocess.run(run, cwd=ROOT, input=recorded, capture_output=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout
+
+
+def test_every_make_target_that_the_documents_name_exists() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    named = {name for page in pages for name in re.findall(r"`make (\w+)`", page.read_text(encoding="utf-8"))}
+    assert {"demo", "test", "bench"} <= named <= targets
+
+
+def test_every_file_that_the_documents_link_to_or_name_exists() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        links = {page.parent / link.split("#")[0] for link in re.findall(r"\]\(([\w./-]+)[#\w-]*\)", text)}
+        named = re.findall(r"`((?:streamparse|tests|fixtures|benches|docs|examples)/[\w./-]+)`", text)
+        missing = [path for path in (*links, *(ROOT / name for name in named)) if not path.exists()]
+        assert not [path for path in missing if "NAME" not in path.name], page
+
+
+def test_the_readme_states_every_law() -> None:
+    laws = README.split("## The laws")[1].split("## ")[0]
+    assert re.findall(r"^(\d)\. \*\*(\w[\w ]+)\*\*: ", laws, re.MULTILINE) == [
+        (str(number), law)
+        for number, law in enumerate(
+            ["Cutting", "Sum", "Once", "Last", "Conservation", "Total", "Linear", "Early", "One path"], 1
+        )
+    ]

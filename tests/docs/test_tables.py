@@ -1,0 +1,139 @@
+"""The tables of the documents are those of the code: written by `pytest tests/docs --update-golden`, compared by every run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+import streamparse as sp
+from streamparse import errors
+from streamparse.errors import CODES
+from streamparse.limits import Limits
+
+ROOT = Path(__file__).parents[2]
+ERRORS = ROOT / "docs" / "errors.md"
+README = ROOT / "README.md"
+CODE_ARGUMENT = {"error": 1, "call_error": 1, "halt": 0, "abort": 0, "JSONError": 0, "Fault": 0, "stop": 0}
+"""Which argument of the functions that report an error is its code."""
+
+SCOPES = {
+    "stream": "The stream as a whole; `Done(ok=False)` follows",
+    "frame": "One frame; the stream goes on",
+    "call": "One call; it will not be completed",
+}
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def _sentence(text: str | None) -> str:
+    return " ".join((text or "").strip().split("\n\n")[0].split())
+
+
+def _wires() -> str:
+    rows = []
+    for name, wire in sp.WIRES.items():
+        about = _sentence(sys.modules[wire.__module__].__doc__)
+        rows.append((f"`{name}`", about))
+    return _table(("wire", "what it is"), rows)
+
+
+def _formats() -> str:
+    return _table(("format", "written by"), ((f"`{name}`", row.models) for name, row in sp.DIALECTS.items()))
+
+
+def _limits() -> str:
+    source = inspect.getsource(Limits)
+    told = re.findall(r'^    (\w+): int \| None = ([^\n]+)\n    """(.+?)"""', source, re.MULTILINE | re.DOTALL)
+    assert {name for name, *_ in told} == set(Limits.__struct_fields__), "a limit is undocumented"
+    return _table(
+        ("limit", "default", "bounds"),
+        (
+            (f"`{name}`", default.replace(" * ", " ").replace("MIB", "MiB").replace("KIB", "KiB"), _sentence(text))
+            for name, default, text in told
+        ),
+    )
+
+
+def _errors() -> str:
+    sections = re.split(r"^    # .*\n", inspect.getsource(errors), flags=re.MULTILINE)[1:]
+    parts = []
+    for scope, section in zip(SCOPES, sections, strict=True):
+        codes = re.findall(r'^    "(\w+)":', section, re.MULTILINE)
+        parts.append(
+            f"## {SCOPES[scope]}\n\n" + _table(("code", "meaning"), ((f"`{code}`", CODES[code]) for code in codes))
+        )
+    return "\n".join(parts)
+
+
+TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "wires": (README, _wires),
+    "formats": (README, _formats),
+    "limits": (README, _limits),
+    "errors": (ERRORS, _errors),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_the_documents_is_that_of_the_code(name: str, update_golden: bool) -> None:
+    page, written = TABLES[name]
+    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
+    table, after = rest.split(f"<!-- /{name} -->")
+    if update_golden:
+        table = f"\n{written()}\n"
+        page.write_text(f"{before}<!-- {name} -->\n{table}<!-- /{name} -->{after}", encoding="utf-8")
+    assert table == f"\n{written()}\n"
+
+
+def test_every_code_of_an_error_is_explained_once() -> None:
+    text = ERRORS.read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == sorted(CODES)
+
+
+def test_every_code_that_the_library_uses_is_explained() -> None:
+    used = set()
+    for path in sorted((ROOT / "streamparse").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                place = CODE_ARGUMENT.get(name.lstrip("_"), len(node.args))
+                used |= {each.value for each in node.args[place : place + 1] if isinstance(each, ast.Constant)}
+    assert len(used) > 20
+    assert not {code for code in used if code} - set(CODES)
+
+
+def test_the_names_of_the_tables_are_those_that_the_library_lists() -> None:
+    text = README.read_text(encoding="utf-8")
+    for names, heading in ((sp.WIRES, "wires"), (sp.DIALECTS, "formats")):
+        table = text.split(f"<!-- {heading} -->")[1].split(f"<!-- /{heading} -->")[0]
+        assert re.findall(r"^\| `([\w.-]+)`", table, re.MULTILINE) == list(names)
+
+
+def test_every_wire_has_its_chapter() -> None:
+    chapters = re.findall(
+        r"`([\w-]+)`",
+        "".join(re.findall(r"^## .*", (ROOT / "docs" / "wires.md").read_text(encoding="utf-8"), re.MULTILINE)),
+    )
+    assert sorted(chapters) == sorted(sp.WIRES)
+
+
+def test_the_evidence_of_every_quirk_is_a_fixture_that_exists() -> None:
+    text = (ROOT / "docs" / "wires.md").read_text(encoding="utf-8")
+    known = {
+        path.name.split(".")[0] for folder in ("streams", "recorded") for path in (ROOT / "fixtures" / folder).iterdir()
+    }
+    named = [
+        name
+        for row in re.findall(r"^\|.*\|$", text, re.MULTILINE)
+        for name in re.findall(r"`((?:[a-z0-9]+-){2,}[a-z0-9]+)`", row.split("|")[-2])
+    ]
+    assert named
+    assert not [name for name in named if name not in known]

@@ -1,0 +1,134 @@
+"""Whole responses: one path with the stream, in every form a body may have, and never a guess."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import calls_of, events_of, text_of
+
+import streamparse as sp
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
+INDEX: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+TOOLS = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+
+
+def _choice(**message: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant"} | message, "finish_reason": "stop"}
+    return {"object": "chat.completion", "choices": [choice]}
+
+
+@pytest.mark.parametrize("name", [name for name, row in INDEX.items() if "choice" not in row])
+def test_a_body_parsed_whole_is_what_was_fed(name: str) -> None:
+    row, body = INDEX[name], (FOLDER / name).read_bytes()
+    tools = [tool for tool in TOOLS if tool["name"] in row.get("tools", [])]
+    parser = sp.StreamParser(row["wire"], tools=tools)
+    events_of(parser, [body])
+    fed, whole = parser.response, sp.parse_response(body, row["wire"], tools=tools)
+    for field in ("tool_calls", "broken_calls", "reasoning", "refusal", "finish_reason", "usage", "ok"):
+        if row["wire"] != "auto":
+            assert getattr(whole, field) == getattr(fed, field), field
+    assert whole.raw_response == body
+
+
+FORMS: dict[str, Any] = {
+    "a dict": lambda message: message,
+    "bytes": lambda message: json.dumps(message).encode(),
+    "a text": json.dumps,
+    "a pretty text": lambda message: json.dumps(message, indent=2),
+    "a view": lambda message: memoryview(json.dumps(message).encode()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_response_may_be(form: str) -> None:
+    calls = [{"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}]
+    parsed = sp.parse_response(FORMS[form](_choice(content="See:", tool_calls=calls)))
+    assert (parsed.content, parsed.finish_reason, parsed.ok) == ("See:", "stop", True)
+    assert [(call.name, call.arguments, call.id, call.source) for call in parsed.tool_calls] == [
+        ("get_weather", {"city": "Paris"}, "a", "native")
+    ]
+
+
+def test_native_calls_come_before_markup_and_markup_before_json() -> None:
+    marked = f"<tool_call>{CALL}</tool_call>"
+    sources = [
+        {call.source for call in sp.parse_response(_choice(content=text), tools=TOOLS).tool_calls}
+        for text in (marked, f"I call:\n{CALL}", f"{marked}\n{CALL}")
+    ]
+    assert sources == [{"inband"}, {"recovered"}, {"inband"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I call:\n{CALL}",
+        f"I call:\n```json\n{CALL}\n```",
+        f"I call:\n```\n{CALL}\n```\n",
+        f"I call:\n[{CALL}]",
+        'I call:\n{"tool_calls": [{"function": {"name": "get_weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}]}',
+        "I call:\n{'name': 'get_weather', 'arguments': {'city': 'Paris'}}",
+    ],
+)
+def test_json_that_ends_the_text_and_names_a_declared_tool_is_recovered(text: str) -> None:
+    events = events_of(sp.TextParser(tools=TOOLS), [text])
+    assert calls_of(events) == [("get_weather", {"city": "Paris"})]
+    assert {event.source for event in events if isinstance(event, sp.ToolCallComplete)} == {"recovered"}
+    assert text_of(events) == text, "text that was delivered is not taken back"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Write\n{CALL}\nand wait.",
+        f"I call:\n{CALL[:-1]}",
+        f"I call:\n{CALL[:-8]}",
+        f"I call:\n```json\n{CALL[:-2]}\n```",
+        f"I call {CALL}",
+        'I call:\n{"name": "unknown", "arguments": {}}',
+        'The record:\n{"city": "Paris"}',
+        "I'll use the get_weather tool.",
+    ],
+)
+def test_what_is_not_whole_or_not_a_call_is_never_guessed(text: str) -> None:
+    parser = sp.TextParser(tools=TOOLS)
+    events = events_of(parser, [text])
+    assert calls_of(events) == []
+    assert text_of(events) == text
+    assert parser.response.broken_calls == []
+
+
+def test_nothing_is_recovered_without_tools_or_with_dialects_off() -> None:
+    text = f"I call:\n{CALL}"
+    assert calls_of(events_of(sp.TextParser(), [text])) == []
+    assert calls_of(events_of(sp.TextParser((), tools=TOOLS), [text])) == []
+    assert sp.parse_response(_choice(content=text), dialects=(), tools=TOOLS).tool_calls == []
+
+
+def test_nothing_is_recovered_from_a_stream_that_was_cut() -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": f"I call:\n{CALL}"}}]}
+    body = b"data: " + json.dumps(chunk).encode() + b"\n\n"
+    assert calls_of(events_of(sp.StreamParser("openai-chat", tools=TOOLS), [body])) == []
+    assert calls_of(events_of(sp.StreamParser("openai-chat", tools=TOOLS), [body, b"data: [DONE]\n\n"])) != []
+    cut = sp.parse_response(body, "openai-chat", tools=TOOLS)
+    assert (cut.tool_calls, cut.ok) == ([], False)
+    assert [error.code for error in cut.errors] == ["stream_truncated"]
+
+
+def test_thoughts_are_not_looked_for_with_dialects_off() -> None:
+    text = "<think>hm</think>So."
+    assert sp.parse_response(_choice(content=text), dialects=()).content == text
+    assert sp.parse_response(_choice(content=text)).reasoning == "hm"
+
+
+@pytest.mark.parametrize("body", [None, 7, [], {}, {"x": 1}, "", b"", b"\xff", "{", "[" * 3000, {"choices": [None]}])
+@pytest.mark.parametrize("wire", ["auto", *sp.WIRES])
+def test_no_body_raises(body: Any, wire: str) -> None:
+    parsed = sp.parse_response(body, wire)
+    assert parsed.tool_calls == []
+    assert parsed.raw_response is body

@@ -1,0 +1,123 @@
+"""Gemini: bodies that are one growing array, and arguments that come in pieces."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, events_of, plain
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamparse as sp
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
+INDEX = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+TOOLS = {tool["name"]: tool for tool in json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))}
+STREAMS = [name for name in INDEX if name.startswith("gemini-")]
+CHUNKED = [name for name in STREAMS if "interaction" not in name and "bare" not in name and "one-error" not in name]
+
+
+def _parser(name: str, wire: str = "gemini") -> sp.StreamParser:
+    row = INDEX[name]
+    tools = [TOOLS[tool] for tool in row.get("tools", [])]
+    return sp.StreamParser(wire, tools=tools, choice=row.get("choice", 0))
+
+
+def _without_offsets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in event.items() if key != "offset"} for event in events]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_first_chunk_shows_the_wire(name: str) -> None:
+    body = (FOLDER / name).read_bytes()
+    parser = _parser(name, "auto")
+    assert plain(events_of(parser, [body])) == plain(events_of(_parser(name), [body]))
+    assert parser.wire == "gemini"
+
+
+@pytest.mark.parametrize("name", [name for name in CHUNKED if "end-marker" not in name])
+def test_a_growing_array_of_the_same_chunks_gives_the_same_events(name: str) -> None:
+    body = (FOLDER / name).read_bytes()
+    chunks = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith(b"data: ")]
+    array = b"[" + b"\n,\r\n".join(chunks) + b"\n]\n"
+    expected = _without_offsets(plain(events_of(_parser(name), [body])))
+    events = assert_same_in_every_cut(lambda: _parser(name, "auto"), array)
+    assert _without_offsets(plain(events)) == expected
+
+
+def test_an_error_as_an_element_of_the_array_is_an_error() -> None:
+    error = b'{"error":{"code":503,"message":"Busy.","status":"UNAVAILABLE"}}'
+    body = b'[{"candidates":[{"content":{"parts":[{"text":"Half"}]}}]}\n,\n' + error + b"]"
+    parser = sp.StreamParser("auto")
+    assert_same_in_every_cut(lambda: sp.StreamParser("auto"), body)
+    done = events_of(parser, [body])[-1]
+    assert isinstance(done, sp.Done)
+    assert (done.ok, [error.message for error in parser.response.errors]) == (False, ["503: Busy."])
+
+
+def test_a_chunk_of_a_bad_type_keeps_the_arguments_of_its_call() -> None:
+    content = b'{"parts":[{"functionCall":{"name":"f","args":{"n":1}}}]}'
+    body = b'data: {"candidates":[{"content":' + content + b',"finishReason":"STOP","index":"x"}]}\n\n'
+    assert calls_of(events_of(sp.StreamParser("gemini"), [body])) == [("f", {"n": 1})]
+
+
+# -- arguments in pieces -----------------------------------------------------------------------------------
+
+_KEYS = st.text(st.characters(blacklist_characters=".[]'\"", blacklist_categories=("Cs",)), min_size=1, max_size=4)
+_SCALARS = st.one_of(
+    st.text(st.characters(blacklist_categories=("Cs",)), max_size=6), st.integers(), st.booleans(), st.none()
+)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3), st.dictionaries(_KEYS, inner, min_size=1, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def _fragments(value: Any, path: str) -> list[dict[str, Any]]:
+    """A value as Gemini sends it, its strings in two pieces."""
+    match value:
+        case dict():
+            return [part for key, item in value.items() for part in _fragments(item, f"{path}.{key}")]
+        case list():
+            return [part for number, item in enumerate(value) for part in _fragments(item, f"{path}[{number}]")]
+        case str():
+            half = len(value) // 2
+            first = {"jsonPath": path, "stringValue": value[:half], "willContinue": True}
+            return [first, {"jsonPath": path, "stringValue": value[half:]}]
+        case bool():
+            return [{"jsonPath": path, "boolValue": value}]
+        case None:
+            return [{"jsonPath": path, "nullValue": None}]
+    return [{"jsonPath": path, "numberValue": value}]
+
+
+def _chunk(function_call: dict[str, Any], **candidate: Any) -> bytes:
+    part = {"functionCall": function_call}
+    return b"data: " + json.dumps({"candidates": [{"content": {"parts": [part]}, **candidate}]}).encode() + b"\n\n"
+
+
+@given(st.dictionaries(_KEYS, _VALUES, max_size=4))
+def test_arguments_in_pieces_sum_to_the_object(arguments: dict[str, Any]) -> None:
+    pieces = [_chunk({"partialArgs": [part], "willContinue": True}) for part in _fragments(arguments, "$")]
+    parser = sp.StreamParser("gemini")
+    events = events_of(parser, [_chunk({"name": "f", "willContinue": True}), *pieces, _chunk({}, finishReason="STOP")])
+    assert calls_of(events) == [("f", arguments)]
+    raw = "".join(event.arguments for event in events if isinstance(event, sp.ToolCallDelta))
+    assert (json.loads(raw), parser.response.tool_calls[0].raw) == (arguments, raw)
+
+
+@pytest.mark.parametrize("path", ["", "city", "$", "$.", "$[0]", "$.a[1]", "$.a[", "$.a..b", "$.a['b"])
+def test_a_path_that_leads_nowhere_is_a_malformed_call(path: str) -> None:
+    parser = sp.StreamParser("gemini")
+    parts = [{"jsonPath": path, "numberValue": 1}]
+    events_of(
+        parser, [_chunk({"name": "f", "willContinue": True, "partialArgs": parts}), _chunk({}, finishReason="STOP")]
+    )
+    assert [call.code for call in parser.response.broken_calls] == ["malformed_call"]

@@ -1,0 +1,92 @@
+"""OpenAI Responses: what holds for all of its streams; each deviation has a golden stream of its own."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from cuts import calls_of, events_of, merged, plain, reasoning_of, text_of
+
+import streamparse as sp
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
+INDEX = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+TOOLS = {tool["name"]: tool for tool in json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))}
+STREAMS = [name for name in INDEX if name.startswith("responses-")]
+
+
+def _parser(name: str, wire: str = "openai-responses") -> sp.StreamParser:
+    return sp.StreamParser(wire, tools=[TOOLS[tool] for tool in INDEX[name].get("tools", [])])
+
+
+def _blocks(name: str) -> list[bytes]:
+    return [block + b"\n\n" for block in (FOLDER / name).read_bytes().split(b"\n\n") if block.strip()]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_first_event_shows_the_wire(name: str) -> None:
+    body = (FOLDER / name).read_bytes()
+    parser = _parser(name, "auto")
+    assert plain(events_of(parser, [body])) == plain(events_of(_parser(name), [body]))
+    assert parser.wire == "openai-responses"
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_close_event_tells_nothing_that_deltas_told(name: str) -> None:
+    blocks = _blocks(name)
+    once = merged(events_of(_parser(name), blocks))
+    closing = [block for block in blocks if b'.done"' in block.partition(b"sequence_number")[0]]
+    body = [piece for block in blocks for piece in ([block, block] if block in closing else [block])]
+    twice = merged(events_of(_parser(name), body))
+    assert (text_of(twice), reasoning_of(twice), calls_of(twice)) == (text_of(once), reasoning_of(once), calls_of(once))
+
+
+def _numbers(name: str) -> list[int | None]:
+    return [
+        json.loads(block.partition(b"data: ")[2]).get("sequence_number")
+        for block in _blocks(name)
+        if b"data: {" in block
+    ]
+
+
+def _good(events: list[sp.Event]) -> list[sp.Event]:
+    return merged(event for event in events if not isinstance(event, (sp.Error, sp.Done)))
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if (n := _numbers(name)) == list(range(len(n))) and n[5:]])
+def test_every_numbered_event_sent_again_is_dropped_with_an_error(name: str) -> None:
+    blocks = _blocks(name)
+    again = _parser(name)
+    events = events_of(again, [*blocks[:3], *(block for block in blocks[3:] for _ in "12")])
+    assert _good(events) == _good(events_of(_parser(name), blocks))
+    assert any(error.code == "duplicate_frame" for error in again.response.errors)
+
+
+def test_a_call_completes_in_the_very_piece_that_closes_its_arguments() -> None:
+    name = "responses-text-goes-on-between-calls-that-are-done-at-the-end.sse"
+    parser = _parser(name)
+    completed = [
+        block for block in _blocks(name) if any(isinstance(event, sp.ToolCallComplete) for event in parser.feed(block))
+    ]
+    assert [b"function_call_arguments.delta" in block for block in completed] == [True, True]
+
+
+def test_no_prefix_of_a_stream_completes_a_call_that_the_stream_does_not() -> None:
+    for name in STREAMS:
+        blocks = _blocks(name)
+        whole = calls_of(events_of(_parser(name), blocks))
+        for end in range(len(blocks)):
+            calls = calls_of(events_of(_parser(name), blocks[:end]))
+            assert calls == whole[: len(calls)], (name, end)
+
+
+def test_a_frame_with_half_a_surrogate_pair_keeps_its_items() -> None:
+    body = (
+        b'data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c",'
+        b'"name":"f","arguments":"{\\"a\\": \\"\\ud83d\\"}"}}\n\n'
+        b'data: {"type":"response.completed","response":{"status":"completed"}}\n\n'
+    )
+    parser = sp.StreamParser("openai-responses")
+    assert calls_of(events_of(parser, [body])) == [("f", {"a": "\ufffd"})]
