@@ -26,7 +26,7 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest
 
 bench: $(INSTALLED)
-	$(BIN)/python -m pytest benches
+	$(BIN)/python -m pytest benches --benchmark-timer=time.process_time --benchmark-disable-gc --benchmark-columns=min,median,rounds
 
 nightly: $(INSTALLED)
 	$(BIN)/python -m pytest --hypothesis-profile=nightly

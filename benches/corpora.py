@@ -1,6 +1,6 @@
 """Streams as servers write them, byte for byte, made to measure: each read brings one event or line.
 
-A chunk of OpenAI's chat wire has 220 to 350 bytes and one token of one to six characters; that is what its servers send.
+A chunk of OpenAI's chat wire has 220 to 350 bytes and a token of one to six characters; that is what servers send.
 All corpora are generators of reads, so that a bench can hold them in memory or not.
 """
 

@@ -1,7 +1,7 @@
 """The floor: what no parser of these bytes can do without.
 
 The smallest splitter that is right for bytes cut anywhere (a carry, and lines that end in LF), and a msgspec decoder
-into the very Structs that the wire reads.  No events, no state of calls, no limits, no errors, nothing of CR or comments.
+into the very Structs that the wire reads.  No events, no calls, no limits, no errors, nothing of CR or comments.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import streamparse as sp
 from streamparse.assembler import Assembler
 from streamparse.dialects import InBand
-from streamparse.frames import AutoFramer, Frame
+from streamparse.frames import NDJSON, SSE, AutoFramer, Frame
 from streamparse.tools import Toolset
 
 __all__ = ["ROOMS", "Deaf", "parse"]
@@ -16,7 +16,7 @@ __all__ = ["ROOMS", "Deaf", "parse"]
 NO_TOOLS = Toolset.of(None)
 LIMITS = sp.Limits()
 
-Room = Callable[[str, list[bytes]], Callable[[], None]]
+Room = Callable[[str, list[bytes]], Callable[[], None] | None]
 
 
 class Deaf:
@@ -33,6 +33,9 @@ class Deaf:
 
     def call_start(self, *_: Any) -> Deaf:
         return self
+
+    def call_teller(self, *_: Any) -> Callable[..., None]:
+        return self._nothing
 
     call_whole = call_start
     text = reasoning = refusal = call_arguments = call_end = call_repaired = call_error = _nothing
@@ -69,14 +72,16 @@ def _verbs_of(wire: str, reads: Iterable[bytes]) -> list[tuple[str, str]]:
     return told.verbs
 
 
-def frames(_: str, reads: list[bytes]) -> Callable[[], None]:
-    """Cutting bytes into frames, one event a read."""
+def frames(wire: str, reads: list[bytes]) -> Callable[[], None]:
+    """Cutting bytes into the data of events, one event a read."""
+    kind = NDJSON if wire.startswith("ollama") else SSE
 
     def run() -> None:
-        framer = AutoFramer(LIMITS)
-        feed = framer.feed
+        framer = kind(LIMITS)
+        single, feed = framer.single, framer.feed
         for read in reads:
-            feed(read)
+            if single(read) is None:
+                feed(read)
 
     return run
 
@@ -86,16 +91,20 @@ def wire(name: str, reads: list[bytes]) -> Callable[[], None]:
     found = _frames_of(reads)
 
     def run() -> None:
-        tell = sp.WIRES[name](Deaf(), NO_TOOLS, LIMITS).frame
+        reader = sp.WIRES[name](Deaf(), NO_TOOLS, LIMITS)
+        decode, take = reader.decode, reader.take
         for frame in found:
-            tell(frame)
+            if frame.data != b"[DONE]":
+                take(decode(frame.data))
 
     return run
 
 
-def inband(name: str, reads: list[bytes]) -> Callable[[], None]:
-    """Looking for calls in the text, with every dialect armed."""
+def inband(name: str, reads: list[bytes]) -> Callable[[], None] | None:
+    """Looking for calls in the text, with every dialect armed; None if there is no text."""
     texts = [text for verb, text in _verbs_of(name, reads) if verb == "text"]
+    if not texts:
+        return None
 
     def run() -> None:
         tell = InBand(Deaf(), "auto", NO_TOOLS, "auto", LIMITS).text
@@ -106,7 +115,7 @@ def inband(name: str, reads: list[bytes]) -> Callable[[], None]:
 
 
 def assembler(name: str, reads: list[bytes]) -> Callable[[], None]:
-    """Making events of verbs, and taking them after each."""
+    """Making events of the verbs of the wire, and taking them after each; what is in the text is text here."""
     verbs = _verbs_of(name, reads)
 
     def run() -> None:
@@ -119,7 +128,7 @@ def assembler(name: str, reads: list[bytes]) -> Callable[[], None]:
                 call = made.call_start(text)
             else:
                 made.call_arguments(call, text)
-            made.take()
+            made.record.take()
 
     return run
 

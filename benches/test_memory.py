@@ -1,7 +1,7 @@
 """While a call is open, the parser holds one copy of its text and a constant; measured with tracemalloc.
 
-The constant is CPython's: up to 3.11 an `io.StringIO` keeps its last 100,000 pieces as they came, some 60 bytes each for
-pieces of four characters; from 3.12 on it joins them at once.
+The constant is CPython's: up to 3.11 an `io.StringIO` keeps its last 100,000 pieces as they came, some 60 bytes each
+for pieces of four characters; from 3.12 on it joins them at once.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def _peak_while_open(name: str, size: int) -> tuple[int, int]:
 def test_an_open_call_is_held_once(name: str, tell: Callable[[str], None]) -> None:
     small, length = _peak_while_open(name, MIB)
     large, longer = _peak_while_open(name, 2 * MIB)
-    tell(
-        f"{name + ', 1 MB':40} peak {small / MIB:5.2f} MiB; for each character more {(large - small) / (longer - length):.2f} bytes"
-    )
+    more = (large - small) / (longer - length)
+    tell(f"{name + ', 1 MB':40} peak {small / MIB:5.2f} MiB; for each character more {more:.2f} bytes")
     assert small <= length + CONSTANT
     assert large - small <= 1.1 * (longer - length)

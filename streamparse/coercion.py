@@ -54,6 +54,8 @@ _NUMBERS: Final = {
     "number": r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?",
     "integer": r"-?(?:0|[1-9][0-9]*)(?:\.0+)?",
 }
+_ADORNED: Final = re.compile(r"^\+?(-?)0*(?=[0-9])")
+"""What Python's numbers may begin with, and JSON's may not."""
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _LONGEST_SCALAR: Final = 1000
 _COMBINED: Final = ("anyOf", "oneOf", "allOf")
@@ -118,7 +120,7 @@ def coerced(text: str, kinds: Kinds) -> str:
     kept = text.strip()
     string = is_string(text, kinds)
     if string is None and _scalar(kinds).fullmatch(text):
-        return _LITERALS.get(kept, kept)
+        return _LITERALS.get(kept) or _ADORNED.sub(r"\1", kept)
     return (_container(kept, kinds) if string is False else None) or quoted(text)
 
 
@@ -137,6 +139,8 @@ def _scalar(kinds: Kinds) -> regex.Pattern[str]:
     if kinds == ANY:
         words = [word for word in words if word == _LITERALS[word]]
     numbers = [pattern for kind, pattern in _NUMBERS.items() if kind in kinds]
+    if "string" not in kinds:  # no text with a meaning of its own: `018956`, `+5`
+        numbers = [rf"[+]?(?:{pattern.replace('(?:0|[1-9][0-9]*)', '[0-9]+')})" for pattern in numbers]
     return regex.compile(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
 
 

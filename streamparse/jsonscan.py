@@ -35,7 +35,7 @@ class Scanner:
     more than `max_depth` open ones (None: no bound), `json_syntax` for a closing bracket of the wrong kind.
     """
 
-    __slots__ = ("_closers", "_max_depth", "overshoot", "quote", "closed", "error")
+    __slots__ = ("_closers", "_max_depth", "closed", "error", "overshoot", "quote")
 
     def __init__(self, max_depth: int | None = 128) -> None:
         self.closed = False

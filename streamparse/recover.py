@@ -128,7 +128,7 @@ class CompositeParser:
         if names:
             wire = WIRES[names[0]](sink, self._tools, self._limits)
             for frame in frames:
-                assembler.place = frame
+                assembler.record.place = frame
                 wire.frame(frame)
             if framer.error is not None:
                 assembler.halt(framer.error.code, framer.error.message)

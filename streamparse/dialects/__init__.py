@@ -3,5 +3,6 @@
 from streamparse.dialects.grammar import Dialect, Thought
 from streamparse.dialects.inband import InBand
 from streamparse.dialects.table import DIALECTS, THOUGHTS
+from streamparse.dialects.template import dialect_from_template
 
-__all__ = ["DIALECTS", "THOUGHTS", "Dialect", "InBand", "Thought"]
+__all__ = ["DIALECTS", "THOUGHTS", "Dialect", "InBand", "Thought", "dialect_from_template"]

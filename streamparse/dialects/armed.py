@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
@@ -10,7 +11,6 @@ from typing import Literal
 from streamparse.dialects.grammar import Dialect, Opener, Thought
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.table import DIALECTS, THOUGHTS
-from streamparse.tools import Toolset
 
 __all__ = ["Armed"]
 
@@ -22,36 +22,50 @@ class Armed:
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
-    def __init__(self, dialects: Iterable[str] | Literal["auto"], tools: Toolset, thoughts: bool) -> None:
+    def __init__(
+        self, dialects: Iterable[str | Dialect] | Literal["auto"], tools: Collection[str], thoughts: bool
+    ) -> None:
         self._auto = dialects == "auto"
-        names = tuple(DIALECTS) if self._auto else tuple([dialects] if isinstance(dialects, str) else dialects)
-        unknown = [name for name in names if name not in DIALECTS]
-        if unknown:
-            raise ValueError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
-        self.thoughts = {marker: thought for thought in THOUGHTS.values() for marker in thought.opens if thoughts}
-        self.any_thought = Thought("any", (), tuple(m for thought in THOUGHTS.values() for m in thought.closes))
-        self._openers = _openers(names, self._auto, tools)
+        rows = tuple(DIALECTS.values()) if self._auto else _rows([dialects] if isinstance(dialects, str) else dialects)
+        spans = _thoughts(rows, self._auto) if thoughts else []
+        self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
+        self.strays = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
+        self.any_thought = Thought(
+            "any",
+            opens=tuple(marker for thought in spans for marker in (*thought.opens, *thought.echoes)),
+            closes=tuple(marker for thought in spans for marker in thought.closes),
+        )
+        self._openers = _openers(rows, self._auto, tools)
         self._started = [m for m, rows in self._openers.items() if any(not self._early(opener) for _, opener in rows)]
         self._ending = tuple(
             marker
             for marker in self._started
-            if any(dialect.in_thought == "ends" for dialect, _ in self._openers[marker])
+            if any(dialect.in_thought != "text" for dialect, _ in self._openers[marker])
         )
         self.drops: frozenset[str] = frozenset()
-        self._look_for(() if self._auto else [marker for name in names for marker in DIALECTS[name].drops])
+        self._look_for(() if self._auto else [marker for row in rows for marker in row.drops])
+
+    @classmethod
+    def of(cls, dialects: Iterable[str | Dialect] | Literal["auto"], tools: frozenset[str], thoughts: bool) -> Armed:
+        """As the constructor; but what `"auto"` arms is put together only once for the same tools."""
+        return copy(_everything(tools, thoughts)) if dialects == "auto" else cls(dialects, tools, thoughts)
 
     def found(self, dialect: Dialect) -> None:
         """A dialect produced a call: what is structure in it is structure from now on."""
         if not self.drops.issuperset(dialect.drops):
             self._look_for(dialect.drops)
 
-    def in_thought(self, thought: Thought) -> Markers:
-        """The markers that count inside of an open thought."""
-        return _markers((*thought.closes, *self._ending))
+    def in_thought(self, thought: Thought, fresh: bool) -> Markers:
+        """The markers that count inside of an open thought; while it is `fresh`, its opening marker, too."""
+        echoes = (*thought.opens, *thought.echoes) if fresh else ()
+        return _markers((*thought.closes, *self._ending, *echoes))
 
-    def candidates(
-        self, marker: str, at_start: bool, at_edge: bool, at_line: bool
-    ) -> list[tuple[Dialect, bool, bool]]:
+    def breaking(self, marker: str) -> list[tuple[Dialect, bool, bool]]:
+        """The dialects that may read what follows a marker in an open thought."""
+        found = self.candidates(marker, at_start=False, at_edge=False, at_line=False)
+        return [candidate for candidate in found if candidate[0].in_thought != "text"]
+
+    def candidates(self, marker: str, at_start: bool, at_edge: bool, at_line: bool) -> list[tuple[Dialect, bool, bool]]:
         """The dialects that may read what follows a marker here: each with `inclusive` and `declared`."""
         return [
             (dialect, opener.inclusive, opener.declared or (self._auto and opener.auto in ("declared", "start")))
@@ -62,29 +76,51 @@ class Armed:
 
     def _look_for(self, drops: Iterable[str]) -> None:
         self.drops = self.drops.union(drops)
-        self.at_start = _markers((*self._openers, *self.thoughts, *self.drops))
-        self.later = _markers((*self._started, *self.thoughts, *self.drops))
+        self.at_start = _markers((*self._openers, *self.thoughts, *self.strays, *self.drops))
+        self.later = _markers((*self._started, *self.thoughts, *self.strays, *self.drops))
 
     def _early(self, opener: Opener) -> bool:
         """Whether an opener counts only before all other text."""
         return opener.placed == "start" or (self._auto and opener.auto == "start")
 
 
-def _openers(names: tuple[str, ...], auto: bool, tools: Toolset) -> dict[str, list[tuple[Dialect, Opener]]]:
+@lru_cache(maxsize=64)
+def _everything(tools: frozenset[str], thoughts: bool) -> Armed:
+    return Armed("auto", tools, thoughts)
+
+
+def _rows(dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
+    """The dialects of these names, and those that are given themselves."""
+    chosen = tuple(dialects)
+    for each in chosen:
+        if isinstance(each, str) and each not in DIALECTS:
+            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(DIALECTS)}")
+    return tuple(DIALECTS[each] if isinstance(each, str) else each for each in chosen)
+
+
+def _thoughts(rows: tuple[Dialect, ...], auto: bool) -> list[Thought]:
+    """The ways to mark reasoning that the dialects have; `think` is everybody's."""
+    if auto:
+        return list(THOUGHTS.values())
+    named = dict.fromkeys(("think", *(thought for row in rows for thought in row.thoughts)))
+    return [THOUGHTS[thought] if isinstance(thought, str) else thought for thought in named]
+
+
+def _openers(rows: tuple[Dialect, ...], auto: bool, tools: Collection[str]) -> dict[str, list[tuple[Dialect, Opener]]]:
     found: dict[str, list[tuple[Dialect, Opener]]] = {}
-    for name in names:
-        for row in DIALECTS[name].openers:
+    for dialect in rows:
+        for row in dialect.openers:
             if not auto or row.auto == "armed" or (tools and row.auto != "named"):
                 for opener in _spelled(row, tools):
-                    found.setdefault(opener.text, []).append((DIALECTS[name], opener))
+                    found.setdefault(opener.text, []).append((dialect, opener))
     return found
 
 
-def _spelled(opener: Opener, tools: Toolset) -> Iterator[Opener]:
+def _spelled(opener: Opener, tools: Collection[str]) -> Iterator[Opener]:
     if not opener.each_tool:
         yield opener
     else:
-        yield from (replace(opener, text=name) for name in tools if name)
+        yield from (replace(opener, text=opener.text + name) for name in tools if name)
 
 
 def _markers(literals: tuple[str, ...]) -> Markers:

@@ -16,13 +16,13 @@ from types import MappingProxyType
 
 import regex
 
+from streamparse.coercion import STRING, Typed
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literal_arguments import literal_arguments
 from streamparse.dialects.literals import Tell, in_string, quoted
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
-from streamparse.limits import Limits
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 
@@ -41,11 +41,13 @@ class BraceCalls:
 
     delimiter: str
     closes: tuple[str, ...]
+    begin: str = BRACE_HEAD
+    """The beginning of a call up to its brace: a pattern with the group `name`."""
 
     @cached_property
     def head(self) -> Pattern:
         """The name of a call and its opening brace."""
-        return regex.compile(BRACE_HEAD)
+        return regex.compile(self.begin)
 
     @cached_property
     def end(self) -> Pattern:
@@ -90,11 +92,8 @@ class BraceCalls:
             return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
-        if (
-            yield from literal_arguments(
-                reader, context, call, self.parameter, "}", partial(_Braces, self, context.limits)
-            )
-        ):
+        notation = partial(_Braces, self, context, name)
+        if (yield from literal_arguments(reader, context, call, self.parameter, "}", notation)):
             while (yield from reader.match(self.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
         return True
@@ -106,10 +105,12 @@ class _Braces:
     brackets: Mapping[str, str] = MappingProxyType({"[": "]", "{": "}"})
     sets = False
 
-    def __init__(self, format: BraceCalls, limits: Limits, argument: bool) -> None:
+    def __init__(self, format: BraceCalls, context: Context, tool: str, key: str, argument: bool) -> None:
         self._format = format
-        self._limits = limits
+        self._limits = context.limits
         self._argument = argument
+        parameters = context.tools[tool].parameters if tool in context.tools else {}
+        self._text = argument and Typed([parameters], parameters).member(key).kinds == STRING
         self.repaired = False
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:
@@ -130,8 +131,9 @@ class _Braces:
         if bare is None:
             return False
         text = reader.take(len(bare[0])).strip()
-        self.repaired = self.repaired or not (text in _WORDS or _NUMBER.fullmatch(text))
-        tell(_WORDS.get(text) or (text if _NUMBER.fullmatch(text) else quoted(text)))
+        value = None if self._text else _WORDS.get(text) or (text if _NUMBER.fullmatch(text) else None)
+        self.repaired = self.repaired or value is None
+        tell(quoted(text) if value is None else value)
         return True
 
     def _string(self, reader: Reader, tell: Tell) -> Step[bool]:

@@ -31,9 +31,9 @@ ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 _GAP = r"[ \t\r\n]{0,64}+"
 _WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
 _BEGIN = r"(?=<\|| ?to=|(?:analysis|commentary|final)(?:<\|| to=))"
-_MARKED = rf"{_BEGIN}(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
-_UNMARKED = rf"(?=<\|)(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}{_WITHIN}{{0,64}}?)(?=\{{)"
-HEADER = rf"(?:<\|start\|>){{0,2}}(?:{_MARKED}|{_UNMARKED})"
+_MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
+_UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}{_WITHIN}{{0,64}}?)(?=\{{)"
+HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
 """The header of a message; where arguments follow, its end may be lost."""
 _TO = r"to=(?P<recipient>[^\s<]{1,256})"
 _CHANNEL = r"<\|channel\|>\W*(?P<channel>\w*)"
@@ -122,12 +122,12 @@ class Channels:
                 if heading is None:
                     return found
                 header = self._read(heading, last)
-                muses = _muses(header)
-                if muses and not context.thoughts:
-                    return found
                 reader.commit()
-                yield from self._message(reader, context, header, mused)
-                last, mused = header, muses
+                if _muses(header) and not context.thoughts:
+                    yield from self._verbatim(reader, context, heading[0])
+                else:
+                    yield from self._message(reader, context, header, mused)
+                last, mused = header, _muses(header)
             found = True
             reader.remember(context.limits.max_held_text)
             if (yield from reader.match(self.between)) is None:
@@ -155,6 +155,13 @@ class Channels:
             end = yield from reader.until(self.breaks, sink.text)
         if end in ENDS:
             reader.take(len(end))
+
+    def _verbatim(self, reader: Reader, context: Context, heading: str) -> Step[None]:
+        """Tell a thought, its markers and all, as text: thoughts are not looked for."""
+        context.sink.text(heading)
+        end = yield from reader.until(self.breaks, context.sink.text)
+        if end in ENDS:
+            context.sink.text(reader.take(len(end)))
 
     def _call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
         """Read what is sent to a tool."""

@@ -66,7 +66,7 @@ class Opener:
     """With `dialects="auto"`: armed; only for declared tools; only for these and at the start of the message; not at
     all, for the dialect must be named."""
     each_tool: bool = False
-    """The name of each declared tool is such a marker (`text` is empty): what is left when a server strips markers."""
+    """The name of each declared tool, behind `text`, is such a marker: a tag, or what a server leaves of markers."""
     declared: bool = False
     """Here only names of declared tools are believed, also where the dialect was named."""
 
@@ -94,9 +94,8 @@ class Dialect:
 
     With "resumes" a complete call of a declared tool breaks out, and the thought goes on after it.
     """
-    thoughts: tuple[str, ...] = ()
-    """The ways of this dialect to mark reasoning, besides `think`."""
-
+    thoughts: tuple[str | Thought, ...] = ()
+    """The ways of this dialect to mark reasoning, besides `think`: rows of the table by name, or ways of its own."""
     drops: tuple[str, ...] = ()
     """Markers that are structure (wrappers of the visible text, ends of a turn): passed over in silence where the
     dialect is named, or once it was found."""
@@ -109,9 +108,14 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """One way to mark reasoning in text: a span from one of `opens` to one of `closes`."""
+    """One way to mark reasoning in text: a span from one of `opens` to one of `closes`.
+
+    Where the prompt opened the thought, some models open it again: one of `opens` or `echoes` at its beginning says
+    nothing, once.  A closing marker that nothing opened is no text, if it stands before all text.
+    """
 
     name: str
     opens: tuple[str, ...]
     closes: tuple[str, ...]
     models: str = ""
+    echoes: tuple[str, ...] = ()

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Any, Final, Literal
 
 from streamparse.dialects.armed import Armed
 from streamparse.dialects.grammar import Context, Dialect, Thought
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Overflow, Reader, Step
-from streamparse.events import Source
+from streamparse.dialects.trial import Trial
+from streamparse.events import Scope, Source
 from streamparse.limits import Limits
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -41,27 +43,23 @@ class InBand:
     def __init__(
         self,
         sink: Sink,
-        dialects: Iterable[str] | Literal["auto"],
+        dialects: Iterable[str | Dialect] | Literal["auto"],
         tools: Toolset,
         reasoning: Literal["auto", "open", "closed"],
         limits: Limits,
     ) -> None:
         self._sink = sink
         # What is not listened to goes to the sink itself, without a call in between.
-        self.reasoning = sink.reasoning
-        self.refusal = sink.refusal
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
         self.call_end = sink.call_end
         self.call_repaired = sink.call_repaired
         self.call_error = sink.call_error
-        self.item = sink.item
         self.usage = sink.usage
         self.finish = sink.finish
         self.end = sink.end
-        self.error = sink.error
-        self._armed = Armed(dialects, tools, reasoning != "closed")
-        self._context = Context(sink, tools, limits)
+        self._armed = Armed.of(dialects, tools.names, reasoning != "closed")
+        self._context = Context(sink, tools, limits, thoughts=reasoning != "closed")
         self._reader = Reader()
         self._grammar: Step[bool] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
@@ -72,6 +70,8 @@ class InBand:
         self._tell: Callable[[str], None] = sink.text
         self._markers: Markers = self._armed.at_start
         self._thought: Thought | None = None
+        self._fresh = False  # nothing but blanks in that thought so far
+        self._mused = False  # a thought was the last thing but blanks
         self.found: str | None = None
         self.moved: Callable[[int], None] | None = None
         """Told, when a marker is met, how many characters of the text are still to be read."""
@@ -106,6 +106,22 @@ class InBand:
         self._advance()
 
     # -- verbs that are passed on ----------------------------------------------------------------------
+
+    def reasoning(self, text: str) -> None:
+        self._release()
+        self._sink.reasoning(text)
+
+    def refusal(self, text: str) -> None:
+        self._release()
+        self._sink.refusal(text)
+
+    def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        self._release()
+        self._sink.item(kind, data, index)
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        self._release()
+        self._sink.error(scope, code, message, offset)
 
     def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
         self._release()
@@ -143,16 +159,19 @@ class InBand:
         """Tell text up to the next marker and act on it; False if more text is needed."""
         reader = self._reader
         text, at = reader.buffer, reader.at
-        found = self._markers.search(text, at)
+        markers = self._markers
+        found = markers.search(text, at)
         end = len(text) if found is None else found.start()
-        gap = end - at if self._place == AFTER and not text[at:end].strip(_BLANK) else 0
+        gap = end - at if self._place == AFTER and self._thought is None and not text[at:end].strip(_BLANK) else 0
         if gap > _MOST_GAP:
             gap, self._place = 0, TEXT
         if end > at and not gap:
             self._say(end - at)
+            if found is not None and markers is not self._markers:
+                return True  # what may begin here is no marker any more
         if found is None:
             return self._drop_gap(gap)
-        if self._markers.whole(found, reader.final):
+        if markers.whole(found, reader.final):
             self._meet(found[0], gap)
             return True
         if reader.final:
@@ -167,25 +186,38 @@ class InBand:
 
     def _meet(self, marker: str, gap: int) -> None:
         """A whole marker stands at the reader's place, or behind a gap after a call."""
-        thought = self._thought
-        if thought is not None and marker in thought.closes:
-            self._reader.take(len(marker))
-            self._leave_thought()
-            return
-        opens = self._armed.thoughts.get(marker)
-        if thought is None and opens is not None and self._place != TEXT:
-            self._reader.take(gap + len(marker))
-            self._enter_thought(opens)
+        if self._thought is not None:
+            self._meet_in_thought(self._thought, marker)
             return
         at_edge = self._place != TEXT
+        opens = self._armed.thoughts.get(marker) if at_edge else None
+        if opens is not None or (at_edge and marker in self._armed.strays):
+            self._reader.take(gap + len(marker))
+            if opens is not None:
+                self._enter_thought(opens)
+            return
         at_line = at_edge or self._prior.endswith("\n")
-        candidates = self._armed.candidates(marker, self._place == START, at_edge, at_line)
+        self._read(marker, gap, self._armed.candidates(marker, self._place == START, at_edge, at_line))
+
+    def _meet_in_thought(self, thought: Thought, marker: str) -> None:
+        """A whole marker stands at the reader's place, and a thought is open."""
+        if marker in thought.closes:
+            self._reader.take(len(marker))
+            self._leave_thought()
+        elif self._fresh and (marker in thought.opens or marker in thought.echoes):
+            self._reader.take(len(marker))  # the prompt, or the model, opened it already
+            self._ripen()
+        else:
+            self._read(marker, 0, self._armed.breaking(marker))
+
+    def _read(self, marker: str, gap: int, candidates: list[tuple[Dialect, bool, bool]]) -> None:
+        """Let the dialects read what follows a marker."""
         self._opened = gap + len(marker)
         self._dropped = marker in self._armed.drops
-        if not candidates:
+        if candidates:
+            self._grammar = self._try(gap, marker, candidates)
+        else:
             self._pass_over()
-            return
-        self._grammar = self._try(gap, marker, candidates)
 
     def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[bool]:
         """Ask each dialect that shares the marker; whether one read a call."""
@@ -197,7 +229,7 @@ class InBand:
             reader.take(gap if inclusive else gap + len(marker))
             if (yield from reader.look(dialect.probe)) is not None:
                 ground = context.for_declared() if declared else context
-                if (yield from dialect.body(reader, ground)):
+                if (yield from self._body(dialect, ground)):
                     self.found = dialect.name
                     self._armed.found(dialect)
                     return True
@@ -205,6 +237,23 @@ class InBand:
                 self._cut_off(dialect)
                 return True
             reader.rewind(0)
+        return False
+
+    def _body(self, dialect: Dialect, context: Context) -> Step[bool]:
+        """Let a dialect read; a call that breaks out of a thought, and does not end it, must first be whole."""
+        if self._thought is None or dialect.in_thought == "ends":
+            if not (yield from dialect.body(self._reader, context)):
+                return False
+            if self._thought is not None:
+                self._leave_thought()
+            return True
+        reader, trial = self._reader, Trial()
+        reader.pin()
+        yield from dialect.body(reader, replace(context, sink=trial))
+        if trial.convincing(context.tools):
+            reader.forgive()
+            trial.tell(context.sink)
+            return True
         return False
 
     def _cut_off(self, dialect: Dialect) -> None:
@@ -221,10 +270,10 @@ class InBand:
         kept = reader.forgive()
         reader.put_back(kept)
         if found:
-            if self._thought is not None:
-                self._leave_thought()
             self._place = AFTER
-            self._markers = self._armed.later
+            self._mused = False
+            if self._thought is None:
+                self._markers = self._armed.later
         else:
             # Looking again at much that was rejected once would make the work grow with its square.
             self._pass_over(seen if len(kept) > seen else 0)
@@ -246,19 +295,38 @@ class InBand:
 
     def _enter_thought(self, thought: Thought) -> None:
         self._thought = thought
-        self._tell = self._sink.reasoning
-        self._markers = self._armed.in_thought(thought)
+        self._fresh = True
+        self._tell = self._begin_thought
+        self._markers = self._armed.in_thought(thought, fresh=True)
+
+    def _begin_thought(self, text: str) -> None:
+        """Tell the first of a thought; a line break joins it to a thought right before it."""
+        if self._mused:
+            self._sink.reasoning("\n")
+            self._mused = False
+        self._sink.reasoning(text)
+        if text.strip(_BLANK):
+            self._ripen()
+
+    def _ripen(self) -> None:
+        """The thought has begun: another opening marker is no more than text."""
+        assert self._thought is not None
+        self._fresh = False
+        self._tell = self._sink.reasoning if not self._mused else self._begin_thought
+        self._markers = self._armed.in_thought(self._thought, fresh=False)
 
     def _leave_thought(self) -> None:
+        self._mused = self._mused or not self._fresh
         self._thought = None
         self._tell = self._sink.text
         self._markers = self._armed.at_start if self._place == START else self._armed.later
 
     def _release(self) -> None:
-        """A native call begins: text that is held for a marker's beginning comes before it."""
+        """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
         reader = self._reader
-        if self._grammar is None and reader.at < len(reader.buffer):
-            if self._place == AFTER and not reader.buffer[reader.at :].strip(_BLANK):
-                reader.rest()
-            else:
-                self._say(len(reader.buffer) - reader.at)
+        if self._grammar is not None and reader.committed:
+            return
+        if self._grammar is not None or reader.at < len(reader.buffer):
+            reader.final = True
+            self._advance()
+            reader.final = False

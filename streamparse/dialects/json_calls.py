@@ -110,16 +110,24 @@ class JsonCalls:
             between = self.in_list
         while (yield from reader.blanks()) in ("{", '"'):
             if not (yield from self._object(reader, context)):
+                if found and reader.over:
+                    self._cut_off(reader, context)
                 return found
             found = True
             context = context.for_all()
             following = yield from reader.match(between)
             if following is None or following["more"] is None:
-                if (yield from reader.match(self.end, self.last_end)) is None and reader.beginning(self.end):
-                    reader.rest()  # the closing marker is cut off
+                ended = yield from reader.match(self.end, self.last_end)
+                if ended is None and (reader.beginning(self.end) or reader.beginning(between)):
+                    reader.rest()  # a closing marker, or the comma before another call, is cut off
                 return True
             reader.remember(context.limits.max_call_args)
         return found
+
+    def _cut_off(self, reader: Reader, context: Context) -> None:
+        """The text ends inside of a block of calls, before another call has its name: that is no text."""
+        markup = reader.forgive()
+        context.sink.error("call", "truncated_call", f"the text ended inside a block of calls: {markup}")
 
     def _object(self, reader: Reader, context: Context) -> Step[bool]:
         """Read one call object, whose opening brace may be missing; False if it is none."""

@@ -22,12 +22,12 @@ class Repairing(Notation, Protocol):
 
 
 def literal_arguments(
-    reader: Reader, context: Context, call: Call, key: Pattern, closes: str, notation: Callable[[bool], Repairing]
+    reader: Reader, context: Context, call: Call, key: Pattern, closes: str, notation: Callable[[str, bool], Repairing]
 ) -> Step[bool]:
     """Read `KEY VALUE, KEY VALUE` and the closing bracket, and end the call; False if they break off.
 
     `key` is a pattern of a key and what separates it from its value, with the group `key`.  `notation` is asked for
-    the notation of each value: with True for a scalar, with False for a container.
+    the notation of each value: with its key, and True for a scalar, False for a container.
     """
     sink = context.sink
     tell = sink.call_teller(call)
@@ -40,9 +40,10 @@ def literal_arguments(
         found = yield from reader.match(key)
         if found is None:
             return _broken(reader, context, call)
-        tell(lead + quoted(found["key"].strip()) + ": ")
+        name = found["key"].strip()
+        tell(lead + quoted(name) + ": ")
         lead = ", "
-        value = notation((yield from reader.blanks()) not in ("[", "(", "{"))
+        value = notation(name, (yield from reader.blanks()) not in ("[", "(", "{"))
         if not (yield from literal(reader, tell, value, context.limits)):
             return _broken(reader, context, call)
         if value.repaired:

@@ -40,7 +40,7 @@ class MarkedCalls:
     closes: tuple[str, ...] = ()
     """What may end a call; if it stands where the arguments should, there are none."""
     again: str = r"(?!)"
-    """What begins another call of the same block."""
+    """What begins another call of the same block, with the white space before it."""
     block_closes: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
     """What may not stand inside of the arguments but in a string, besides the closing markers."""
@@ -65,7 +65,12 @@ class MarkedCalls:
     @cached_property
     def following(self) -> Pattern:
         """What follows a call: another one, or the end of the block."""
-        return regex.compile(rf"{GAP}(?:(?P<more>(?={self.again}))|{any_of(self.block_closes)})")
+        return regex.compile(rf"(?P<more>(?={self.again}))|{GAP}{any_of(self.block_closes)}")
+
+    @cached_property
+    def last(self) -> Pattern:
+        """A closing marker, of which the end of the text may leave but the beginning."""
+        return regex.compile(rf"{GAP}{any_of((*self.closes, *self.block_closes))}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False
@@ -79,8 +84,8 @@ class MarkedCalls:
                 pass  # a fence and a closing marker, or two nested ones
             following = yield from reader.match(self.following)
             if following is None or following["more"] is None:
-                if reader.beginning(self.end) or reader.beginning(self.following):
-                    reader.rest()  # the closing marker is cut off
+                if reader.beginning(self.last):
+                    reader.rest()
                 return True
             reader.remember(context.limits.max_call_args)
 

@@ -13,33 +13,41 @@ __all__ = ["Members", "Value"]
 
 
 class Members:
-    """Tells a call's arguments as the text of a JSON object; `typed` is what the tool's schema says of them."""
+    """Tells a call's arguments as the text of a JSON object; `typed` is what the tool's schema says of them.
 
-    __slots__ = ("_end", "_limit", "_tell", "empty", "typed")
+    `repaired` says that their markup was broken.
+    """
+
+    __slots__ = ("_end", "empty", "limit", "repaired", "tell", "typed")
 
     def __init__(self, context: Context, call: Call) -> None:
         schema = context.tools[call.name].parameters if call.name in context.tools else None
         self.typed = Typed([schema] if schema is not None else [], schema)
         self.empty = True
+        self.repaired = False
         self._end = "{}"
-        self._tell = context.sink.call_teller(call)
-        self._limit = context.limits.max_call_args
+        self.tell = context.sink.call_teller(call)
+        self.limit = context.limits.max_call_args
 
-    def value(self, key: str, kinds: Kinds) -> Value:
-        """A member begins; what is returned takes its text."""
+    def lead(self, key: str) -> str:
+        """A member begins: the text before its value, to be told with it."""
         lead = ("{" if self.empty else ", ") + quoted(key) + ": "
         self.empty = False
         self._end = "}"
-        return Value(lead, kinds, self._limit, self._tell)
+        return lead
+
+    def value(self, key: str, kinds: Kinds) -> Value:
+        """A member begins; what is returned takes its text."""
+        return Value(self.lead(key), kinds, self.limit, self.tell)
 
     def replace(self, text: str) -> None:
         """The text of an object is all the members, in place of the one that began."""
         self._end = ""
-        self._tell(text)
+        self.tell(text)
 
     def close(self) -> None:
         """The object ends."""
-        self._tell(self._end)
+        self.tell(self._end)
 
 
 class Value:

@@ -59,6 +59,10 @@ class _Patterns:
 _PATTERNS = _Patterns()
 
 
+def _literals(_key: str, scalar: bool) -> PythonLiterals:
+    return PythonLiterals(argument=scalar)
+
+
 @dataclass(frozen=True)
 class PythonCalls:
     """One or more calls, in a list or not; one of `closes` may end them.
@@ -85,7 +89,7 @@ class PythonCalls:
                 return found
             reader.commit()
             call = context.sink.call_start(name, None, "inband")
-            whole = yield from literal_arguments(reader, context, call, _PATTERNS.key, ")", PythonLiterals)
+            whole = yield from literal_arguments(reader, context, call, _PATTERNS.key, ")", _literals)
             found = True
             context = context.for_all()
             if not whole:

@@ -36,7 +36,7 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet; after `final` nothing comes."""
 
-    __slots__ = ("_kept", "_most", "at", "buffer", "final", "flow")
+    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow")
 
     def __init__(self) -> None:
         self.buffer = ""
@@ -47,6 +47,7 @@ class Reader:
         returns what it did not take, for the grammar to go on with."""
         self._kept: StringIO | None = None
         self._most: int | None = None
+        self._pinned = False
 
     @property
     def over(self) -> bool:
@@ -73,17 +74,24 @@ class Reader:
 
     def remember(self, most: int | None = None) -> None:
         """From here on, keep what is taken, for `forgive`; taking more than `most` raises `Overflow`."""
-        self._kept = StringIO()
-        self._most = most
+        if not self._pinned:
+            self._kept = StringIO()
+            self._most = most
 
     def commit(self) -> None:
         """There is no way back: forget what was taken."""
-        self._kept = None
+        if not self._pinned:
+            self._kept = None
+
+    def pin(self) -> None:
+        """Keep what is taken, whatever a grammar says, until `forgive`."""
+        self._pinned = True
 
     def forgive(self) -> str:
         """Return what was taken since `remember`."""
         kept = self._kept.getvalue() if self._kept is not None else ""
         self._kept = None
+        self._pinned = False
         return kept
 
     @property

@@ -21,6 +21,9 @@ from streamparse.dialects.reader import Pattern, Reader, Step
 __all__ = ["Ending", "tagged"]
 
 _BREAK = regex.compile(r"\r?\n")
+_ANY_BREAK = re.compile(r"[\r\n]")
+_BLANK = " \t\r\n"
+_MOST_HELD = 64
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,18 @@ class Ending:
     @cached_property
     def calm(self) -> Callable[[str], re.Match[str] | None]:
         """Finds what is not plainly more of the value."""
-        firsts = {literal[0] for literal in self.stops.literals} | ({"\r", "\n"} if self.trim else set())
+        firsts = {"\r", "\n"} | {literal[0] for literal in self.stops.literals}
         return re.compile("|".join(re.escape(first) for first in sorted(firsts))).search
 
-    def held(self, text: str, start: int, end: int) -> int:
-        """How much of a line break at the end of the text may belong to the closing tag."""
-        if not self.trim or end == start:
-            return 0
-        if text.endswith("\r\n", start, end):
-            return 2
-        return 1 if text[end - 1] in "\r\n" else 0
+
+def _held(text: str, start: int, end: int) -> int:
+    """How much of the end may belong to what ends the value: a line break, and the blanks after it."""
+    if end == start or text[end - 1] not in _BLANK:
+        return 0
+    tail = text[max(start, end - _MOST_HELD) : end]
+    blanks = tail[len(tail.rstrip(_BLANK)) :]
+    found = _ANY_BREAK.search(blanks)
+    return len(blanks) - found.start() if found is not None else 0
 
 
 def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[bool]:
@@ -75,7 +80,7 @@ def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[b
     while True:
         found = ending.stops.search(reader.buffer, reader.at)
         end = len(reader.buffer) if found is None else found.start()
-        end -= ending.held(reader.buffer, reader.at, end)
+        end -= _held(reader.buffer, reader.at, end)
         if end > reader.at:
             tell(reader.take(end - reader.at))
         if found is not None and ending.stops.whole(found, reader.final):

@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 
 import regex
 
-from streamparse.coercion import kinds_of_attribute
+from streamparse.coercion import Kinds, Typed, kinds_of_attribute
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.members import Members
@@ -69,6 +69,8 @@ class XmlParams:
     """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
     unclosed: bool = True
     """A value may end without a closing tag where the next parameter begins."""
+    hollow: bool = True
+    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
     entities: tuple[tuple[str, str], ...] = ()
     """What is escaped in names and keys, and what it stands for."""
 
@@ -87,7 +89,7 @@ class XmlParams:
     @cached_property
     def token(self) -> Pattern:
         """What stands between the parameters of a call."""
-        stray = self.parameter_close.replace(KEY, r"[\w.:-]{1,256}")
+        stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
         return regex.compile(
             rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
         )
@@ -133,7 +135,7 @@ class XmlParams:
             if opening is None:
                 return found
             name = context.tool_name(self._plain(opening["name"]))
-            if context.declared and name not in context.tools:
+            if name not in context.tools and (context.declared or (yield from self._says_little(reader, context))):
                 return found
             reader.commit()
             yield from self._call(reader, context, name, opening.groupdict().get("empty") is not None)
@@ -145,6 +147,12 @@ class XmlParams:
                 return True
             context = context.for_all()
             reader.remember(context.limits.max_call_args)
+
+    def _says_little(self, reader: Reader, context: Context) -> Step[bool]:
+        """Whether a call of a tool that is not declared could as well be prose."""
+        if self.hollow or not context.tools:
+            return False
+        return (yield from reader.look(self.ended)) is not None
 
     def _call(self, reader: Reader, context: Context, name: str, empty: bool) -> Step[None]:
         sink = context.sink
@@ -160,7 +168,7 @@ class XmlParams:
             if not reader.over:
                 sink.call_error(call, "malformed_call", f"the call of {name!r} holds something else than parameters")
             return
-        if token is not None and token["end"] is None:
+        if members.repaired or (token is not None and token["end"] is None):
             sink.call_repaired(call)
         members.close()
         sink.call_end(call)
@@ -171,7 +179,9 @@ class XmlParams:
             token = yield from reader.match(self.token)
             if token is None or token["end"] is not None or token["cut"] is not None:
                 return token
-            if token["stray"] is None and not (yield from self._parameter(reader, members, token)):
+            if token["stray"] is not None:
+                members.repaired = True
+            elif not (yield from self._parameter(reader, members, token)):
                 return None
 
     def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
@@ -180,8 +190,7 @@ class XmlParams:
         foreign = members.empty and key in _ENVELOPES and bool(declared) and key not in declared
         entered = (yield from reader.match(self.entering)) if self.value_open else None
         groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
-        kinds = kinds_of_attribute(groups.get("type") or "") or members.typed.member(key).kinds
-        value = members.value(key, kinds)
+        value = members.value(key, self.kinds(groups.get("type"), members.typed.member(key)))
         if not (yield from tagged(reader, self.ending(token["key"], groups.get("cdata") is not None), value)):
             value.break_off()
             return False
@@ -191,6 +200,10 @@ class XmlParams:
         else:
             value.end()
         return True
+
+    def kinds(self, word: str | None, typed: Typed) -> Kinds:
+        """What a value may be: by its type in the markup, if there is one, else by the schema."""
+        return kinds_of_attribute(word or "") or typed.kinds
 
     def _json_body(self, reader: Reader, context: Context, call: Call) -> Step[None]:
         """Some models write the arguments as one JSON object inside of the call's tag."""
@@ -212,14 +225,15 @@ class XmlParams:
 @lru_cache(maxsize=256)
 def _ending(tags: XmlParams, key: str, cdata: bool) -> Ending:
     close = tags.parameter_close.replace(KEY, regex.escape(key))
-    after = rf"(?={GAP}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
-    over = r"(?=\s{0,256}\Z)"
+    # Some models close a parameter twice.
+    after = rf"(?={GAP}(?:{close}{GAP}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
+    over = r"\s{0,256}\Z"
     if cdata:
         close = rf"\]\]>{GAP}{close}"
-        return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|{over})", "(?!)", trim=False)
+        return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|(?={over}))", "(?!)", trim=False)
     newline = r"(?:\r?\n)?" if tags.trim else ""
     unclosed = rf"|{GAP}(?={tags.parameter})" if tags.unclosed else ""
     closing = rf"{newline}{close}{after}{unclosed}|{newline}(?={tags.call_close}{GAP}{tags._next_call})"
-    last = rf"{closing}|{newline}(?:{close}|(?={tags.call_close})){over}"
+    last = rf"{closing}|{newline}(?:{close}(?={over})|(?={tags.call_close}{over}))"
     inner = rf"{newline}(?:{tags.call}{GAP}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
     return Ending(tags.markers, closing, last, inner, tags.trim)

@@ -20,7 +20,17 @@ class NDJSON:
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
-    __slots__ = ("_carry", "_max_event", "_max_line", "_max_total", "_one_read", "error", "singles", "offset", "received")
+    __slots__ = (
+        "_carry",
+        "_max_event",
+        "_max_line",
+        "_max_total",
+        "_one_read",
+        "error",
+        "offset",
+        "received",
+        "singles",
+    )
 
     def __init__(self, limits: Limits) -> None:
         self.error: Fault | None = None

@@ -90,15 +90,20 @@ class SSE:
         if not chunk.startswith(self._prefix) and not self._learn(chunk):
             return None
         start = len(self._prefix)
-        data = chunk[start:-2]
-        if chunk[-2:] != b"\n\n" or 10 in data or 13 in data or not self._idle:
+        if chunk[-2:] == b"\n\n":
+            data = chunk[start:-2]
+        elif chunk[-4:] == b"\r\n\r\n":
+            data = chunk[start:-4]
+        else:
+            return None
+        if 10 in data or 13 in data or not self._idle:
             return None
         size = len(chunk)
-        end = self.received + size
-        if size > self._one_read or end > self._max_total:
+        received = self.received + size
+        if size > self._one_read or received > self._max_total:
             return None
         self.offset = self.received + start
-        self.received = end
+        self.received = received
         self.singles += 1
         return data
 
@@ -106,7 +111,7 @@ class SSE:
         """Find out what stands before the data of a single event: most events have what the one before had."""
         start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
         prefix = chunk[:start]
-        if not prefix.endswith(b"data: ") or prefix.startswith(b"event: error") or 13 in prefix:
+        if not prefix.endswith(b"data: ") or prefix.startswith(b"event: error") or len(prefix.splitlines()) > 2:
             return False
         self._prefix = prefix
         return True

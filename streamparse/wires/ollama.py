@@ -118,7 +118,7 @@ class OllamaChat:
             if call.function is None or not call.function.name:
                 self._sink.error("frame", "call_without_name", "a call without a name")
                 continue
-            arguments = bytes(call.function.arguments).decode() or "{}"
+            arguments = bytes(call.function.arguments).decode("utf-8", "replace") or "{}"
             self._sink.call_whole(call.function.name, arguments, call.id or None)
 
     def _finish(self, line: _Line) -> None:

@@ -60,7 +60,7 @@ class Items(Generic[Item]):
     """The items of one kind in one response."""
 
     def __init__(self, kind: type[Item]) -> None:
-        self._kind = kind
+        self._kind: type[Item] = kind
         self._by_id: dict[str, Item] = {}
         self._by_index: dict[int, Item] = {}
         self.last: Item | None = None
@@ -84,7 +84,8 @@ class Items(Generic[Item]):
 
     def add(self, id: str | None, index: int | None) -> Item:
         """Begin an item."""
-        item = self.last = self._kind()
+        item: Item = self._kind()
+        self.last = item
         self.all.append(item)
         self.also(item, id, index)
         return item

@@ -1,6 +1,7 @@
 """Each text of `fixtures/texts` gives the events beside it, in every cut; its promise is the sentence it proves.
 
-`NAME.json` lists the cases: a promise, a text, and how it is read (`tools`, `dialects`, `reasoning`).
+`NAME.json` lists the cases: a promise, a text, and how it is read (`tools`: true, or definitions;
+`dialects`, `reasoning`).
 `NAME.events.json` holds the merged events by promise.
 """
 
@@ -27,7 +28,7 @@ TOOLS = [
 
 
 def _events(case: dict[str, Any]) -> list[dict[str, Any]]:
-    tools = TOOLS if case.get("tools") else None
+    tools = TOOLS if case.get("tools") is True else case.get("tools")
     dialects, reasoning = case.get("dialects", "auto"), case.get("reasoning", "auto")
     return plain(
         assert_same_in_every_cut(

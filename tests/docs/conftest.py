@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "examples"))
 
-from live_server import Read, Recording, replaying
+from live_server import Read, Recording, replaying  # noqa: E402 - from the path above
 
 RECORDED = ROOT / "fixtures" / "recorded"
 

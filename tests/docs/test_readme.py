@@ -65,7 +65,7 @@ def test_a_block_of_the_readme_runs_and_prints_what_it_says(
         monkeypatch.setenv(name, url)
     code = compile("\n" * _line_of(source) + source, "README.md", "exec")
     if all(find_spec(module) for module in _needs(source) & OPTIONAL):
-        exec(code, namespace)
+        exec(code, namespace)  # noqa: S102 - our own README
         assert output is None or capsys.readouterr().out == output
 
 

@@ -1,4 +1,7 @@
-"""The tables of the documents are those of the code: written by `pytest tests/docs --update-golden`, compared by every run."""
+"""The tables of the documents are those of the code.
+
+`pytest tests/docs --update-golden` writes them, every other run compares.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library as a user's type checker sees it; `make test` checks this file with mypy --strict, and nothing runs it."""
+"""The library as a user's type checker sees it: `make test` checks this file, and nothing runs it."""
 
 from __future__ import annotations
 

@@ -9,8 +9,10 @@ from collection import json_file
 from cuts import assert_same_in_every_cut, calls_of, text_of
 
 import streamparse as sp
+from streamparse.tools import Toolset
 
 BOOK = json_file("formats/vectors.json", {"tools": [], "vectors": []})
+TOOLS = Toolset.of(BOOK["tools"])
 VECTORS = {
     f"{vector['format']}-{vector['case']}-{number}": vector
     for number, vector in enumerate(BOOK["vectors"])
@@ -19,7 +21,7 @@ VECTORS = {
 
 
 def _events(vector: dict[str, Any], dialects: Any) -> list[sp.Event]:
-    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=BOOK["tools"]), vector["text"])
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"])
     assert calls_of(events) == [(call["name"], call["arguments"]) for call in vector["calls"]]
     assert isinstance(events[-1], sp.Done)
     return events

@@ -9,6 +9,7 @@ from streamparse.dialects.grammar import Dialect
 from streamparse.dialects.table import (
     array_rows,
     channel_rows,
+    child_rows,
     json_rows,
     literal_rows,
     marker_rows,
@@ -21,7 +22,18 @@ from streamparse.dialects.table.thoughts import THOUGHTS
 
 __all__ = ["DIALECTS", "THOUGHTS"]
 
-_MODULES = (json_rows, array_rows, marker_rows, tag_rows, typed_rows, pair_rows, python_rows, literal_rows, channel_rows)
+_MODULES = (
+    json_rows,
+    array_rows,
+    marker_rows,
+    tag_rows,
+    typed_rows,
+    pair_rows,
+    child_rows,
+    python_rows,
+    literal_rows,
+    channel_rows,
+)
 
 DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in module.ROWS}
 """Every dialect by name.  Where two share an opener and both could read what follows, the first does."""

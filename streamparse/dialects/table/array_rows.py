@@ -26,6 +26,7 @@ _MISTRAL = Dialect(
     models="Mistral 7B v0.3, Mixtral 8x22B, Mistral Nemo, Mistral Large 2407, Codestral",
     example='[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "123456789"}]',
     drops=("[/TOOL_CALLS]", "</s>"),
+    thoughts=("mistral",),
 )
 
 _TOOL_CALLS = Dialect(
@@ -35,6 +36,7 @@ _TOOL_CALLS = Dialect(
     JsonCalls(closes=("</tool_calls>",), opens=("<tool_calls>",)),
     models="Jamba 1.5, Hunyuan-A13B, Apriel 1.5 and 1.6",
     example='<tool_calls>[{"name": "get_weather", "arguments": {"city": "Paris"}}]</tool_calls>',
+    thoughts=("apriel",),
 )
 
 _TOOLCALL_UPPER = Dialect(
@@ -54,6 +56,7 @@ _GRANITE = Dialect(
     models="Granite 3.0 to 3.3",
     example='<|tool_call|> [{"name": "get_weather", "arguments": {"city": "Paris"}}]',
     drops=("<response>", "</response>", "<|end_of_text|>"),
+    thoughts=("granite-phrase",),
 )
 
 _FUNCTOOLS = Dialect(
@@ -77,8 +80,8 @@ _COHERE = Dialect(
         ids=("tool_call_id", "id"),
     ),
     models="Command R7B, Command A, Command A Reasoning, Command 4",
-    example='<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}\n'
-    "]<|END_ACTION|>",
+    example='<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", '
+    '"parameters": {"city": "Paris"}}\n]<|END_ACTION|>',
     drops=(
         "<|START_RESPONSE|>",
         "<|END_RESPONSE|>",
@@ -88,6 +91,7 @@ _COHERE = Dialect(
         "<|CHATBOT_TOKEN|>",
         "<|END_OF_TURN_TOKEN|>",
     ),
+    thoughts=("cohere",),
 )
 
 _FENCE = r"[ \t]{0,8}(?:\r?\n)?[ \t]{0,8}```(?:json)?"
@@ -111,6 +115,7 @@ _APERTUS = Dialect(
     models="Apertus 8B and 70B",
     example='<|tools_prefix|>[{"get_weather": {"city": "Paris"}}]<|tools_suffix|>',
     drops=("<|tools_suffix|>", "<|assistant_end|>"),
+    thoughts=("apertus",),
 )
 
 _XLAM = Dialect(

@@ -55,7 +55,7 @@ _BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<\n]{{0,64}}<\|constrain\|>xm
 _BEAM = Dialect(
     "beam",
     _OPENERS,
-    _BEAM_CALL,
+    HEADER,
     Channels(
         markup=XmlParams(
             call=_BEAM_CALL,
@@ -76,6 +76,8 @@ _BEAM = Dialect(
     drops=ENDS,
 )
 
+_PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
+
 _HARMONY = Dialect(
     "harmony",
     (
@@ -85,12 +87,12 @@ _HARMONY = Dialect(
         Opener("commentary to=", inclusive=True, placed="start", auto="start"),
         Opener("assistantcommentary to=", inclusive=True, auto="declared"),
     ),
-    rf"(?:{HEADER}|{STRIPPED})",
-    Either(HEADER, Channels(), StrippedChannels()),
+    rf"(?:{_PLAIN_HEADER}|{STRIPPED})",
+    Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
     models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
     example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
     thoughts=("harmony",),
     drops=ENDS,
 )
 
-ROWS = (_MUSE, _BEAM, _HARMONY)
+ROWS = (_MUSE, _HARMONY, _BEAM)

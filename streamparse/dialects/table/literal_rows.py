@@ -14,7 +14,9 @@ _GEMMA4 = Dialect(
     BraceCalls('<|"|>', closes=("<tool_call|>",)),
     models="Gemma 4",
     example='<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>',
+    in_thought="resumes",
     thoughts=("gemma4",),
+    drops=("<turn|>", "<eos>", "<end_of_turn>"),
 )
 
 _FUNCTIONGEMMA = Dialect(

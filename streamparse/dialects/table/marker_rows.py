@@ -17,11 +17,12 @@ _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s]{{1,64}}){GAP})?(
 _MISTRAL = Dialect(
     "mistral-v11",
     (*markers("[TOOL_CALLS]"), _STRIPPED),
-    rf"{GAP}{_MISTRAL_HEAD}{GAP}\{{",
-    MarkedCalls(_MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME}(?:\[ARGS\])?\{{"),
+    rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:\{{|(?<=\])\")",
+    MarkedCalls(_MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME}(?:\[ARGS\])?\{{{GAP}[\"}}]"),
     models="Mistral Small 3.1 and 3.2, Magistral, Devstral, Ministral 3, Mistral Medium 3",
     example='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
     drops=("</s>",),
+    thoughts=("mistral",),
 )
 
 
@@ -35,7 +36,7 @@ _DEEPSEEK_BEGIN = r"<[｜|]tool[▁_ ]call[▁_ ]begin[｜|]>"
 _DEEPSEEK_FENCE = rf"(?:{GAP}```(?:json)?)?+"
 _DEEPSEEK_FUNCTION = (
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?function"
-    rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
+    rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}(?:{GAP}{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
 )
 _DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
 _DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
@@ -43,7 +44,7 @@ _DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("to
 _DEEPSEEK_CALLS = MarkedCalls(
     rf"(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME})",
     closes=("```", *_deepseek("tool", "call", "end")),
-    again=rf"(?:{_DEEPSEEK_BEGIN}|function{GAP}{_DEEPSEEK_SEP})",
+    again=rf"{GAP}(?:{_DEEPSEEK_BEGIN}|function{GAP}{_DEEPSEEK_SEP})",
     block_closes=_deepseek("tool", "calls", "end"),
     opens=_deepseek("tool", "call", "begin"),
 )
@@ -83,15 +84,19 @@ _KIMI_HEAD = rf"(?:<\|tool_call_begin\|>{GAP})?{_KIMI_ID}{GAP}(?:{_KIMI_ARGUMENT
 
 _KIMI = Dialect(
     "kimi-k2",
-    (*markers(*_KIMI_SECTIONS, _KIMI_BEGIN), Opener("functions.", inclusive=True, placed="start", auto="start")),
+    (
+        *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
+        Opener("functions.", inclusive=True, placed="start", auto="start", declared=True),
+    ),
     rf"{GAP}{_KIMI_HEAD}{GAP}(?:[{{\"]|<\|tool_call_end\|>)",
     KimiCalls(
         _KIMI_HEAD,
         closes=(_KIMI_END,),
-        again=r"(?:<\|tool_call_begin\|>|functions\.)",
+        again=rf"{GAP}(?:<\|tool_call_begin\|>|functions\.)",
         block_closes=_KIMI_SECTION_ENDS,
         opens=(_KIMI_BEGIN,),
     ),
+    thoughts=("think-old-kimi",),
     models="Kimi K2 Instruct, K2 Thinking, K2.5, K2.6",
     example="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
     '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
@@ -111,13 +116,14 @@ _SOLAR = Dialect(
     MarkedCalls(
         _SOLAR_HEAD,
         closes=("<|tool_call:end|>",),
-        again=r"<\|tool_call:begin\|>",
+        again=rf"{GAP}<\|tool_call:begin\|>",
         block_closes=("<|calls|>",),
     ),
     models="Solar Open 100B",
     example="<|begin|>assistant<|tool_calls|><|tool_call:begin|>call_0<|tool_call:name|>get_weather<|tool_call:args|>"
     '{"city": "Paris"}<|tool_call:end|><|calls|>',
     drops=("<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|end|>", "<|calls|>", "<|flush|>"),
+    thoughts=("solar",),
 )
 
 
@@ -139,7 +145,7 @@ _PLAMO = Dialect(
     MarkedCalls(
         _PLAMO_HEAD,
         closes=_plamo("end_tool_arguments", "end_tool_request"),
-        again=r"<\|plamo:begin_tool_(?:request|name):plamo\|>",
+        again=rf"{GAP}<\|plamo:begin_tool_(?:request|name):plamo\|>",
         block_closes=_plamo("end_tool_requests"),
     ),
     models="PLaMo 3",
@@ -149,8 +155,14 @@ _PLAMO = Dialect(
     "<|plamo:end_tool_requests:plamo|>",
     in_thought="ends",
     drops=_plamo(
-        "begin_tool_requests", "end_tool_requests", "begin_tool_request", "end_tool_request", "begin_tool_name"
+        "begin_tool_requests",
+        "end_tool_requests",
+        "begin_tool_request",
+        "end_tool_request",
+        "begin_tool_name",
+        "end_think",
     ),
+    thoughts=("plamo",),
 )
 
 _FUNCTIONARY_HEAD = rf"(?:>>>)?{NAME}[ \t]{{0,8}}\r?\n(?={GAP}\{{)"
@@ -159,7 +171,7 @@ _FUNCTIONARY = Dialect(
     "functionary-v3.2",
     (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named"), _STRIPPED),
     rf"(?:{_FUNCTIONARY_HEAD}|all[ \t]{{0,8}}\r?\n)",
-    RecipientCalls(_FUNCTIONARY_HEAD, again=">>>", opens=(">>>",)),
+    RecipientCalls(_FUNCTIONARY_HEAD, again=rf"{GAP}>>>", opens=(">>>",)),
     models="Functionary v3.2",
     example='>>>get_weather\n{"city": "Paris"}',
     drops=(">>>all\n", "<|eot_id|>"),
@@ -172,7 +184,7 @@ _FUNCTION_TAG = Dialect(
     MarkedCalls(
         r"<function=(?P<name>[^>\s]{1,256})>",
         closes=("</function>",),
-        again="<function=",
+        again=rf"{GAP}<function=",
         block_closes=("<|eom_id|>", "<|eot_id|>"),
     ),
     models="Functionary v3.1, Llama 3.1 with custom tools",

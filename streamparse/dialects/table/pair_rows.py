@@ -45,6 +45,7 @@ _K2_HORIZON = Dialect(
     (Opener("<ifm|tool_calls>", inclusive=True), Opener("<ifm|tool_call>", inclusive=True)),
     rf"(?:{_IFM.call})|{_IFM_OPEN}{GAP}[\[{{]",
     Either(_IFM.call, _IFM, _IFM_JSON),
+    thoughts=("ifm", "ifm-fast", "ifm-faster"),
     models="K2-v3, K2 Horizon",
     drops=("</ifm|tool_calls>",),
     example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"

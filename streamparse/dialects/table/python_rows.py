@@ -11,7 +11,7 @@ __all__ = ["ROWS"]
 
 _CALL = rf"\s{{0,64}}{CALL_HEAD}"
 _CALLS = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"
-_LIST = rf"\[\s{{0,64}}{CALL_HEAD}"
+_LIST = rf"\s{{0,64}}\[\s{{0,64}}{CALL_HEAD}"
 _LIKE_JSON = r"\s{0,64}(?:\[\s{0,64})?\{"
 _LFM2_CLOSES = ("<|tool_call_end|>",)
 _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>")
@@ -21,6 +21,7 @@ _PYTHONIC = Dialect(
     (
         Opener("[", inclusive=True, auto="start", placed="start"),
         Opener("[", inclusive=True, auto="start", declared=True),
+        Opener("<|python_start|>"),
     ),
     _LIST,
     PythonCalls(closes=_LLAMA_CLOSES),

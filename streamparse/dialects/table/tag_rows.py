@@ -42,6 +42,7 @@ _SEED_OSS = Dialect(
     (*_inside("<seed:tool_call>"), _FUNCTION),
     (_SEED := function_tags("seed:tool_call")).call,
     _SEED,
+    thoughts=("seed",),
     models="Seed-OSS-36B",
     example="<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n"
     "</seed:tool_call>",
@@ -56,6 +57,7 @@ _OLD_INVOKE = child_tags(
     rf"{GAP}</{_NAMESPACE}tool_name>",
     call_begin=rf"<(?:{_BLOCK}|{_NAMESPACE}invoke)>",
     call_close=rf"(?:</{_NAMESPACE}parameters>{GAP})?</{_NAMESPACE}invoke>",
+    begins=("<invoke>", "<function_calls>"),
     block_close=f"</{_BLOCK}>",
     lead=f"<{_NAMESPACE}parameters>",
 )
@@ -64,6 +66,7 @@ _ANTHROPIC_INVOKE = Dialect(
     _inside("<function_calls>", f"<{_NS}function_calls>", "<invoke name=", f"<{_NS}invoke name=", "<invoke>"),
     f"(?:{_INVOKE.call})|(?:{_OLD_INVOKE.call})",
     Either(_INVOKE.call, _INVOKE, _OLD_INVOKE),
+    thoughts=("thinking",),
     models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
     example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</function_calls>",
@@ -113,7 +116,8 @@ _DOTS = Dialect(
 )
 
 _PARAM = XmlParams(
-    call=r"<function\s{1,8}name=[\"']?(?P<name>[^<>\s\"']{1,256}?)[\"']?\s{0,8}(?P<empty>/)?>",
+    call=r"<function\s{1,8}name=[\"']?(?P<name>[^<>\s\"']{1,256}?)[\"']?\s{0,8}"
+    rf"(?:(?P<empty>/)>|>(?={GAP}(?:<param\s|<arguments>|</function>|\{{)))",
     call_begin=r"<function\s",
     call_close=rf"(?:</arguments>{GAP})?</function>",
     block_close="(?!)",

@@ -12,14 +12,17 @@ __all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
-_WORD = r"[\w.:/-]{1,256}"
+_WORD = r"[\w.:/-]{1,256}+"
+_BREAKS = r"(?:[ \t\r\n]|\\n)"
+"""A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
 
 def function_tags(block: str, trim: bool = True) -> XmlParams:
     """`<function=NAME>` and `<parameter=KEY>`; also as `<function name="NAME">`."""
+    inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
+    name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
     return XmlParams(
-        call=rf"(?:<{block}>{GAP}){{0,3}}<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
-        rf"(?:\s{{0,8}}>|(?={GAP}<(?:parameter|/function)))",
+        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}>|{inside})|{name}(?:\s{{0,8}}>)?{inside})",
         call_begin=rf"<(?:{block}>|function[=\s])",
         call_close="</function>",
         block_close=f"</{block}>",
@@ -38,9 +41,10 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
     `prefix` is a pattern of what stands before the word of each tag, and `begins` are the literals that tags begin
     with; `block` is the pattern of the block's tag, `lead` what may stand before each invocation.
     """
+    inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"
+    name = rf"{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}"
     return XmlParams(
-        call=rf"(?:<{block}>{GAP}){{0,3}}{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}"
-        r"\s{0,8}(?P<empty>/)?>",
+        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?P<empty>/)?>|{name}(?:(?P<empty>/)>|>{inside}))",
         call_begin=rf"(?:<{block}>|{lead}<{prefix}invoke\s)",
         call_close=f"</{prefix}invoke>",
         block_close=block_close or f"</{block}>",
@@ -53,17 +57,23 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
     )
 
 
-def child_tags(call: str, call_begin: str, call_close: str, block_close: str = "(?!)", lead: str = "") -> XmlParams:
-    """`<KEY>VALUE</KEY>`: the tag of a parameter is its name.  No other tag ends a value."""
+def child_tags(
+    call: str, call_begin: str, call_close: str, begins: tuple[str, ...], block_close: str = "(?!)", lead: str = ""
+) -> XmlParams:
+    """`<KEY>VALUE</KEY>`: the tag of a parameter is its name; also `<parameter name="KEY">`.
+
+    No other tag ends a value, for it may hold tags.  `begins` are the literals that a call begins with.
+    """
+    words = "parameter|param|argument|arg"
     return XmlParams(
         call=call,
         call_begin=call_begin,
         call_close=call_close,
         block_close=block_close,
-        parameter=r"<(?P<key>[A-Za-z_][\w.-]{0,255})>",
+        parameter=rf"<(?:(?:{words})\s{{1,8}}name={_QUOTE}(?P<key>[^<>\"']{{1,256}}?){_QUOTE}|(?P<key>[A-Za-z_][\w.-]{{0,255}}))>",
         parameter_begin=r"<[A-Za-z_]",
-        parameter_close=f"</{KEY}>",
-        stops=("</",),
+        parameter_close=rf"</(?:{words}|{KEY})>",
+        stops=("</", *begins),
         lead=lead,
         unclosed=False,
     )
@@ -77,10 +87,12 @@ def pair_tags(mark: str, word: str) -> XmlParams:
     """
     m = mark.replace("|", r"\|")
     end = r"(?::\w{1,32})?>"
-    begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}[^<>\n]{{1,64}}</{m}arg_key)"
+    key = rf"[^<>\n]{{1,64}}</{m}arg_key"
+    begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
+    inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}"
     call = (
-        rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}{GAP}(?P<name>{_WORD})(?:\\n){{0,3}}{GAP}"
-        rf"(?:<{m}tool_sep{end}|(?={begin}|<{m}arg_value{end}|</{m}{word}{end}))"
+        rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}{GAP}(?P<name>{_WORD})"
+        rf"(?:{_BREAKS}{{0,64}}(?:<{m}tool_sep{end}|(?={inside}))|{_BREAKS}{{1,64}}(?={key}))"
     )
     return XmlParams(
         call=call,
@@ -91,7 +103,8 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         parameter_begin=begin,
         parameter_close=f"</{m}arg_value{end}",
         stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),
-        value_open=rf"{GAP}(?:(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
-        rf"<{m}arg_value{end}|(?=[^\s<]))",
+        value_open=rf"(?:{_BREAKS}{{0,64}}(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
+        rf"<{m}arg_value{end}|{GAP}(?=[^\s<\\]))",
         trim=False,
+        hollow=False,
     )

@@ -1,4 +1,8 @@
-"""Ways to mark reasoning in text."""
+"""Ways to mark reasoning in text.
+
+Some formats mark it in the header of a message; there the grammar of the envelope opens the thought, and the row
+says what ends one that was open from the start.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,41 @@ from streamparse.dialects.grammar import Thought
 
 __all__ = ["THOUGHTS"]
 
-THOUGHTS: dict[str, Thought] = {
-    "think": Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
-    "thinking": Thought("thinking", ("<thinking>",), ("</thinking>",), models="Claude-style prompts"),
-}
+_HARMONY = "<|channel|>analysis<|message|>"
+_MUSE = "to=self<|message|>"
+
+_ROWS = (
+    Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
+    Thought("thinking", ("<thinking>",), ("</thinking>",), models="prompted in the style of Claude"),
+    Thought("think-old-kimi", ("◁think▷",), ("◁/think▷",), models="Kimi-VL, Kimi k1.5"),
+    Thought("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3"),
+    Thought("seed", ("<seed:think>",), ("</seed:think>",), models="Seed-OSS"),
+    Thought("mm", ("<mm:think>",), ("</mm:think>",), models="MiniMax-M3"),
+    Thought("ifm", ("<ifm|think>",), ("</ifm|think>",), models="K2 Horizon"),
+    Thought("ifm-fast", ("<ifm|think_fast>",), ("</ifm|think_fast>",), models="K2 Horizon"),
+    Thought("ifm-faster", ("<ifm|think_faster>",), ("</ifm|think_faster>",), models="K2 Horizon"),
+    Thought("cohere", ("<|START_THINKING|>",), ("<|END_THINKING|>",), models="Command A Reasoning, Command R7B"),
+    Thought("apertus", ("<|inner_prefix|>",), ("<|inner_suffix|>",), models="Apertus"),
+    Thought("gemma4", ("<|channel>thought\n", "<|channel>"), ("<channel|>",), models="Gemma 4"),
+    Thought("harmony", (), ("<|end|>",), models="gpt-oss, Beam", echoes=(_HARMONY, "<|start|>assistant" + _HARMONY)),
+    Thought("muse", (), ("<|eom|>",), models="Muse-Glimmer, Muse Spark", echoes=(_MUSE, " " + _MUSE)),
+    Thought(
+        "inkling",
+        ("<|message_model|><|content_thinking|>", "<|content_thinking|>"),
+        ("<|end_message|>",),
+        models="Inkling",
+    ),
+    Thought("kimi-k3", ("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",), models="Kimi K3"),
+    Thought("plamo", ("<|plamo:begin_think:plamo|>",), ("<|plamo:end_think:plamo|>",), models="PLaMo 3"),
+    Thought("solar", ("<|begin|>assistant<|think|>", "<|think|>"), ("<|end|>",), models="Solar Open"),
+    Thought(
+        "granite-phrase",
+        ("Here is my thought process:", "Here's my thought process:"),
+        ("Here is my response:", "Here's my response:"),
+        models="Granite 3.2",
+    ),
+    Thought("apriel", ("Here are my reasoning steps:\n",), ("[BEGIN FINAL RESPONSE]",), models="Apriel 1.5 and 1.6"),
+)
+
+THOUGHTS: dict[str, Thought] = {row.name: row for row in _ROWS}
 """Every way to mark reasoning in text, by name."""

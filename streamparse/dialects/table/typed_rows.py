@@ -69,6 +69,7 @@ _KIMI_K3 = Dialect(
     (Opener("<|open|>tools<|sep|>", inclusive=True), Opener("<|open|>call ", inclusive=True)),
     _XTML.call,
     _XTML,
+    thoughts=("kimi-k3",),
     models="Kimi K3",
     in_thought="ends",
     drops=("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>tools<|sep|>", "<|close|>message<|sep|>"),

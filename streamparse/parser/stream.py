@@ -1,68 +1,26 @@
-"""Bytes in, events out; no I/O: the rooms below, joined behind `feed` and `close`.
-
-bytes ─ frames ─▶ wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler ─▶ list[Event]
-"""
+"""A response in, cut anywhere; events out."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from streamparse.assembler import Assembler, At, Halt
-from streamparse.dialects import InBand
+from streamparse.assembler import At, Halt
 from streamparse.events import Event
 from streamparse.frames import NDJSON, SSE, AutoFramer, AWSEventStream, Fault, Frame, Framer
 from streamparse.limits import Limits
-from streamparse.recover import recover
-from streamparse.response import ParsedResponse
-from streamparse.sink import Sink
+from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.stats import Stats
-from streamparse.tools import Toolset
 from streamparse.wires import WIRES, Wire, detect
 
-__all__ = ["Dialects", "Reasoning", "StreamParser", "TextParser"]
-
-Dialects: TypeAlias = Iterable[str] | Literal["auto"]
-Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+__all__ = ["StreamParser"]
 
 _UNDECIDED_FRAMES = 16
 
 
-class _Parser:
-    """What both parsers share: the assembler, the sink in front of it, and the end."""
-
-    def __init__(
-        self, dialects: Dialects, tools: Iterable[Any] | None, reasoning: Reasoning, limits: Limits, strict: bool
-    ) -> None:
-        if reasoning not in ("auto", "open", "closed"):
-            raise ValueError(f"unknown reasoning {reasoning!r}; known are: auto, open, closed")
-        self._tools = Toolset.of(tools)
-        self._limits = limits
-        self._assembler = Assembler(self._tools, limits, mode="strict" if strict else "lenient")
-        names = dialects if isinstance(dialects, str) else tuple(dialects)
-        self._inband = InBand(self._assembler, names, self._tools, reasoning, limits) if names else None
-        self._sink: Sink = self._inband or self._assembler
-        self._closed = False
-        self._flowing = True
-
-    @property
-    def response(self) -> ParsedResponse:
-        """The answer so far."""
-        return self._assembler.response
-
-    def _end(self, truncated: str | None, end: int) -> None:
-        """Close the rooms in the order of the flow; `end` is the offset of the end."""
-        if self._inband is not None:
-            self._inband.close()
-        self._assembler.place = At(end)
-        if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
-            recover(self._assembler.response.content, self._tools, self._assembler, self._limits)
-        self._assembler.close(truncated)
-
-
-class StreamParser(_Parser):
+class StreamParser(BaseParser):
     """Parses one response, fed as it comes.
 
     `wire` is a name of `WIRES` or "auto" (told from the first frame); `dialects` names of `DIALECTS`, "auto" or
@@ -112,14 +70,14 @@ class StreamParser(_Parser):
         try:
             message = decode(data)
         except (ValueError, RecursionError):
-            return self._run([Frame(data, b"", self._assembler.place.offset or 0)])
+            return self._run([Frame(data, b"", self._record.place.offset or 0)])
         try:
             self._take(message)
         except Halt:
             self._stop_flowing()
-        assembler = self._assembler
-        events = assembler.events
-        assembler.events = []
+        record = self._record
+        events = record.events
+        record.events = []
         return events
 
     def close(self) -> list[Event]:
@@ -147,10 +105,10 @@ class StreamParser(_Parser):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _run(self, frames: list[Frame]) -> list[Event]:
-        assembler = self._assembler
+        record = self._record
         try:
             for frame in frames:
-                assembler.place = frame
+                record.place = frame
                 self._tell(frame)
             self._frames += len(frames)
             if self._framer.error is not None:
@@ -159,7 +117,7 @@ class StreamParser(_Parser):
                 self._hurry()
         except Halt:
             self._stop_flowing()
-        return assembler.take()
+        return record.take()
 
     def _hurry(self) -> None:
         """Once framing and wire are known, take the short way for single events."""
@@ -167,7 +125,7 @@ class StreamParser(_Parser):
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
         if self._wire is not None and isinstance(framer, (SSE, NDJSON, AWSEventStream)):
-            self._assembler.place = framer
+            self._record.place = framer
             self._single = framer.single
             self._decode = self._wire.decode
             self._take = self._wire.take
@@ -199,17 +157,17 @@ class StreamParser(_Parser):
         return self._run([frame])
 
     def _halt(self, code: str, message: str) -> list[Event]:
-        self._assembler.place = At(self._framer.received)
+        self._record.place = At(self._framer.received)
         if self._flowing:
             self._stop_flowing()
             try:
                 self._assembler.halt(code, message)
             except Halt:
                 pass
-        return self._assembler.take()
+        return self._record.take()
 
     def _stop(self, fault: Fault) -> None:
-        self._assembler.place = fault
+        self._record.place = fault
         self._assembler.halt(fault.code, fault.message)
 
     def _decide(self, frame: Frame) -> None:
@@ -228,7 +186,7 @@ class StreamParser(_Parser):
         self._tell = wire.frame
         waiting, self._undecided = self._undecided, []
         for frame in waiting:
-            self._assembler.place = frame
+            self._record.place = frame
             wire.frame(frame)
 
     def _give_up(self) -> None:
@@ -252,13 +210,13 @@ class StreamParser(_Parser):
             try:
                 if self._wire is None and self._undecided:
                     self._give_up()
-                self._assembler.place = At(self._framer.received + self._message_bytes)
+                self._record.place = At(self._framer.received + self._message_bytes)
                 if self._wire is not None:
                     self._wire.close()
                 self._end(truncated, self._framer.received + self._message_bytes)
             except Halt:
                 self._flowing = False
-        return [*events, *self._assembler.take()]
+        return [*events, *self._record.take()]
 
 
 def _jsonable(value: Any) -> Any:
@@ -266,59 +224,3 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
     return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-class TextParser(_Parser):
-    """Parses text alone, for users whose SDK has decoded the wire: `feed` takes the text as it comes.
-
-    The end of the text is the caller's word, so `Done.ok` is true unless a call was cut.
-    """
-
-    def __init__(
-        self,
-        dialects: Dialects = "auto",
-        *,
-        tools: Iterable[Any] | None = None,
-        reasoning: Reasoning = "auto",
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        super().__init__(dialects, tools, reasoning, limits, strict=False)
-        self._length = 0
-        if self._inband is not None:
-            self._inband.moved = self._mark
-
-    def _mark(self, left: int) -> None:
-        """Errors in a call carry the place of its marker, in characters."""
-        self._assembler.place = At(self._length - left)
-
-    def feed(self, text: str) -> list[Event]:
-        """Take the next piece of text; return the events that it completes."""
-        if self._closed:
-            raise RuntimeError("feed() after close()")
-        if not self._flowing or not text:
-            return []
-        self._length += len(text)
-        try:
-            self._sink.text(text)
-        except Halt:
-            self._flowing = False
-        return self._assembler.take()
-
-    def close(self) -> list[Event]:
-        """Take the end of the text.  The last event is always `Done`; a second call returns nothing."""
-        if self._closed or not self._flowing:
-            self._closed = True
-            return []
-        self._closed = True
-        self._assembler.end()
-        try:
-            self._end(None, self._length)
-        except Halt:
-            pass
-        return self._assembler.take()
-
-    @property
-    def stats(self) -> Stats:
-        """What was read so far, in numbers; `bytes` counts characters here."""
-        dialect = self._inband.found if self._inband is not None else None
-        return Stats.of(self._assembler.response, bytes=self._length, dialect=dialect)

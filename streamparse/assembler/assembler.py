@@ -1,0 +1,144 @@
+"""Where the verbs end: text, items, token counts and the end of the turn become events; calls are in `calls`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+from msgspec.structs import replace
+
+from streamparse.assembler.calls import Calls, mint_ids
+from streamparse.assembler.record import Halt, Record
+from streamparse.events import (
+    Done,
+    ProviderItem,
+    ReasoningDelta,
+    RefusalDelta,
+    Scope,
+    TextDelta,
+    ToolCallRevoked,
+)
+from streamparse.jsonread import Mode
+from streamparse.limits import Limits
+from streamparse.response import ParsedResponse
+from streamparse.sink import Outcome
+from streamparse.tools import Toolset
+
+__all__ = ["Assembler"]
+
+
+class Assembler:
+    """The sink at the end of the line: turns verbs into events, and keeps their sum."""
+
+    def __init__(
+        self, tools: Toolset, limits: Limits, mint: Callable[[], str] | None = None, mode: Mode = "lenient"
+    ) -> None:
+        self.record = Record()
+        calls = self._calls = Calls(self.record, tools, limits, mode, mint or mint_ids(), self.halt)
+        self.call_start = calls.start
+        self.call_arguments = calls.arguments
+        self.call_teller = calls.teller
+        self.call_whole = calls.whole
+        self.call_end = calls.end
+        self.call_repaired = calls.repaired
+        self.call_error = calls.error
+        self._waiting = calls.waiting
+        self._content = StringIO()
+        self._add_content = self._content.write
+        self._reasoning = StringIO()
+        self._refusal = StringIO()
+        self._failed = ""  # why the turn does not count
+        self._taken_back = ""  # why the server took the turn back, if it did
+        self._done = False
+        self.ended = False
+        """Whether the server ended its turn."""
+
+    @property
+    def calls_found(self) -> int:
+        """How many calls have started so far."""
+        return len(self._calls)
+
+    @property
+    def response(self) -> ParsedResponse:
+        """The answer so far."""
+        response = self.record.response
+        response.content = self._content.getvalue()
+        response.reasoning = self._reasoning.getvalue()
+        response.refusal = self._refusal.getvalue()
+        return response
+
+    def text(self, text: str) -> None:
+        if self._waiting:
+            self._calls.supersede()
+        self._add_content(text)
+        self.record.events.append(TextDelta(text))
+
+    def reasoning(self, text: str) -> None:
+        if self._waiting:
+            self._calls.supersede()
+        self._reasoning.write(text)
+        self.record.events.append(ReasoningDelta(text))
+
+    def refusal(self, text: str) -> None:
+        if self._waiting:
+            self._calls.supersede()
+        self._refusal.write(text)
+        self.record.events.append(RefusalDelta(text))
+
+    def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        self.record.events.append(ProviderItem(kind, data, index))
+        self.record.response.items.append({"kind": kind, "data": data, "index": index})
+
+    # -- the end -------------------------------------------------------------------------------------
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        self.record.response.usage = {**(self.record.response.usage or {}), **usage}
+
+    def finish(self, reason: str, outcome: Outcome = "stop") -> None:
+        self.record.response.finish_reason = reason
+        self.ended = True
+        if outcome == "failed":
+            self._take_back(reason)
+        elif outcome == "stop":
+            self._calls.settle_pending()
+
+    def end(self) -> None:
+        self.ended = True
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        self.record.error(scope, code, message, None, offset)
+        if code == "provider_error":
+            self._take_back(code)
+        elif scope == "stream":
+            self._failed = self._failed or code
+
+    def halt(self, code: str, message: str) -> None:
+        """End the parse at a stream limit, with `Done`; raises `Halt`."""
+        self.error("stream", code, message)
+        self.close()
+        raise Halt(code)
+
+    def close(self, truncated: str | None = "stream_truncated") -> None:
+        """Give up what is open and make `Done`; `truncated` is the code for a turn that never ended."""
+        if self._done:
+            return
+        self._done = True
+        if truncated and not self.ended and not self._failed:
+            self.record.error("stream", truncated, "the body ended before the server ended its turn")
+            self._failed = truncated
+        self._calls.give_up()
+        if self._taken_back:
+            self._take_back(self._taken_back)
+        response = self.record.response
+        response.ok = not self._failed
+        self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
+
+    def _take_back(self, reason: str) -> None:
+        """The server ended the turn with a failure: no call of it stands."""
+        self._failed = self._taken_back = reason
+        calls = self.record.response.tool_calls
+        for position, call in enumerate(calls):
+            if not call.revoked:
+                calls[position] = replace(call, revoked=True)
+                self.record.events.append(ToolCallRevoked(call.index, call.id, reason))

@@ -1,0 +1,106 @@
+"""One call's state.
+
+    call_start ─▶ PENDING ─▶ OPEN ─▶ CLOSED
+                     │  └────▶ ODD ──▲
+                     └───────────────┘
+
+PENDING: nothing that counts has come (blanks, or `{` `}` that may be a placeholder); nothing was streamed.
+OPEN: the root object has begun; each fragment is a delta at once.
+ODD: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
+until the call is over.  CLOSED: complete, or given up with an error; what follows may add nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from typing import Any, Final
+
+from streamparse.events import Source
+from streamparse.jsonread import JSONError, Mode, read
+from streamparse.jsonscan import Scanner
+from streamparse.limits import Limits
+
+__all__ = ["CLOSED", "ODD", "OPEN", "PENDING", "CallState", "most"]
+
+PENDING: Final = 0
+OPEN: Final = 1
+ODD: Final = 2
+CLOSED: Final = 3
+
+
+class CallState:
+    """A call from its start to its end; only the assembler changes it."""
+
+    __slots__ = (
+        "doubled",
+        "head",
+        "id",
+        "index",
+        "name",
+        "repaired",
+        "room",
+        "scanner",
+        "source",
+        "state",
+        "text",
+        "write",
+    )
+
+    def __init__(self, index: int, id: str, name: str, source: Source, limits: Limits) -> None:
+        self.index = index
+        self.id = id
+        self.name = name
+        self.source = source
+        self.state = PENDING if source == "native" else OPEN
+        self.head = ""  # what came while PENDING
+        self.text = StringIO()
+        self.write = self.text.write
+        self.room = most(limits.max_call_args)  # characters that still fit
+        # For a call found in text it is the grammar that watches for the end.
+        self.scanner = Scanner(limits.max_depth) if source == "native" else None
+        self.repaired = False
+        self.doubled = False  # the same call came the other way too
+
+    @property
+    def closed(self) -> bool:
+        return self.state == CLOSED
+
+    @property
+    def pending(self) -> bool:
+        return self.state == PENDING
+
+    @property
+    def raw(self) -> str:
+        """The argument text as it came."""
+        return self.head + self.text.getvalue()
+
+    def restart(self) -> None:
+        """Forget the argument text."""
+        self.head = ""
+        self.text = StringIO()
+        self.write = self.text.write
+
+    def arguments(self, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
+        """Read the argument text; a value in a string (encoded twice) counts as a repair.
+
+        Raises JSONError if it is no object.
+        """
+        raw = self.text.getvalue()
+        try:
+            reading = read(raw, mode, limits)
+        except JSONError:
+            if self.source == "native" or mode == "strict":
+                raise
+            reading = read(raw, "heal", limits)
+        value, repaired = reading.value, bool(reading.repairs) or self.repaired
+        if isinstance(value, str) and mode != "strict":
+            value, repaired = read(value, mode, limits).value, True
+        if not isinstance(value, dict):
+            raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
+        return value, "recovered" if repaired else self.source
+
+
+def most(limit: int | None) -> int:
+    """A limit as a number that can be compared with."""
+    return sys.maxsize if limit is None else limit

@@ -1,0 +1,296 @@
+"""The calls of one answer: each call's life, from its start to its completion or its error.
+
+A native call closes at the brace that closes its root object, for no valid JSON continues after it; that is
+the earliest safe moment.  A call found in text closes when its grammar says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import Any
+
+from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState, most
+from streamparse.assembler.record import Record
+from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallStart
+from streamparse.jsonread import JSONError, Mode
+from streamparse.limits import Limits
+from streamparse.response import BrokenCall, ToolCall
+from streamparse.sink import Call
+from streamparse.tools import Toolset
+
+__all__ = ["Calls", "mint_ids"]
+
+_BLANK = " \t\r\n"
+_UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
+_PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
+_SHOWN = 200
+
+
+def mint_ids() -> Callable[[], str]:
+    """Return a maker of ids for calls that came without one: `call_0`, `call_1`, ..."""
+    numbers = count()
+    return lambda: f"call_{next(numbers)}"
+
+
+class Calls:
+    """The verbs about calls, and what they make.
+
+    `open` holds the calls that are not closed yet, by index; `waiting` those of them that hold a `{}` which
+    may be a placeholder.  `halt` ends the parse at a stream limit and does not return.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        tools: Toolset,
+        limits: Limits,
+        mode: Mode,
+        mint: Callable[[], str],
+        halt: Callable[[str, str], None],
+    ) -> None:
+        self.open: dict[int, CallState] = {}
+        self.waiting: dict[int, CallState] = {}
+        self._record = record
+        self._tools = tools
+        self._limits = limits
+        self._mode: Mode = mode
+        self._mint = mint
+        self._halt = halt
+        self._calls: list[CallState] = []
+        self._room = most(limits.max_pending)  # characters that still fit, all open calls together
+        self._late: set[int] = set()
+        self._ways: set[bool] = set()  # whether calls came natively, and whether in the text
+
+    def __len__(self) -> int:
+        """How many calls have started."""
+        return len(self._calls)
+
+    def start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
+        if self.waiting:
+            self.supersede()
+        limits = self._limits
+        if limits.max_calls is not None and len(self._calls) >= limits.max_calls:
+            self._halt("limit_calls", f"more than {limits.max_calls} calls")
+        if limits.max_open_calls is not None and len(self.open) >= limits.max_open_calls:
+            self._halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
+        call = CallState(len(self._calls), id or self._mint(), name, source, limits)
+        self._calls.append(call)
+        self._ways.add(source == "native")
+        self.open[call.index] = call
+        self._record.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
+        if limits.max_name is not None and len(name) > limits.max_name:
+            self.error(call, "limit_name", f"a name of {len(name)} characters")
+        elif limits.max_id is not None and len(call.id) > limits.max_id:
+            self.error(call, "limit_id", f"an id of {len(call.id)} characters")
+        return call
+
+    def arguments(self, call: Call, fragment: str) -> None:
+        assert isinstance(call, CallState)
+        if call.state == OPEN:
+            if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
+                self._delta(call, fragment)
+            else:
+                self._close_at(call, fragment, end)
+        elif call.state == CLOSED:
+            self._late_text(call, fragment)
+        elif call.state == PENDING:
+            self._begin(call, call.head + fragment)
+        else:
+            call.write(self._fitting(call, fragment))
+
+    def teller(self, call: Call) -> Callable[[str], None]:
+        assert isinstance(call, CallState)
+        assert call.scanner is None, "a native call is watched for its end"
+        return partial(self._delta, call)
+
+    def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        call = self.start(name, id)
+        assert isinstance(call, CallState)
+        call.write(self._fitting(call, arguments))
+        if call.state != CLOSED:
+            self.settle(call, whole=True)
+        return call
+
+    def end(self, call: Call) -> None:
+        assert isinstance(call, CallState)
+        if call.state == CLOSED:
+            return
+        if call.source != "native":
+            self._complete(call)
+        elif call.state != OPEN:  # an open value may not be closed by hearsay
+            self.settle(call)
+
+    def repaired(self, call: Call) -> None:
+        assert isinstance(call, CallState)
+        call.repaired = True
+
+    def error(self, call: Call, code: str, message: str) -> None:
+        assert isinstance(call, CallState)
+        if call.state == CLOSED:
+            return
+        raw = call.raw
+        self._record.response.broken_calls.append(BrokenCall(call.name, raw, call.id, code, call.index))
+        self._close_call(call)
+        self._late.add(call.index)  # what follows belongs to this error
+        self._record.error("call", code, message, call.index)
+
+    # -- inside --------------------------------------------------------------------------------------
+
+    def _begin(self, call: CallState, head: str) -> None:
+        """Decide what a native call's arguments are, as soon as their first characters tell."""
+        undecided = _UNDECIDED.match(head)
+        assert undecided is not None
+        if undecided.end() == len(head) <= _MOST_UNDECIDED:
+            call.head = head
+            return
+        placeholder = _PLACEHOLDER.match(head)
+        if placeholder is not None:
+            self._placeholder(call, head, placeholder.end())
+            return
+        call.head = ""
+        call.state = OPEN if "{" in undecided[0] else ODD
+        self.arguments(call, head)
+
+    def _placeholder(self, call: CallState, head: str, end: int) -> None:
+        """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
+        rest = head[end:].lstrip(_BLANK)
+        if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
+            call.head = ""
+            call.state = OPEN
+            self.arguments(call, head)
+        elif rest:
+            call.head = ""
+            self.waiting.pop(call.index, None)
+            self._begin(call, rest)
+        else:
+            call.head = head[:end]  # blanks behind it are nothing
+            self.waiting[call.index] = call
+
+    def supersede(self) -> None:
+        """The model moved on: what waits behind a `{}` is complete with it."""
+        for call in list(self.waiting.values()):
+            self.settle(call)
+
+    def settle_pending(self) -> None:
+        """The turn is over: native calls that wait for arguments have none."""
+        for call in list(self.open.values()):
+            if call.source == "native" and call.state != OPEN:
+                self.settle(call)
+
+    def give_up(self) -> None:
+        """The stream is over: what is open was cut."""
+        for call in list(self.open.values()):
+            self.error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")
+
+    def settle(self, call: CallState, whole: bool = False) -> None:
+        """The call is over and its text is not an object that closed by itself: read what there is."""
+        text = call.raw
+        kept = text.strip(_BLANK)
+        if kept in ("", "null") and not whole and self._tools.requires_arguments(call.name):
+            self.error(call, "missing_arguments", f"no arguments for {call.name!r}")
+            return
+        if kept in ("", "null"):
+            text = "{}"
+        call.restart()
+        if call.state == ODD or whole:
+            call.room += len(text)  # they were counted when they were kept
+        self._delta(call, text)
+        self._complete(call)
+
+    def _close_at(self, call: CallState, fragment: str, end: int) -> None:
+        """The root object ends within a fragment, or what should be one turns out to be none."""
+        assert call.scanner is not None
+        self._delta(call, fragment[:end])
+        if call.scanner.error is not None:
+            self.error(call, call.scanner.error, f"the arguments of {call.name!r} are not JSON")
+        else:
+            self._complete(call)
+        self._late_text(call, fragment[end:])
+
+    def _delta(self, call: CallState, fragment: str) -> None:
+        size = len(fragment)
+        if size > call.room or size > self._room:
+            fragment = self._fitting(call, fragment)
+        else:
+            call.room -= size
+            self._room -= size
+        if fragment:
+            call.write(fragment)
+            self._record.events.append(ToolCallDelta(call.index, fragment))
+
+    def _fitting(self, call: CallState, fragment: str) -> str:
+        """Return the part of a fragment that fits; if it is not all, the call or the stream is given up."""
+        most = min(call.room, self._room)
+        if call.state == CLOSED:
+            return ""
+        if len(fragment) > most and most == self._room:
+            self._halt("limit_pending", f"the open calls exceed {self._limits.max_pending} characters")
+        if len(fragment) > most:
+            part = fragment[:most]
+            if call.state == OPEN and part:
+                call.write(part)
+                self._record.events.append(ToolCallDelta(call.index, part))
+            self.error(call, "limit_args", f"the arguments exceed {self._limits.max_call_args} characters")
+            return ""
+        call.room -= len(fragment)
+        self._room -= len(fragment)
+        return fragment
+
+    def _complete(self, call: CallState) -> None:
+        if call.state == CLOSED:
+            return
+        raw = call.text.getvalue()
+        try:
+            arguments, source = call.arguments(self._mode, self._limits)
+        except JSONError as error:
+            self.error(call, error.code, f"the arguments of {call.name!r} are not a JSON object: {error.message}")
+            return
+        if self._doubles(call, arguments):
+            self.error(call, "duplicate_call", f"the call of {call.name!r} came both natively and in the text")
+            return
+        self._close_call(call)
+        found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
+        self._record.response.tool_calls.append(found)
+        self._record.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
+
+    def _doubles(self, call: CallState, arguments: dict[str, Any]) -> bool:
+        """Whether the same call came before by the other way: natively and in the text.
+
+        Some servers parse a call and leak its text too.  Of one way, the same call twice is two calls.
+        """
+        if len(self._ways) < 2:
+            return False
+        native = call.source == "native"
+        for earlier in self._record.response.tool_calls:
+            other = self._calls[earlier.index]
+            if (
+                (other.source == "native") != native
+                and not other.doubled
+                and (other.name, earlier.arguments) == (call.name, arguments)
+            ):
+                other.doubled = True
+                return True
+        return False
+
+    def _late_text(self, call: CallState, text: str) -> None:
+        """Text after the end of a call: blanks are nothing, more is an anomaly, told once for each call."""
+        if text.strip(_BLANK) and call.index not in self._late:
+            self._late.add(call.index)
+            self._record.error("frame", "late_arguments", f"text after the arguments of {call.name!r} ({call.id})")
+
+    def _close_call(self, call: CallState) -> None:
+        call.state = CLOSED
+        call.room = -1  # nothing fits any more
+        if self._limits.max_pending is not None:
+            self._room += call.text.tell()
+        self.open.pop(call.index, None)
+        self.waiting.pop(call.index, None)
+
+
+def _shown(word: str) -> str:
+    """Names and ids over every bound are cut in the event that announces them; an error follows it."""
+    return word if len(word) <= 64 * 1024 else word[:_SHOWN]

@@ -1,0 +1,53 @@
+"""What is made: the events, and the response that they sum to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from streamparse.events import Error, Event, Scope
+from streamparse.response import ParsedResponse
+
+__all__ = ["At", "Halt", "Place", "Record"]
+
+
+class Halt(Exception):
+    """A stream limit ended the parse; `Done` has been made.  Never leaves the library."""
+
+
+class Place(Protocol):
+    """Something that stands at an offset of the stream: a frame, a framer."""
+
+    @property
+    def offset(self) -> int | None: ...
+
+
+class At(NamedTuple):
+    """A bare offset."""
+
+    offset: int | None
+
+
+class Record:
+    """The events made since they were taken last, and the sum of all of them.
+
+    `place` is where in the stream the verbs being told come from; errors carry its offset.
+    """
+
+    __slots__ = ("events", "place", "response")
+
+    def __init__(self) -> None:
+        self.place: Place = At(None)
+        self.events: list[Event] = []
+        self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], errors=[])
+
+    def take(self) -> list[Event]:
+        """Return the events made since the last time; the same as swapping `events` for a new list."""
+        events = self.events
+        self.events = []
+        return events
+
+    def error(self, scope: Scope, code: str, message: str, index: int | None = None, offset: int | None = None) -> None:
+        """Make an `Error`, at the place of what is being told unless a closer offset is known."""
+        event = Error(scope, code, message, index, self.place.offset if offset is None else offset)
+        self.events.append(event)
+        self.response.errors.append(event)

@@ -1,0 +1,99 @@
+"""Formats of grammar D in which a parameter's tag is its name."""
+
+from __future__ import annotations
+
+from streamparse.dialects.either import Either
+from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.nested_tags import NestedTags
+from streamparse.dialects.table.tags import child_tags
+from streamparse.dialects.tool_tags import ToolAttributes, ToolTags, ToolText
+from streamparse.dialects.xml_params import GAP, KEY
+
+__all__ = ["ROWS"]
+
+_MARK = "]<]minimax[>["
+_M = r"\]<\]minimax\[>\[\s{0,8}"
+_NAMED = r"\s{1,8}name=[\"']?(?P<name>[^<>\s\"']{1,256}?)[\"']?\s{0,8}(?P<empty>/)?>"
+_NESTED = NestedTags(
+    mark=_M,
+    call=rf"(?:{_M}<tool_call>{GAP}){{0,3}}{_M}<invoke{_NAMED}",
+    call_begin=rf"{_M}<(?:tool_call>|invoke\s)",
+    call_close=f"{_M}</invoke>",
+    block_close=f"{_M}</tool_call>",
+    parameter=rf"{_M}<(?P<key>[^<>\s/]{{1,256}})>",
+    parameter_begin=rf"{_M}<[^<>\s/]{{1,256}}>",
+    parameter_close=f"{_M}</{KEY}>",
+    stops=(_MARK,),
+    trim=False,
+    unclosed=False,
+)
+_STRIPPED = child_tags(
+    call=rf"(?:<tool_call>{GAP}){{0,3}}<invoke{_NAMED}",
+    call_begin=r"<(?:tool_call>|invoke\s)",
+    call_close="</invoke>",
+    begins=("<invoke ", "<tool_call>"),
+    block_close="</tool_call>",
+)
+_MINIMAX_M3 = Dialect(
+    "minimax-m3",
+    (Opener(_MARK, inclusive=True), Opener("<tool_call>", inclusive=True)),
+    rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
+    Either(r"\]", _NESTED, _STRIPPED),
+    thoughts=("mm",),
+    models="MiniMax-M3",
+    example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>{_MARK}</invoke>\n'
+    f"{_MARK}</tool_call>",
+)
+
+_TOOL_NAME_TAG = Dialect(
+    "tool-name-tag",
+    (Opener("<", inclusive=True, auto="declared", each_tool=True),),
+    r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
+    Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})")),
+    thoughts=("thinking",),
+    models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
+    example="<get_weather>\n<city>Paris</city>\n</get_weather>",
+)
+
+_TOOL_TEXT_TAG = Dialect(
+    "tool-text-tag",
+    (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True),),
+    r"<[^\s<>/]{1,256}>",
+    ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>"),
+    models="GLM-5.1 and DeepSeek through routers",
+    example="<bash>ls -l</bash>",
+)
+
+_WORDS = ("tool", "tool_use", "tool_call", "function", "function_call", "xai:function_call")
+_ANY = "(?:" + "|".join(_WORDS) + ")"
+_BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", ">"))
+_INSIDE = "(?:arguments|parameters|args|input|params)"
+_ATTRIBUTE = child_tags(
+    call=rf"<{_ANY}{_NAMED}",
+    call_begin=rf"<{_ANY}\s",
+    call_close=rf"(?:</{_INSIDE}>{GAP})?</{_ANY}>",
+    begins=_BEGINS,
+    lead=f"<{_INSIDE}>",
+)
+_ELEMENT = child_tags(
+    call=rf"<{_ANY}>{GAP}<(?P<word>name|tool_name|function)>{GAP}(?P<name>[^<>\s]{{1,256}}){GAP}</(?P=word)>",
+    call_begin=rf"<{_ANY}>{GAP}<(?:name|tool_name|function)>",
+    call_close=rf"(?:</{_INSIDE}>{GAP})?</{_ANY}>",
+    begins=_BEGINS,
+    lead=f"<{_INSIDE}>",
+)
+_COMMAND = rf"<(?P<tag>{_ANY})>{GAP}(?P<name>[\w.-]{{1,256}})(?=[\s<])\s?"
+_TOOL_TAG = Dialect(
+    "tool-tag",
+    tuple(Opener(begin, inclusive=True, auto="declared") for begin in _BEGINS),
+    rf"(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})|(?:{_COMMAND})|<{_ANY}\s{{1,8}}name=[^<>\s]{{1,256}}\s",
+    Either(
+        rf"<{_ANY}\s",
+        Either(_ATTRIBUTE.call, _ATTRIBUTE, ToolAttributes(rf"<{_ANY}\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\"")),
+        Either(rf"<{_ANY}>{GAP}<", _ELEMENT, ToolText(_COMMAND)),
+    ),
+    models="prompted models, Grok",
+    example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
+)
+
+ROWS = (_MINIMAX_M3, _TOOL_NAME_TAG, _TOOL_TEXT_TAG, _TOOL_TAG)

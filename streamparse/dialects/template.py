@@ -1,0 +1,142 @@
+"""A dialect from what a checkpoint declares of its own answers: the `response_template` of its tokenizer.
+
+A declaration names the fields of a message and what delimits each of them:
+
+    {"fields": {"thinking": {"open": "<think>", "close": "</think>", "content": "text"},
+                "tool_calls": {"open": "<tool_call>", "close": "</tool_call>", "content": "json", ...},
+                "content": {"close": "<|im_end|>", "content": "text"}}}
+
+The format is that of https://huggingface.co/docs/transformers/main/chat_response_parsing
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.dialects.brace_calls import BraceCalls
+from streamparse.dialects.grammar import Body, Dialect, Thought, markers
+from streamparse.dialects.json_calls import JsonCalls
+from streamparse.dialects.marked_calls import MarkedCalls
+from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
+from streamparse.dialects.xml_params import XmlParams
+
+__all__ = ["dialect_from_template"]
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def dialect_from_template(declaration: Mapping[str, Any], name: str = "response-template") -> Dialect:
+    """Return the dialect that a declaration describes; it may stand in `dialects=` wherever a name may.
+
+    Raises ValueError with the reason where it describes what no grammar here reads: a pattern that cannot be read
+    piece by piece, contents other than JSON, brace literals and inline tags, or a call without a name of its own.
+    """
+    fields = declaration.get("fields")
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("tool_calls"), Mapping):
+        raise ValueError("the declaration has no field 'tool_calls'")  # noqa: TRY004 - a value that was declared
+    calls = fields["tool_calls"]
+    opening, closes = _opening(calls), _closes(calls)
+    if not opening.literal:
+        raise ValueError("'tool_calls' does not begin with a literal marker")
+    body, follows = _calls(calls, opening, closes)
+    thinking, content = fields.get("thinking"), fields.get("content")
+    return Dialect(
+        name,
+        markers(opening.literal),
+        follows,
+        body,
+        models="declared by the checkpoint",
+        thoughts=(_thought(name, thinking),) if isinstance(thinking, Mapping) else (),
+        drops=(*_opens(content), *_closes(content)) if isinstance(content, Mapping) else (),
+    )
+
+
+def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> tuple[Body, str]:
+    """The grammar of the calls, and what follows their opening marker."""
+    kind = calls.get("content", "text")
+    arguments = calls.get("content_args") or {}
+    names, values = _transform(calls.get("transform"))
+    if kind == "xml-inline" and opening.groups:
+        return _tags(arguments, opening, closes), opening.rest
+    if kind != "json":
+        raise ValueError(f"the content {kind!r} of 'tool_calls' has no grammar")
+    if not opening.groups:
+        if opening.rest:
+            raise ValueError("'open_pattern' of 'tool_calls' is no literal, and names no call")
+        return JsonCalls(closes=closes, opens=(opening.literal,), names=names, arguments=values), r"\s{0,64}[\[{]"
+    if values != ("content",):
+        raise ValueError("a call that is named by its opening must have its content as arguments")
+    if arguments.get("string_delims"):
+        head = opening.rest + r"[ \t\r\n]{0,64}\{"
+        return BraceCalls(_delimiter(arguments["string_delims"]), closes, head), head
+    return MarkedCalls(head=opening.rest, closes=closes, opens=(opening.literal,)), opening.rest
+
+
+def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> XmlParams:
+    """A tag for each parameter; the inner tag of a call may close before its block does."""
+    before, value, after = str(arguments.get("tag_pattern", "")).partition("(?P<value>.*?)")
+    if not value:
+        raise ValueError("'tag_pattern' holds no (?P<value>.*?)")
+    begin = bounded_pattern(re.sub(r"\\s[*+]$", "", before))
+    if "key" not in begin.groups:
+        raise ValueError("'tag_pattern' holds no group 'key'")
+    [close] = literals_of(re.sub(r"^\\s[*+]", "", after))
+    inner = re.search(r"<(\w+)=\Z|<(\w+)=", opening.literal + opening.rest)
+    tag = f"</{inner[1] or inner[2]}>" if inner else ""
+    ends = "(?:" + "|".join(map(re.escape, closes)) + ")"
+    return XmlParams(
+        call=rf"(?:{re.escape(opening.literal)})?{opening.rest}",
+        call_begin=re.escape(opening.literal),
+        call_close=rf"(?:{re.escape(tag)}\s{{0,64}})?{ends}" if tag else ends,
+        block_close="(?!)",
+        parameter=re.escape(begin.literal) + begin.rest,
+        parameter_begin=re.escape(begin.literal),
+        parameter_close=re.escape(close),
+        stops=tuple(filter(None, (close, begin.literal, tag, *closes))),
+    )
+
+
+def _transform(transform: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The keys of the content that hold a call's name and its arguments."""
+    function = transform.get("function", transform) if isinstance(transform, Mapping) else "{content}"
+    if not isinstance(function, Mapping):
+        return ("name",), ("arguments", "parameters")
+    keys = [_PLACEHOLDER.fullmatch(str(function.get(part, ""))) for part in ("name", "arguments")]
+    if keys[0] is None or keys[1] is None:
+        raise ValueError("'transform' takes the name or the arguments of a call from more than one placeholder")
+    return (keys[0][1],), (keys[1][1],)
+
+
+def _delimiter(pairs: Any) -> str:
+    """The one delimiter that begins and ends a string."""
+    if len(pairs) != 1 or len(pairs[0]) != 2 or pairs[0][0] != pairs[0][1]:
+        raise ValueError(f"'string_delims' must be one pair of equal delimiters, got {pairs!r}")
+    return str(pairs[0][0])
+
+
+def _thought(name: str, thinking: Mapping[str, Any]) -> Thought:
+    return Thought(name, _opens(thinking), _closes(thinking))
+
+
+def _opening(field: Mapping[str, Any]) -> Bounded:
+    if isinstance(field.get("open"), str):
+        return Bounded(field["open"], "", ())
+    if not isinstance(field.get("open_pattern"), str):
+        raise ValueError("'tool_calls' has neither 'open' nor 'open_pattern'")  # noqa: TRY004 - a value that was declared
+    return bounded_pattern(re.sub(r"^\\s[*+]", "", field["open_pattern"]))
+
+
+def _opens(field: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(field.get("open_pattern"), str):
+        return literals_of(field["open_pattern"])
+    return (field["open"],) if isinstance(field.get("open"), str) else ()
+
+
+def _closes(field: Mapping[str, Any]) -> tuple[str, ...]:
+    """The literals that end a field."""
+    if isinstance(field.get("close_pattern"), str):
+        return literals_of(field["close_pattern"])
+    close = field.get("close", ())
+    return (close,) if isinstance(close, str) else tuple(close)

@@ -1,0 +1,124 @@
+"""Grammar D where the tag of the call is the tool's name: only for declared tools.
+
+    <NAME>                      <NAME>{"KEY": VALUE}</NAME>         <NAME KEY="VALUE"/>         <NAME>VALUE</NAME>
+    <KEY>VALUE</KEY>
+    </NAME>
+
+The last shape is for tools of one parameter.  Its text could be prose, so it is a call only once its
+closing tag has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from io import StringIO
+
+import regex
+
+from streamparse.coercion import Typed
+from streamparse.dialects.grammar import Context
+from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.members import Members
+from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.dialects.xml_params import GAP, KEY, XmlParams
+
+__all__ = ["ToolAttributes", "ToolTags", "ToolText"]
+
+_TAG = regex.compile(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
+
+
+class ToolTags:
+    """Tags or JSON between the tags of a declared tool."""
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        opening = yield from reader.look(_TAG)
+        if opening is None or opening["name"] not in context.tools:
+            return False
+        name = opening["name"]
+        schema = context.tools[name].parameters
+        return (yield from _tags(name, Typed([schema], schema).members)(reader, context))
+
+
+@dataclass(frozen=True)
+class ToolText:
+    """The one parameter of a declared tool as bare text, between `opening` (group `name`, group `tag`) and `</tag>`."""
+
+    opening: str
+
+    @cached_property
+    def opens(self) -> Pattern:
+        """What stands before the text."""
+        return regex.compile(self.opening)
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        opening = yield from reader.match(self.opens)
+        if opening is None or opening["name"] not in context.tools:
+            return False
+        name, text = opening["name"], StringIO()
+        schema = context.tools[name].parameters
+        typed = Typed([schema], schema)
+        close = f"</{opening['tag']}>"
+        if len(typed.members) > 1 or not (yield from reader.until(Markers([close]), text.write)):
+            return False
+        if not typed.members and text.getvalue().strip():
+            return False
+        reader.take(len(close))
+        _tell(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in typed.members])
+        return True
+
+
+@dataclass(frozen=True)
+class ToolAttributes:
+    """`<NAME KEY="VALUE" .../>` of a declared tool; `opening` (group `name`) is what the attributes follow."""
+
+    opening: str
+
+    @cached_property
+    def tag(self) -> Pattern:
+        """The whole tag."""
+        value = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
+        attributes = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{value})){{1,32}}"
+        return regex.compile(rf"{self.opening}{attributes}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        tag = yield from reader.match(self.tag)
+        if tag is None or tag["name"] not in context.tools:
+            return False
+        _tell(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
+        return True
+
+
+def _tell(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:
+    """Tell a whole call."""
+    reader.commit()
+    call = context.sink.call_start(name, None, "inband")
+    members = Members(context, call)
+    for key, text in arguments:
+        value = members.value(key, members.typed.member(key).kinds)
+        value(text)
+        value.end()
+    members.close()
+    context.sink.call_end(call)
+
+
+_BREAKS = regex.compile(r"\A\r?\n|\r?\n\Z")
+
+
+@lru_cache(maxsize=256)
+def _tags(name: str, members: frozenset[str]) -> XmlParams:
+    """The tags of one tool; what follows its own must be one of its parameters, or JSON."""
+    tag, key = regex.escape(name), r"[A-Za-z_][\w.-]{0,255}"
+    inside = rf"(?={GAP}(?:<{any_of(members) if members else key}>|</{tag}>|\{{\s{{0,64}}[\"'}}]))"
+    return XmlParams(
+        call=rf"<(?P<name>{tag})\s{{0,8}}(?:(?P<empty>/)>|>{inside})",
+        call_begin=rf"<{tag}\s{{0,8}}/?>",
+        call_close=f"</{tag}>",
+        block_close="(?!)",
+        parameter=rf"<(?P<key>{key})>",
+        parameter_begin=f"<{key}>",
+        parameter_close=f"</{KEY}>",
+        stops=("</", f"<{name}"),
+        unclosed=False,
+    )

@@ -1,0 +1,10 @@
+"""Bytes in, events out; no I/O: the rooms below, joined behind `feed` and `close`.
+
+bytes ─ frames ─▶ wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler ─▶ list[Event]
+"""
+
+from streamparse.parser.base import Dialects, Reasoning
+from streamparse.parser.stream import StreamParser
+from streamparse.parser.text import TextParser
+
+__all__ = ["Dialects", "Reasoning", "StreamParser", "TextParser"]

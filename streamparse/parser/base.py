@@ -1,0 +1,52 @@
+"""What the parsers share: the assembler, the sink in front of it, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+from streamparse.assembler import Assembler, At
+from streamparse.dialects import InBand
+from streamparse.limits import Limits
+from streamparse.recover import recover
+from streamparse.response import ParsedResponse
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+__all__ = ["BaseParser", "Dialects", "Reasoning"]
+
+Dialects: TypeAlias = Iterable[str] | Literal["auto"]
+Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+
+
+class BaseParser:
+    """What both parsers share: the assembler, the sink in front of it, and the end."""
+
+    def __init__(
+        self, dialects: Dialects, tools: Iterable[Any] | None, reasoning: Reasoning, limits: Limits, strict: bool
+    ) -> None:
+        if reasoning not in ("auto", "open", "closed"):
+            raise ValueError(f"unknown reasoning {reasoning!r}; known are: auto, open, closed")
+        self._tools = Toolset.of(tools)
+        self._limits = limits
+        self._assembler = Assembler(self._tools, limits, mode="strict" if strict else "lenient")
+        names = dialects if isinstance(dialects, str) else tuple(dialects)
+        self._record = self._assembler.record
+        self._inband = InBand(self._assembler, names, self._tools, reasoning, limits) if names else None
+        self._sink: Sink = self._inband or self._assembler
+        self._closed = False
+        self._flowing = True
+
+    @property
+    def response(self) -> ParsedResponse:
+        """The answer so far."""
+        return self._assembler.response
+
+    def _end(self, truncated: str | None, end: int) -> None:
+        """Close the rooms in the order of the flow; `end` is the offset of the end."""
+        if self._inband is not None:
+            self._inband.close()
+        self._record.place = At(end)
+        if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
+            recover(self._assembler.response.content, self._tools, self._assembler, self._limits)
+        self._assembler.close(truncated)

@@ -1,0 +1,112 @@
+"""Grammars A, B and C: each call is told at the earliest character, and what a block promises is kept."""
+
+from __future__ import annotations
+
+import pytest
+from cuts import calls_of, events_of, in_pieces, text_of
+
+import streamparse as sp
+from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.table import array_rows, json_rows, marker_rows
+
+ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, array_rows, marker_rows) for row in module.ROWS}
+TOOLS = [
+    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
+    {"name": "ping", "parameters": {"type": "object", "properties": {}}},
+]
+PARIS = [("get_weather", {"city": "Paris"})]
+
+
+def _first(kind: type[sp.Event], dialect: str, text: str) -> int:
+    """After how many characters the first event of a kind has come."""
+    parser = sp.TextParser([dialect], tools=TOOLS)
+    return next(at for at, char in enumerate(text, 1) for event in parser.feed(char) if isinstance(event, kind))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_example_of_a_dialect_is_a_call(name: str) -> None:
+    assert calls_of(events_of(sp.TextParser([name]), [ROWS[name].example])) == PARIS
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_call_starts_at_the_first_character_of_its_arguments(name: str) -> None:
+    text = ROWS[name].example
+    assert _first(sp.ToolCallStart, name, text) == text.rindex("{") + 1
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_arguments_stream_character_by_character(name: str) -> None:
+    text = ROWS[name].example
+    assert _first(sp.ToolCallDelta, name, text) <= text.rindex("{") + len('{"city":')
+    parser = sp.TextParser([name])
+    inside = text.index("Paris") + 2
+    parser.feed(text[:inside])
+    assert parser.feed("x" * 9) == [sp.ToolCallDelta(0, "x" * 9)]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_call_is_complete_at_the_brace_that_closes_it(name: str) -> None:
+    text = ROWS[name].example
+    closing = text.index("}") if name == "apertus" else text.rindex("}")
+    assert _first(sp.ToolCallComplete, name, text) == closing + 1
+
+
+@pytest.mark.parametrize("name", ["deepseek-v3", "kimi-k2", "solar-open", "plamo3", "hermes", "cohere-action"])
+def test_many_calls_in_small_pieces_keep_their_order(name: str) -> None:
+    text = "\n".join([ROWS[name].example] * 50)
+    events = events_of(sp.TextParser([name]), in_pieces(text, 3))
+    assert calls_of(events) == PARIS * 50
+    assert not text_of(events).strip()
+
+
+def test_the_first_declared_tool_of_a_block_vouches_for_the_others() -> None:
+    text = '[{"name": "ping", "arguments": {}}, {"name": "unknown", "arguments": {}}]'
+    assert calls_of(events_of(sp.TextParser(tools=TOOLS), [text])) == [("ping", {}), ("unknown", {})]
+
+
+def test_a_block_that_ends_before_another_call_has_its_name_is_an_error_and_no_text() -> None:
+    parser = sp.TextParser()
+    events = events_of(parser, ['<tool_calls>[{"name": "ping", "arguments": {}}, {"na'])
+    assert calls_of(events) == [("ping", {})]
+    assert text_of(events) == ""
+    assert [error.code for error in parser.response.errors] == ["truncated_call"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '"name": "ping", "arguments": {}}',
+        '{"name": "ping", "arguments": {},}',
+        '{"name": "ping", "arguments": {}',
+        "{'name': 'ping', 'arguments': {}}",
+        '{"name": "ping", "arguments": {"x": True}}',
+        '{"name": "ping", "arguments": {"x": 1,}}',
+        '{"name": "ping", "arguments": {"x": "a\nb"}}',
+        "{'name': \"ping\", 'arguments': {'x': 'it\\'s'}}",
+    ],
+    ids=lambda call: call.replace("\n", "\\n"),
+)
+def test_a_call_that_had_to_be_repaired_says_so(call: str) -> None:
+    parser = sp.TextParser()
+    events_of(parser, [f"<tool_call>\n{call}\n</tool_call>"])
+    assert [(call.name, call.source) for call in parser.response.tool_calls] == [("ping", "recovered")]
+
+
+@pytest.mark.parametrize("given", ["null", '""', '" "', "{}"])
+def test_no_arguments_however_they_are_written_are_an_empty_object(given: str) -> None:
+    events = events_of(sp.TextParser(), [f'<tool_call>{{"name": "ping", "arguments": {given}}}</tool_call>'])
+    assert calls_of(events) == [("ping", {})]
+
+
+@pytest.mark.parametrize("given", ["[1]", "3", '"soon"', '"[1]"'])
+def test_arguments_that_are_no_object_are_an_error(given: str) -> None:
+    parser = sp.TextParser()
+    events_of(parser, [f'<tool_call>{{"name": "ping", "arguments": {given}}}</tool_call> So.'])
+    assert not parser.response.tool_calls
+    assert parser.response.content.strip().endswith("So.")
+
+
+def test_what_might_be_a_call_without_a_marker_is_held_no_longer_than_its_limit() -> None:
+    parser = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=100))
+    events = parser.feed('{"note": "' + "x" * 200)
+    assert text_of(events).startswith('{"note": "xxx')
