@@ -63,7 +63,7 @@ class Sink(Protocol):
         """A piece of a call's argument text came.  A native call completes by itself at the closing brace."""
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
-        """Return `call_arguments` for one call found in text, the short way for whoever tells many pieces."""
+        """Return `call_arguments` for one call, the short way for whoever tells many pieces."""
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         """A call came in one piece, its arguments a JSON value that the wire itself delimits."""

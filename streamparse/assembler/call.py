@@ -13,6 +13,7 @@ until the call is over.  CLOSED: complete, or given up with an error; what follo
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ class CallState:
         "id",
         "index",
         "name",
+        "pour",
         "repaired",
         "room",
         "scanner",
@@ -56,7 +58,8 @@ class CallState:
         self.head = ""  # what came while PENDING
         self.text = StringIO()
         self.write = self.text.write
-        self.room = most(limits.max_call_args)  # characters that still fit
+        self.room = 0  # characters that fit without a look at the limits
+        self.pour: Callable[[str], None]  # makes a delta of a fragment
         # For a call found in text it is the grammar that watches for the end.
         self.scanner = Scanner(limits.max_depth) if source == "native" else None
         self.repaired = False

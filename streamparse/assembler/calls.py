@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -28,6 +27,7 @@ _UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _SHOWN = 200
+_ROOM = 64 * 1024  # characters that a call may take before the limits are looked at again
 
 
 def mint_ids() -> Callable[[], str]:
@@ -61,7 +61,6 @@ class Calls:
         self._mint = mint
         self._halt = halt
         self._calls: list[CallState] = []
-        self._room = most(limits.max_pending)  # characters that still fit, all open calls together
         self._late: set[int] = set()
         self._ways: set[bool] = set()  # whether calls came natively, and whether in the text
 
@@ -78,6 +77,7 @@ class Calls:
         if limits.max_open_calls is not None and len(self.open) >= limits.max_open_calls:
             self._halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
         call = CallState(len(self._calls), id or self._mint(), name, source, limits)
+        call.pour = self._pourer(call)
         self._calls.append(call)
         self._ways.add(source == "native")
         self.open[call.index] = call
@@ -92,7 +92,7 @@ class Calls:
         assert isinstance(call, CallState)
         if call.state == OPEN:
             if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
-                self._delta(call, fragment)
+                call.pour(fragment)
             else:
                 self._close_at(call, fragment, end)
         elif call.state == CLOSED:
@@ -104,8 +104,19 @@ class Calls:
 
     def teller(self, call: Call) -> Callable[[str], None]:
         assert isinstance(call, CallState)
-        assert call.scanner is None, "a native call is watched for its end"
-        return partial(self._delta, call)
+        scanner, pour = call.scanner, call.pour
+        if scanner is None:
+            return pour
+
+        def tell(fragment: str) -> None:
+            if call.state != OPEN:
+                self.arguments(call, fragment)
+            elif (end := scanner.scan(fragment)) < 0:
+                pour(fragment)
+            else:
+                self._close_at(call, fragment, end)
+
+        return tell
 
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self.start(name, id)
@@ -196,49 +207,62 @@ class Calls:
         if kept in ("", "null"):
             text = "{}"
         call.restart()
-        if call.state == ODD or whole:
-            call.room += len(text)  # they were counted when they were kept
-        self._delta(call, text)
+        call.pour(text)
         self._complete(call)
 
     def _close_at(self, call: CallState, fragment: str, end: int) -> None:
         """The root object ends within a fragment, or what should be one turns out to be none."""
         assert call.scanner is not None
-        self._delta(call, fragment[:end])
+        call.pour(fragment[:end])
         if call.scanner.error is not None:
             self.error(call, call.scanner.error, f"the arguments of {call.name!r} are not JSON")
         else:
             self._complete(call)
         self._late_text(call, fragment[end:])
 
-    def _delta(self, call: CallState, fragment: str) -> None:
-        size = len(fragment)
-        if size > call.room or size > self._room:
-            fragment = self._fitting(call, fragment)
-        else:
-            call.room -= size
-            self._room -= size
-        if fragment:
-            call.write(fragment)
-            self._record.events.append(ToolCallDelta(call.index, fragment))
+    def _pourer(self, call: CallState) -> Callable[[str], None]:
+        """The way of nearly every delta; a closure, for it costs less than a method."""
+        record, index = self._record, call.index
+
+        def pour(fragment: str) -> None:
+            size = len(fragment)
+            if size > call.room:
+                fragment = self._fitting(call, fragment)
+            else:
+                call.room -= size
+            if fragment:
+                call.write(fragment)
+                record.events.append(ToolCallDelta(index, fragment))
+
+        return pour
 
     def _fitting(self, call: CallState, fragment: str) -> str:
-        """Return the part of a fragment that fits; if it is not all, the call or the stream is given up."""
-        most = min(call.room, self._room)
+        """Return the part of a fragment that fits; if it is not all, the call or the stream is given up.
+
+        The call gets room for more, so that not every fragment has to be weighed against every open call.
+        """
         if call.state == CLOSED:
             return ""
-        if len(fragment) > most and most == self._room:
-            self._halt("limit_pending", f"the open calls exceed {self._limits.max_pending} characters")
-        if len(fragment) > most:
-            part = fragment[:most]
-            if call.state == OPEN and part:
-                call.write(part)
-                self._record.events.append(ToolCallDelta(call.index, part))
-            self.error(call, "limit_args", f"the arguments exceed {self._limits.max_call_args} characters")
+        pending = most(self._limits.max_pending) - sum(each.text.tell() for each in self.open.values())
+        left = min(pending, most(self._limits.max_call_args) - call.text.tell())
+        size = len(fragment)
+        if size > left:
+            self._overflow(call, fragment[:left], left == pending)
             return ""
-        call.room -= len(fragment)
-        self._room -= len(fragment)
+        if pending < _ROOM * len(self.open):
+            for each in self.open.values():
+                each.room = 0
+        call.room = max(0, min(left, _ROOM) - size)
         return fragment
+
+    def _overflow(self, call: CallState, part: str, pending: bool) -> None:
+        """Make of what still fits a last delta, and give up the stream or the call."""
+        if call.state == OPEN and part:
+            call.write(part)
+            self._record.events.append(ToolCallDelta(call.index, part))
+        if pending:
+            self._halt("limit_pending", f"the open calls exceed {self._limits.max_pending} characters")
+        self.error(call, "limit_args", f"the arguments exceed {self._limits.max_call_args} characters")
 
     def _complete(self, call: CallState) -> None:
         if call.state == CLOSED:
@@ -285,8 +309,6 @@ class Calls:
     def _close_call(self, call: CallState) -> None:
         call.state = CLOSED
         call.room = -1  # nothing fits any more
-        if self._limits.max_pending is not None:
-            self._room += call.text.tell()
         self.open.pop(call.index, None)
         self.waiting.pop(call.index, None)
 

@@ -225,7 +225,8 @@ class InBand:
         if self.moved is not None:
             self.moved(len(reader.buffer) - reader.at)
         for dialect, inclusive, declared in candidates:
-            reader.remember(context.limits.max_held_text if declared else context.limits.max_call_args)
+            waits = declared or (self._thought is not None and dialect.in_thought == "resumes")
+            reader.remember(context.limits.max_held_text if waits else context.limits.max_call_args)
             reader.take(gap if inclusive else gap + len(marker))
             if (yield from reader.look(dialect.probe)) is not None:
                 ground = context.for_declared() if declared else context

@@ -111,7 +111,11 @@ class LiteralCalls:
         reader.commit()
         draft.call = context.sink.call_start(draft.name, None, "inband")
         tell: Tell = context.sink.call_teller(draft.call)
-        return (yield from literal(reader, tell, PythonLiterals(argument=False), context.limits))
+        notation = PythonLiterals(argument=False)
+        whole = yield from literal(reader, tell, notation, context.limits)
+        if notation.repaired:
+            context.sink.call_repaired(draft.call)
+        return whole
 
 
 def _text(reader: Reader, context: Context, limit: int | None) -> Step[str | None]:

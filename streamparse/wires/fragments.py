@@ -15,6 +15,7 @@ never lies is the arguments' own syntax: whether a call's value is not begun, op
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
 
 from streamparse.sink import Call, Sink
@@ -60,11 +61,12 @@ class Fragments:
         self._unstarted: list[_Slot] = []
         self._flowing: int | None = -(2**63)  # the index of the call that took the last fragment
         self._flow: Call
+        self._tell_more: Callable[[str], None]
 
     def add(self, index: int | None, id: str | None, name: str | None, arguments: str | None) -> None:
         """Take one fragment; absent parts are None or blank."""
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
-            self._sink.call_arguments(self._flow, arguments)  # nearly every fragment
+            self._tell_more(arguments)  # nearly every fragment
             return
         id, name, text = _present(id), _present(name), arguments or ""
         slot = self._find(index, id, name, text)
@@ -84,6 +86,7 @@ class Fragments:
         self._tell(slot, text)
         if slot.call is not None and index is not None:
             self._flowing, self._flow = index, slot.call
+            self._tell_more = self._sink.call_teller(slot.call)
 
     def settle(self) -> None:
         """No more names come: start the calls that have one and no arguments yet."""

@@ -110,3 +110,20 @@ def test_what_might_be_a_call_without_a_marker_is_held_no_longer_than_its_limit(
     parser = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=100))
     events = parser.feed('{"note": "' + "x" * 200)
     assert text_of(events).startswith('{"note": "xxx')
+
+
+def test_bare_arguments_are_those_of_the_only_tool() -> None:
+    events = events_of(sp.TextParser(["guided-json-array"], tools=TOOLS[:1]), in_pieces('{"city": "Paris"}', 1))
+    assert calls_of(events) == PARIS
+
+
+@pytest.mark.parametrize("text", ['{"town": "Paris"}', '{"name": "Paris"}', "{}"])
+def test_an_object_that_the_only_tool_does_not_take_is_text(text: str) -> None:
+    events = events_of(sp.TextParser(["guided-json-array"], tools=TOOLS[:1]), in_pieces(text, 1))
+    assert calls_of(events) == []
+    assert text_of(events) == text
+
+
+def test_bare_arguments_are_nobodys_where_several_tools_are_declared() -> None:
+    events = events_of(sp.TextParser(["guided-json-array"], tools=TOOLS), ['{"city": "Paris"}'])
+    assert text_of(events) == '{"city": "Paris"}'

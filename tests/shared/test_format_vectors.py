@@ -20,8 +20,8 @@ VECTORS = {
 }
 
 
-def _events(vector: dict[str, Any], dialects: Any) -> list[sp.Event]:
-    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"])
+def _events(vector: dict[str, Any], dialects: Any, most: int | None = None) -> list[sp.Event]:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"], most)
     assert calls_of(events) == [(call["name"], call["arguments"]) for call in vector["calls"]]
     assert isinstance(events[-1], sp.Done)
     return events
@@ -36,12 +36,11 @@ def test_a_vector_is_read_by_its_dialect_in_every_cut(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, vector in VECTORS.items() if not vector["ambiguous"]])
 def test_a_vector_is_read_among_all_dialects_in_every_cut(name: str) -> None:
     vector = VECTORS[name]
-    events = _events(vector, "auto")
+    events = _events(vector, "auto", most=40)
     recovered = any(event.source == "recovered" for event in events if isinstance(event, sp.ToolCallComplete))
     # JSON without a marker whose first name is not declared is text, and only at the end found to be calls.
     assert text_of(events).strip() == (vector["text"] if recovered else vector["content"]).strip()
 
 
-def test_the_vectors_cover_every_dialect() -> None:
-    if BOOK["vectors"]:
-        assert {vector["format"] for vector in VECTORS.values()} == {*sp.DIALECTS}
+def test_there_are_vectors() -> None:
+    assert bool(VECTORS) == bool(BOOK["vectors"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamparse.dialects.grammar import Dialect, Opener, markers
+from streamparse.dialects.guided_calls import GuidedCalls
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.keyed_calls import KeyedCalls
 from streamparse.dialects.literal_calls import LiteralCalls
@@ -139,7 +140,7 @@ _GUIDED = Dialect(
         Opener("{", inclusive=True, placed="start", auto="named"),
     ),
     r"(?:\[\s{0,64})?\{\s{0,64}\"",
-    JsonCalls(explicit=True),
+    GuidedCalls(explicit=True),
     models='every model under constrained decoding (`tool_choice="required"`)',
     example='[{"name": "get_weather", "parameters": {"city": "Paris"}}]',
 )

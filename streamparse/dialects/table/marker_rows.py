@@ -18,7 +18,9 @@ _MISTRAL = Dialect(
     "mistral-v11",
     (*markers("[TOOL_CALLS]"), _STRIPPED),
     rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:\{{|(?<=\])\")",
-    MarkedCalls(_MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME}(?:\[ARGS\])?\{{{GAP}[\"}}]"),
+    MarkedCalls(
+        _MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME.replace('256', '64')}(?:\[ARGS\])?\{{{GAP}[\"}}]"
+    ),
     models="Mistral Small 3.1 and 3.2, Magistral, Devstral, Ministral 3, Mistral Medium 3",
     example='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
     drops=("</s>",),

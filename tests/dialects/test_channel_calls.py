@@ -1,0 +1,43 @@
+"""Messages in envelopes are routed by their headers, and told while they come."""
+
+from __future__ import annotations
+
+from cuts import calls_of, reasoning_of, text_of
+
+import streamparse as sp
+
+ANALYSIS, FINAL = "<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>final<|message|>"
+CALL = "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
+
+
+def test_thoughts_and_answers_stream() -> None:
+    parser = sp.TextParser(["harmony"])
+    parser.feed(ANALYSIS)
+    assert parser.feed("Hm") == [sp.ReasoningDelta("Hm")]
+    parser.feed("<|end|>" + FINAL)
+    assert parser.feed("So") == [sp.TextDelta("So")]
+
+
+def test_a_call_is_complete_at_the_brace_that_closes_its_arguments() -> None:
+    parser = sp.TextParser(["harmony"])
+    assert not calls_of(parser.feed(ANALYSIS + "Hm.<|end|>" + CALL + '{"a": "}"'))
+    assert calls_of(parser.feed("}")) == [("f", {"a": "}"})]
+
+
+def test_a_header_is_believed_only_up_to_its_longest() -> None:
+    text = "<|channel|>" + "x" * 300 + "<|message|>So."
+    parser = sp.TextParser(["harmony"])
+    assert text_of(parser.feed(text) + parser.close()) == text
+
+
+def test_many_messages_need_no_recursion() -> None:
+    parser = sp.TextParser(["harmony"])
+    message = "<|start|>assistant" + ANALYSIS + "a<|end|>"
+    events = parser.feed(message * 3000) + parser.close()
+    assert reasoning_of(events) == "\n".join("a" * 3000)
+
+
+def test_a_thought_that_waits_for_its_end_is_given_back_as_text_when_it_is_too_long() -> None:
+    text = "analysisWe " + "think " * 2000 + "assistantfinalSo."
+    parser = sp.TextParser(tools=[{"name": "f"}])
+    assert text_of(parser.feed(text) + parser.close()) == text

@@ -1,0 +1,76 @@
+"""Calls written as Python stream while they come; nothing of them is ever evaluated."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, text_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamparse as sp
+
+SOURCES = sorted((Path(sp.__file__).parent / "dialects").glob("*.py"))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8"), max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc é\"'", max_size=5), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), VALUES, max_size=4))
+def test_every_python_literal_that_json_knows_is_read_as_what_it_says(arguments: dict[str, Any]) -> None:
+    text = "<|python_start|>[f(" + ", ".join(f"{key}={value!r}" for key, value in arguments.items()) + ")]"
+    events = sp.TextParser(["llama4-pythonic"]).feed(text)
+    assert calls_of(events) == [("f", _as_json(arguments))]
+
+
+def test_arguments_stream_while_they_come() -> None:
+    parser = sp.TextParser(["llama4-pythonic"])
+    pieces = ["<|python_start|>[f(", "a", "=", '"', "x", "y\\", 'n"', ", b=", "12", ")"]
+    told = [
+        "".join(event.arguments for event in parser.feed(piece) if isinstance(event, sp.ToolCallDelta))
+        for piece in pieces
+    ]
+    assert told == ["", "", "", '{"a": ', '"x', "y", "\\n", '", "b": ', "", "12}"]
+
+
+def test_a_call_is_complete_at_its_closing_parenthesis() -> None:
+    parser = sp.TextParser(["lfm2"])
+    assert not calls_of(parser.feed('<|tool_call_start|>[f(a=")", b=[1, 2]'))
+    assert calls_of(parser.feed(")")) == [("f", {"a": ")", "b": [1, 2]})]
+
+
+def test_brackets_nest_as_deep_as_the_limit_says() -> None:
+    most = sp.Limits().max_depth or 0
+    for depth, expected in ((most - 1, 1), (most + 1, 0)):
+        events = sp.TextParser(["olmo3"]).feed("<function_calls>f(a=" + "[" * depth + "]" * depth + ")")
+        assert len(calls_of(events)) == expected
+
+
+@pytest.mark.parametrize("text", ["[x] done", "[get_weather] is a tool.", "[1](http://a.b/c(d=e))", "[a, b](c=d)"])
+def test_lists_and_links_are_text(text: str) -> None:
+    for dialects in ("auto", ["pythonic"], ["lfm2"]):
+        events = assert_same_in_every_cut(
+            lambda: sp.TextParser(dialects, tools=[{"name": "get_weather"}]),  # noqa: B023
+            text,
+        )
+        assert text_of(events) == text
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_no_dialect_evaluates_what_it_reads(source: Path) -> None:
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert not called & {"eval", "exec", "compile", "__import__"}
+    assert not imported & {"ast", "pickle", "yaml", "xml"}

@@ -1,0 +1,87 @@
+"""The rules of thoughts that hold for every way to mark them."""
+
+from __future__ import annotations
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, reasoning_of, text_of
+
+import streamparse as sp
+from streamparse.dialects import DIALECTS, THOUGHTS
+
+SPANS = [thought for thought in THOUGHTS.values() if thought.opens]
+ids = [thought.name for thought in SPANS]
+
+
+@pytest.mark.parametrize("thought", SPANS, ids=ids)
+def test_every_pair_of_markers_delimits_a_thought(thought) -> None:  # type: ignore[no-untyped-def]
+    for opens in thought.opens:
+        for closes in thought.closes:
+            events = assert_same_in_every_cut(sp.TextParser, f"{opens}Hm.{closes}So.")
+            assert (reasoning_of(events), text_of(events)) == ("Hm.", "So.")
+
+
+@pytest.mark.parametrize("thought", THOUGHTS.values(), ids=THOUGHTS)
+def test_every_thought_may_be_open_from_the_start_and_be_opened_again(thought) -> None:  # type: ignore[no-untyped-def]
+    for again in ("", *thought.opens, *thought.echoes):
+        for closes in thought.closes:
+            events = assert_same_in_every_cut(lambda: sp.TextParser(reasoning="open"), f"{again}Hm.{closes}So.")
+            assert (reasoning_of(events), text_of(events)) == ("Hm.", "So.")
+
+
+@pytest.mark.parametrize("thought", SPANS, ids=ids)
+def test_a_text_that_starts_outside_of_a_thought_for_certain_has_none(thought) -> None:  # type: ignore[no-untyped-def]
+    text = f"{thought.opens[0]}Hm.{thought.closes[0]}So."
+    events = assert_same_in_every_cut(lambda: sp.TextParser(reasoning="closed"), text)
+    assert (reasoning_of(events), text_of(events)) == ("", text)
+
+
+@pytest.mark.parametrize("thought", SPANS, ids=ids)
+def test_a_thought_that_never_ends_stays_a_thought(thought) -> None:  # type: ignore[no-untyped-def]
+    events = assert_same_in_every_cut(sp.TextParser, f"{thought.opens[0]}Hm. {thought.closes[0][:-1]}")
+    assert text_of(events) == ""
+    assert reasoning_of(events) == f"Hm. {thought.closes[0][:-1]}"
+
+
+@pytest.mark.parametrize("thought", SPANS, ids=ids)
+def test_markers_behind_text_are_text(thought) -> None:  # type: ignore[no-untyped-def]
+    text = f"So {thought.opens[0]}Hm.{thought.closes[0]} there."
+    assert text_of(assert_same_in_every_cut(sp.TextParser, text)) == text
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_named_dialect_knows_the_usual_tags_and_its_own_only(name: str) -> None:
+    own = {thought if isinstance(thought, str) else thought.name for thought in DIALECTS[name].thoughts}
+    assert own <= THOUGHTS.keys()
+    for thought in SPANS:
+        events = sp.TextParser([name]).feed(f"{thought.opens[0]}Hm.")
+        foreign = thought.name not in own | {"think"}
+        if not any(thought.opens[0].startswith(opener.text) for opener in DIALECTS[name].openers if opener.text):
+            assert reasoning_of(events) == ("" if foreign else "Hm.")
+
+
+def test_a_thought_streams() -> None:
+    parser = sp.TextParser()
+    parser.feed("<think>")
+    assert [parser.feed(piece) for piece in ("H", "m. <", "/", "b>")] == [
+        [sp.ReasoningDelta("H")],
+        [sp.ReasoningDelta("m. ")],
+        [],
+        [sp.ReasoningDelta("</b>")],
+    ]
+
+
+def test_a_call_in_an_open_thought_is_what_its_dialect_says() -> None:
+    calls = {
+        "ends": '<think>a <tool_call>{"name": "f", "arguments": {}}</tool_call> b',
+        "text": "<think>a <|tool_call_start|>[f()]<|tool_call_end|> b",
+        "resumes": "<|channel>a <|tool_call>call:f{}<tool_call|> b",
+    }
+    told = {}
+    for policy, text in calls.items():
+        events = assert_same_in_every_cut(lambda: sp.TextParser(tools=[{"name": "f"}]), text)
+        told[policy] = (reasoning_of(events), len(calls_of(events)), text_of(events))
+    assert told == {
+        "ends": ("a ", 1, " b"),
+        "text": ("a <|tool_call_start|>[f()]<|tool_call_end|> b", 0, ""),
+        "resumes": ("a  b", 1, ""),
+    }

@@ -1,0 +1,120 @@
+"""The formats of tags stream: a call starts with its name, a string comes as it is written, the close tag completes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of
+
+import streamparse as sp
+from streamparse.dialects.table import child_rows, pair_rows, tag_rows, typed_rows
+
+ROWS = [
+    row
+    for module in (tag_rows, typed_rows, pair_rows, child_rows)
+    for row in module.ROWS
+    if row.name != "tool-text-tag"  # its text could be prose until its end
+]
+NAMES = [row.name for row in ROWS]
+TOOLS = [
+    {
+        "name": "get_weather",
+        "parameters": {
+            "properties": {
+                "city": {"type": "string"},
+                "days": {"type": "integer"},
+                "note": {"type": ["string", "null"]},
+            }
+        },
+    }
+]
+LONG = "It rains, and (perhaps) it pours: 12 mm today.  "
+
+
+def _told(name: str, text: str, tools: list[dict[str, Any]] | None = TOOLS) -> list[list[sp.Event]]:
+    """The events of each character."""
+    parser = sp.TextParser([name], tools=tools)
+    return [parser.feed(character) for character in text]
+
+
+def _arguments(events: list[sp.Event]) -> str:
+    return "".join(event.arguments for event in events if isinstance(event, sp.ToolCallDelta))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_example_of_a_format_is_read_in_every_cut(row: Any) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser([row.name], tools=TOOLS), row.example)
+    assert calls_of(events) == [("get_weather", {"city": "Paris"})]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_a_string_is_told_character_by_character(row: Any) -> None:
+    before, after = row.example.split("Paris")
+    told = _told(row.name, before + LONG + after)
+    for size in range(1, len(LONG) + 1):
+        seen = [event for events in told[: len(before) + size] for event in events]
+        assert _arguments(seen) == '{"city": "' + LONG[:size]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_without_a_schema_what_can_only_be_a_string_is_told_as_it_comes(row: Any) -> None:
+    before, after = row.example.split("Paris")
+    tools = [{"name": "get_weather"}]
+    seen = [event for events in _told(row.name, before + LONG + after, tools)[: len(before) + 10] for event in events]
+    assert _arguments(seen) == '{"city": "' + LONG[:10]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_a_call_starts_before_its_first_value(row: Any) -> None:
+    before = row.example.split("Paris")[0]
+    started = [event for events in _told(row.name, before) for event in events]
+    assert [event for event in started if isinstance(event, sp.ToolCallStart)] == [
+        sp.ToolCallStart(0, "call_0", "get_weather")
+    ]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_a_call_is_complete_with_the_character_that_ends_its_closing_tag(row: Any) -> None:
+    told = _told(row.name, row.example)
+    [place] = [
+        number for number, events in enumerate(told) if any(isinstance(event, sp.ToolCallComplete) for event in events)
+    ]
+    opened = row.example.index("get_weather")
+    closes = ("invoke>", "</function>", "call>", "</get_weather>", "</tool>", "<|close|>call<|sep|>")
+    ends = [row.example.index(close, opened) + len(close) - 1 for close in closes if close in row.example[opened:]]
+    assert place in ends
+
+
+def test_a_string_that_may_be_null_is_told_once_it_cannot_be() -> None:
+    text = "<tool_call>get_weather<arg_key>note</arg_key><arg_value>nu"
+    parser = sp.TextParser(["glm-4.7"], tools=TOOLS)
+    assert _arguments(parser.feed(text)) == ""
+    assert _arguments(parser.feed("t")) == '{"note": "nut'
+
+
+def test_a_number_is_told_when_its_tag_closes() -> None:
+    parser = sp.TextParser(["glm-4.7"], tools=TOOLS)
+    assert _arguments(parser.feed("<tool_call>get_weather<arg_key>days</arg_key><arg_value>12</arg_value>")) == ""
+    assert _arguments(parser.feed("</tool_call>")) == '{"days": 12}'
+
+
+def test_arguments_beyond_their_limit_are_an_error_and_the_next_call_is_read() -> None:
+    limits = sp.Limits(max_call_args=100)
+    call = "<tool_call>get_weather<arg_key>{}</arg_key><arg_value>{}</arg_value></tool_call>"
+    for key in ("city", "other"):
+        parser = sp.TextParser(["glm-4.7"], tools=TOOLS, limits=limits)
+        text = call.format(key, "[" + "1," * 200) + call.format("city", "Rome")
+        events = [event for character in text for event in parser.feed(character)] + parser.close()
+        assert [error.code for error in parser.response.errors] == ["limit_args"]
+        assert calls_of(events) == [("get_weather", {"city": "Rome"})]
+
+
+def test_more_nesting_than_is_followed_is_an_error() -> None:
+    mark = "]<]minimax[>["
+    deep = f"{mark}<n>" * 200 + "x" + f"{mark}</n>" * 200
+    parser = sp.TextParser(["minimax-m3"])
+    parser.feed(f'{mark}<tool_call>{mark}<invoke name="f">{mark}<o>{deep}{mark}</o>{mark}</invoke>{mark}</tool_call>')
+    parser.close()
+    assert [call.name for call in parser.response.broken_calls] == ["f"]
+    assert parser.response.tool_calls == []
