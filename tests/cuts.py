@@ -1,7 +1,8 @@
-"""How every stream is fed: whole, byte by byte, cut in two at every offset, in random pieces, with empty ones between.
+"""How every stream is fed: whole, one by one, cut in two, in random pieces, with empty ones between.
 
-`assert_same_in_every_cut` is the law of cutting as one call.  Inputs over `SMALL` are cut in two only where something
-happens (around each line end, quote, bracket and marker, inside of each character of more than one byte), sampled.
+`assert_same_in_every_cut` is the law of cutting as one call.  With `--hypothesis-profile nightly` small inputs are cut
+in two at every offset, otherwise at evenly chosen ones (and always one by one).  Inputs over `SMALL` are cut in two
+only where something happens: around line ends, quotes, brackets, markers, inside of characters of several bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import msgspec
+from hypothesis import settings
 
 import streamparse as sp
 
@@ -35,10 +37,10 @@ __all__ = [
 Pieces = TypeVar("Pieces", bytes, str)
 
 SMALL = 1024
-"""Up to this size an input is cut in two at every offset."""
+"""Up to this size an input may be cut in two at every offset."""
 
-SAMPLED = 200
-"""How many places a larger input is cut at."""
+SAMPLED = 100
+"""How many places an input is cut at otherwise."""
 
 _STRUCTURE = re.compile(rb'[\r\n{}\[\]"\\<>|:]|[\x80-\xff]|data')
 
@@ -117,26 +119,28 @@ def in_random_pieces(data: Pieces, seed: int) -> list[Pieces]:
 
 
 def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, list[Pieces]]]:
-    """Every way to feed `data`, each with a name for messages; the first is whole; `most` bounds the cuts in two."""
+    """Every way to feed `data`, each with a name for messages; the first is whole; about `most` cuts in two."""
     yield "whole", [data]
     yield "one by one", in_pieces(data, 1)
     empty = data[:0]
     yield "by 7 with empty pieces", [piece for seven in in_pieces(data, 7) for piece in (empty, seven, empty)]
     for seed in range(3):
         yield f"random {seed}", in_random_pieces(data, seed)
-    offsets = offsets_of(data)
-    for offset in offsets[:: max(1, len(offsets) // most) if most else 1]:
+    for offset in offsets_of(data, most):
         yield f"cut at {offset}", cut_at(data, [offset])
 
 
-def offsets_of(data: bytes | str) -> Sequence[int]:
-    """Where to cut in two: everywhere, or in large inputs at places where something happens."""
-    if len(data) <= SMALL:
-        return range(1, len(data))
-    text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
-    near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
-    places = sorted(near - {0, len(data)}) or list(range(1, len(data)))
-    return places[:: max(1, len(places) // SAMPLED)]
+def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
+    """Where to cut in two: everywhere, or at some of the places where something happens."""
+    nightly = settings.default is not None and settings.default.max_examples > 1000
+    places: Sequence[int] = range(1, len(data))
+    if len(data) > SMALL:
+        text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
+        near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
+        places = sorted(near - {0, len(data)}) or places
+    elif nightly:
+        return places
+    return places[:: max(1, len(places) // (most or SAMPLED))]
 
 
 def assert_same_in_every_cut(

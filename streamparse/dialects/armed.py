@@ -78,6 +78,9 @@ class Armed:
         self.drops = self.drops.union(drops)
         self.at_start = _markers((*self._openers, *self.thoughts, *self.strays, *self.drops))
         self.later = _markers((*self._started, *self.thoughts, *self.strays, *self.drops))
+        # Within text the search is for less: a marker that counts only at an edge would slow it down for nothing.
+        inner = [m for m in self._started if any(opener.placed != "edge" for _, opener in self._openers[m])]
+        self.prose = _markers((*inner, *self.drops))
 
     def _early(self, opener: Opener) -> bool:
         """Whether an opener counts only before all other text."""

@@ -291,7 +291,7 @@ class InBand:
         self._prior = text
         if self._thought is None and self._place != TEXT and text.strip(_BLANK):
             self._place = TEXT
-            self._markers = self._armed.later
+            self._markers = self._armed.prose
         self._tell(text)
 
     def _enter_thought(self, thought: Thought) -> None:
@@ -320,7 +320,7 @@ class InBand:
         self._mused = self._mused or not self._fresh
         self._thought = None
         self._tell = self._sink.text
-        self._markers = self._armed.at_start if self._place == START else self._armed.later
+        self._markers = (self._armed.at_start, self._armed.later, self._armed.prose)[self._place]
 
     def _release(self) -> None:
         """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""

@@ -62,7 +62,7 @@ class ToolText:
         close = f"</{opening['tag']}>"
         if len(typed.members) > 1 or not (yield from reader.until(Markers([close]), text.write)):
             return False
-        if not typed.members and text.getvalue().strip():
+        if bool(typed.members) != bool(text.getvalue().strip()):
             return False
         reader.take(len(close))
         _tell(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in typed.members])

@@ -41,7 +41,7 @@ def test_arguments_stream_while_they_come() -> None:
         "".join(event.arguments for event in parser.feed(piece) if isinstance(event, sp.ToolCallDelta))
         for piece in pieces
     ]
-    assert told == ["", "", "", '{"a": ', '"x', "y", "\\n", '", "b": ', "", "12}"]
+    assert told == ["", "", "", '{"a": ', '"x', "y", "\\n", '"', ', "b": ', "12}"]
 
 
 def test_a_call_is_complete_at_its_closing_parenthesis() -> None:

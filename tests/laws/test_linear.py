@@ -25,7 +25,7 @@ PACKAGE = str(Path(sp.__file__).parent)
 SMALL, LARGE = (16 * 1024, 256 * 1024) if settings.default.max_examples > 1000 else (4 * 1024, 32 * 1024)
 """Bytes; the larger ones with `--hypothesis-profile nightly`."""
 GROWTH = 1.15
-LIMITS = sp.Limits(max_calls=None, max_open_calls=None, max_pending=None)
+LIMITS = sp.Limits(max_calls=None, max_pending=None)
 
 
 def _held(frame: FrameType) -> int:
@@ -155,7 +155,10 @@ BODIES = {
     "arguments-without-a-name": _frames(_fragment("word"), _fragment("{")),
     "a-name-in-pieces-without-end": _frames(_fragment("", name="fun")),
     "many-calls": lambda size: b"".join(_fragment('{"a": 1}', index, "f") for index in range(size // 130)),
-    "calls-that-never-close": lambda size: b"".join(_fragment('{"a": ', index, "f") for index in range(size // 130)),
+    "calls-that-stay-open": lambda size: b"".join(
+        _fragment('{"a": "' if turn < 30 else "word", turn % 30, "f" if turn < 30 else None)
+        for turn in range(size // 120)
+    ),
     "text": _frames(_content("word ")),
     "text-like-markers": _frames(_content("<tool_call")),
     "comments": _frames(b": ping\n\n"),

@@ -85,7 +85,7 @@ _HARMONY = Dialect(
         # A server removed the markers.
         Opener("analysis", inclusive=True, placed="start", auto="start"),
         Opener("commentary to=", inclusive=True, placed="start", auto="start"),
-        Opener("assistantcommentary to=", inclusive=True, auto="declared"),
+        Opener("assistantcommentary to=", inclusive=True, auto="named"),
     ),
     rf"(?:{_PLAIN_HEADER}|{STRIPPED})",
     Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
