@@ -12,6 +12,7 @@ from streamparse.events import Event
 from streamparse.frames import NDJSON, SSE, AutoFramer, AWSEventStream, Fault, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
+from streamparse.parser.halves import Halves
 from streamparse.stats import Stats
 from streamparse.wires import WIRES, Wire, detect
 
@@ -51,6 +52,7 @@ class StreamParser(BaseParser):
         self._take: Callable[[Any], None]
         self._frames = 0
         self._message_bytes = 0
+        self._halves = Halves()
         self._undecided: list[Frame] = []
         self._wire: Wire | None = None
         self.wire: str | None = None
@@ -140,7 +142,7 @@ class StreamParser(BaseParser):
             raise RuntimeError("feed() after close()")
         if isinstance(chunk, Mapping):
             return self._feed_message(chunk) if self._flowing else []
-        data = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
+        data = self._halves.join(chunk).encode() if isinstance(chunk, str) else bytes(chunk)
         if not self._flowing:
             return []
         most = self._limits.max_total
@@ -205,7 +207,8 @@ class StreamParser(BaseParser):
         if not self._flowing:
             return []
         fed = self._framer.received > 0 or not self._message_bytes  # messages alone need no framer
-        events = self._run(self._framer.close()) if fed else []
+        left = self._halves.end()
+        events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if fed else []
         if self._flowing:
             try:
                 if self._wire is None and self._undecided:

@@ -9,6 +9,7 @@ from streamparse.assembler import At, Halt
 from streamparse.events import Event
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
+from streamparse.parser.halves import Halves
 from streamparse.stats import Stats
 
 __all__ = ["TextParser"]
@@ -30,6 +31,7 @@ class TextParser(BaseParser):
     ) -> None:
         super().__init__(dialects, tools, reasoning, limits, strict=False)
         self._length = 0
+        self._halves = Halves()
         if self._inband is not None:
             self._inband.moved = self._mark
 
@@ -41,6 +43,9 @@ class TextParser(BaseParser):
         """Take the next piece of text; return the events that it completes."""
         if self._closed:
             raise RuntimeError("feed() after close()")
+        return self._tell(self._halves.join(text))
+
+    def _tell(self, text: str) -> list[Event]:
         if not self._flowing or not text:
             return []
         self._length += len(text)
@@ -52,16 +57,18 @@ class TextParser(BaseParser):
 
     def close(self) -> list[Event]:
         """Take the end of the text.  The last event is always `Done`; a second call returns nothing."""
-        if self._closed or not self._flowing:
-            self._closed = True
+        if self._closed:
             return []
         self._closed = True
+        events = self._tell(self._halves.end())
+        if not self._flowing:
+            return events
         self._assembler.end()
         try:
             self._end(None, self._length)
         except Halt:
             pass
-        return self._record.take()
+        return [*events, *self._record.take()]
 
     @property
     def stats(self) -> Stats:

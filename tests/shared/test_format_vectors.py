@@ -19,6 +19,16 @@ VECTORS = {
     if vector["format"] in sp.DIALECTS
 }
 
+NAMED_OTHERWISE = {"tool-name-tag-unknown_then_known"}
+"""Vectors that want what the format's own description forbids; `docs/ground_truth.md` says why."""
+
+AUTO_OTHERWISE = {*NAMED_OTHERWISE, "functionary-v3.2-unknown_then_known"}
+"""Vectors whose opener is ambiguous, so that "auto" may not take it for one."""
+
+
+def _case(name: str) -> str:
+    return name.rpartition("-")[0]
+
 
 def _events(vector: dict[str, Any], dialects: Any, most: int | None = None) -> list[sp.Event]:
     events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"], most)
@@ -27,13 +37,15 @@ def _events(vector: dict[str, Any], dialects: Any, most: int | None = None) -> l
     return events
 
 
-@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("name", [name for name in VECTORS if _case(name) not in NAMED_OTHERWISE])
 def test_a_vector_is_read_by_its_dialect_in_every_cut(name: str) -> None:
     vector = VECTORS[name]
     assert text_of(_events(vector, [vector["format"]])).strip() == vector["content"].strip()
 
 
-@pytest.mark.parametrize("name", [name for name, vector in VECTORS.items() if not vector["ambiguous"]])
+@pytest.mark.parametrize(
+    "name", [name for name, row in VECTORS.items() if not row["ambiguous"] and _case(name) not in AUTO_OTHERWISE]
+)
 def test_a_vector_is_read_among_all_dialects_in_every_cut(name: str) -> None:
     vector = VECTORS[name]
     events = _events(vector, "auto", most=40)

@@ -16,10 +16,21 @@ from cuts import calls_of, events_of, in_pieces, in_random_pieces, merged, reaso
 
 import streamparse as sp
 
-ROWS = {row["id"]: row for row in json_lines("streams/index.jsonl") if row["family"] in sp.WIRES}
+WIRE_OF = {"bedrock-eventstream": "bedrock-converse", "gemini-json-array": "gemini", "gemini-interactions": "gemini"}
+"""The wires of families that are named otherwise there."""
+
+
+def _wire(row: dict[str, Any]) -> str:
+    family: str = row["family"]
+    return WIRE_OF.get(family, family)
+
+
+ROWS = {row["id"]: row for row in json_lines("streams/index.jsonl") if _wire(row) in sp.WIRES}
 
 DIFFERENCES: dict[str, str] = {
     "chat-mistral-fee1f0": "the server was cut by length before the arguments: nobody can know that the call is whole",
+    "resp-azure-c2ac1c": "the body holds four responses with three calls, and only the first was written down",
+    "resp-xai-84f759": "a custom tool call, whose input is no JSON, is a ProviderItem",
 }
 """Streams in which our calls are others than the written ones."""
 
@@ -30,7 +41,7 @@ def _body(id: str) -> bytes:
 
 def _parser(id: str, wire: str | None = None, **options: Any) -> sp.StreamParser:
     row = ROWS[id]
-    return sp.StreamParser(wire or row["family"], **({"tools": row.get("tools") or None} | options))
+    return sp.StreamParser(wire or _wire(row), **({"tools": row.get("tools") or None} | options))
 
 
 def _expected_calls(id: str) -> list[tuple[str, Any]]:
@@ -50,7 +61,8 @@ def test_a_recorded_stream_holds_what_was_written_down(id: str) -> None:
     response = parser.response
     assert text_of(events) == response.content == (expect["text"] or "")
     assert reasoning_of(events) == response.reasoning == (expect["reasoning"] or "")
-    assert response.finish_reason == expect["finish_reason"]
+    finish_reason = expect["finish_reason"]  # an enum's number, where the server was asked for numbers
+    assert response.finish_reason == (None if finish_reason is None else str(finish_reason))
     assert (response.usage or {}) == (expect["usage"] or {})
     if id not in DIFFERENCES:
         assert calls_of(events) == _expected_calls(id)
