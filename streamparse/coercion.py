@@ -15,13 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
-import regex
 
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
+
+if TYPE_CHECKING:
+    import regex
 
 __all__ = ["ANY", "JSON", "STRING", "Kinds", "Typed", "coerced", "is_string", "kinds_of_attribute", "quoted"]
 
@@ -141,7 +144,7 @@ def _scalar(kinds: Kinds) -> regex.Pattern[str]:
     numbers = [pattern for kind, pattern in _NUMBERS.items() if kind in kinds]
     if "string" not in kinds:  # no text with a meaning of its own: `018956`, `+5`
         numbers = [rf"[+]?(?:{pattern.replace('(?:0|[1-9][0-9]*)', '[0-9]+')})" for pattern in numbers]
-    return regex.compile(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
+    return gradual(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
 
 
 def _container(text: str, kinds: Kinds) -> str | None:

@@ -27,6 +27,7 @@ import msgspec
 
 from streamparse.errors import CODES
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 
 __all__ = ["JSONError", "Mode", "Reading", "read", "snapshot"]
 
@@ -88,9 +89,9 @@ def snapshot(text: str) -> Any:
 # --- clean text ---------------------------------------------------------------------------------------------
 
 _BLANKS = " \t\n\r"
-_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{}\[\]])', re.DOTALL)
+_BRACKET = plain(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{}\[\]])', re.DOTALL)
 _RISE = {"{": 1, "[": 1, "}": -1, "]": -1, "": 0}
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE = plain(r"\\u[dD][89a-fA-F]")
 
 
 def _read_clean(text: str | bytes, limits: Limits) -> Any:
@@ -165,29 +166,29 @@ _CODE_OF_REPAIR = {
 
 _LITERALS = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS = {"True": True, "False": False, "None": None}
-_NOT_FINITE = re.compile(r"(?:NaN|-?Infinity)(?!\w)", re.ASCII)
+_NOT_FINITE = plain(r"(?:NaN|-?Infinity)(?!\w)", re.ASCII)
 
-_BLANK = re.compile(r"[ \t\n\r]*+")
-_COMMENT = re.compile(r"//[^\n\r]*+|/\*.*?\*/", re.DOTALL)
-_FENCE = re.compile(r"[ \t\n\r]*+```[\w+-]*+[ \t]*+\r?\n", re.ASCII)
-_WORD = re.compile(r"[A-Za-z_$][\w$]*+", re.ASCII)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN = re.compile(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:(?<=[0-9])[eE][+-]?[0-9]*+)?)?")
-_NUMBER_GOES_ON = re.compile(r"[\w.+-]", re.ASCII)
+_BLANK = plain(r"[ \t\n\r]*+")
+_COMMENT = plain(r"//[^\n\r]*+|/\*.*?\*/", re.DOTALL)
+_FENCE = plain(r"[ \t\n\r]*+```[\w+-]*+[ \t]*+\r?\n", re.ASCII)
+_WORD = plain(r"[A-Za-z_$][\w$]*+", re.ASCII)
+_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN = plain(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:(?<=[0-9])[eE][+-]?[0-9]*+)?)?")
+_NUMBER_GOES_ON = plain(r"[\w.+-]", re.ASCII)
 _STRING = {
     quote: re.compile(rf"{quote}([^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+)({quote})?", re.DOTALL) for quote in "\"'"
 }
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = plain("[\ud800-\udfff]")
 
 _HIGH, _LOW, _HEX = "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}", "[0-9a-fA-F]"
-_SPECIAL = re.compile(
+_SPECIAL = plain(
     rf"(?P<pair>\\u{_HIGH}\\u{_LOW})|(?P<unit>\\u{_HEX}{{4}})|(?P<short>\\[\"\\/bfnrt])"
     r"|(?P<other>\\'?)|(?P<control>[\x00-\x1f]+)"
 )
-_SPECIAL_OF_CUT_STRING = re.compile(
+_SPECIAL_OF_CUT_STRING = plain(
     rf"(?P<half>\\u(?:{_HIGH}(?:\\(?:u{_HEX}{{0,3}})?)?|{_HEX}{{0,3}})\Z)|{_SPECIAL.pattern}"
 )
-_NOT_PLAIN = re.compile(r"[\\\x00-\x1f]")
+_NOT_PLAIN = plain(r"[\\\x00-\x1f]")
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 

@@ -1,4 +1,4 @@
-"""The command line: `streamparse parse`, `timeline`, `bench`, `wires`, `formats`.
+"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `wires`, `formats`.
 
 Exit status: 0; 1 if the stream was not ended by its server (`parse`); 2 if the command cannot be carried out, with one
 line on stderr; 130 after Ctrl-C.
@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from streamparse.cli import bench, listing, parse, timeline
+from streamparse.cli import bench, detect, listing, parse, timeline
 from streamparse.cli.options import CommandError
 
 __all__ = ["main"]
@@ -42,6 +42,7 @@ def _command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="streamparse", description="Read the streams of language models.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     parse.add_command(commands)
+    detect.add_command(commands)
     timeline.add_command(commands)
     bench.add_command(commands)
     listing.add_commands(commands)

@@ -13,7 +13,16 @@ import msgspec
 
 from streamparse.parser import Dialects, StreamParser
 
-__all__ = ["CommandError", "add_parser_options", "parser_maker", "piece_size", "read_pieces", "read_whole"]
+__all__ = [
+    "CommandError",
+    "add_parser_options",
+    "add_tools_option",
+    "parser_maker",
+    "piece_size",
+    "read_pieces",
+    "read_tools",
+    "read_whole",
+]
 
 READ_SIZE = 64 * 1024
 
@@ -31,6 +40,11 @@ def add_parser_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a dialect to look for in the text (see `streamparse formats`), or none; repeatable; default: auto",
     )
+    add_tools_option(command)
+
+
+def add_tools_option(command: argparse.ArgumentParser) -> None:
+    """Add the option that declares tools."""
     command.add_argument("--tools", type=Path, metavar="FILE.json", help="tool definitions, a JSON array")
 
 
@@ -38,7 +52,7 @@ def parser_maker(arguments: argparse.Namespace) -> Callable[[], StreamParser]:
     """Return what makes a fresh parser as the options say; raise CommandError if they make no sense."""
     names: list[str] = arguments.dialect or []
     dialects: Dialects = tuple(name for name in names if name != "none") if names else "auto"
-    tools = _tools(arguments.tools) if arguments.tools else None
+    tools = read_tools(arguments.tools) if arguments.tools else None
 
     def make() -> StreamParser:
         return StreamParser(arguments.wire, dialects=dialects, tools=tools)
@@ -79,6 +93,15 @@ def read_whole(path: Path) -> bytes:
         raise CommandError(_told(str(path), error)) from error
 
 
+def read_tools(path: Path) -> list[Any]:
+    """Return the definitions a file holds; raise CommandError if they cannot be read."""
+    try:
+        tools = msgspec.json.decode(read_whole(path))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: {error}") from error
+    return tools if isinstance(tools, list) else [tools]
+
+
 def _read(name: str, descriptor: int) -> bytes:
     try:
         return os.read(descriptor, READ_SIZE)  # what is there, not as much as would fit
@@ -88,14 +111,6 @@ def _read(name: str, descriptor: int) -> bytes:
 
 def _cut(piece: bytes, size: int) -> Iterator[bytes]:
     return (piece[start : start + size] for start in range(0, len(piece), size))
-
-
-def _tools(path: Path) -> list[Any]:
-    try:
-        tools = msgspec.json.decode(read_whole(path))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}") from error
-    return tools if isinstance(tools, list) else [tools]
 
 
 def _told(name: str, error: OSError) -> str:

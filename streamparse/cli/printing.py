@@ -26,7 +26,7 @@ from streamparse.events import (
     ToolCallStart,
 )
 
-__all__ = ["JsonPrinter", "Printer", "ProsePrinter"]
+__all__ = ["JsonPrinter", "Printer", "ProsePrinter", "escaped"]
 
 MARGIN = 12
 
@@ -118,12 +118,17 @@ class ProsePrinter:
         self._label = label
 
     def _painted(self, text: str) -> str:
-        text = text.translate(_ESCAPES).replace("\n", "\n" + " " * MARGIN)
+        text = escaped(text).replace("\n", "\n" + " " * MARGIN)
         style = _STYLES.get(self._label.split(" ")[0])
         return f"\x1b[{style}m{text}\x1b[0m" if self._styled and style else text
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
+
+
+def escaped(text: str) -> str:
+    """Return text from a stream as it may be shown on a terminal."""
+    return text.translate(_ESCAPES)
 
 
 def _written(data: object) -> str:

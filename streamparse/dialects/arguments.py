@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import regex
-
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Reader, Step
 from streamparse.dialects.values import bracketed, string
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
 
 __all__ = ["arguments", "scalar", "skipped"]
 
-_LAST_SCALAR = regex.compile(r"[^,;}\]\s<\"']{1,1024}+")
-_SCALAR = regex.compile(_LAST_SCALAR.pattern + r"(?=[,;}\]\s<\"'])")  # more of it may come
+_WORD = r"[^,;}\]\s<\"']{1,1024}+"
+_LAST_SCALAR = gradual(_WORD)
+_SCALAR = gradual(_WORD + r"(?=[,;}\]\s<\"'])")  # more of it may come
 
 
 def arguments(reader: Reader, context: Context, stops: Markers, tell: Callable[[str], Any]) -> Step[bool]:

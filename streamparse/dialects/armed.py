@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from copy import copy
-from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
+
+from msgspec.structs import replace
 
 from streamparse.dialects.grammar import Dialect, Opener, Thought
 from streamparse.dialects.markers import Markers

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
 
-import regex
+import msgspec
 
 from streamparse.coercion import STRING, Typed
 from streamparse.dialects.grammar import Context
@@ -23,6 +22,7 @@ from streamparse.dialects.literals import Tell, in_string, quoted
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
+from streamparse.patterns import gradual
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 
@@ -35,8 +35,7 @@ _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "n
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
-@dataclass(frozen=True)
-class BraceCalls:
+class BraceCalls(msgspec.Struct, frozen=True, dict=True):
     """The markers of one format: what delimits a string, and what may follow a call."""
 
     delimiter: str
@@ -47,12 +46,12 @@ class BraceCalls:
     @cached_property
     def head(self) -> Pattern:
         """The name of a call and its opening brace."""
-        return regex.compile(self.begin)
+        return gradual(self.begin)
 
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
-        return regex.compile(rf"{_GAP}{any_of(self.closes)}")
+        return gradual(rf"{_GAP}{any_of(self.closes)}")
 
     @cached_property
     def delimiters(self) -> Markers:
@@ -62,28 +61,28 @@ class BraceCalls:
     @cached_property
     def opening(self) -> Pattern:
         """The beginning of a string."""
-        return regex.compile(re.escape(self.delimiter))
+        return gradual(re.escape(self.delimiter))
 
     @cached_property
     def key(self) -> Pattern:
         """A key; some models delimit it as a string."""
         mark = rf"(?:{re.escape(self.delimiter)}|\")?"
-        return regex.compile(rf"{mark}(?P<key>{_KEY}){mark}(?={_GAP}:)")
+        return gradual(rf"{mark}(?P<key>{_KEY}){mark}(?={_GAP}:)")
 
     @cached_property
     def parameter(self) -> Pattern:
         """The key of an argument, and its colon."""
-        return regex.compile(rf"{self.key.pattern}{_GAP}:")
+        return gradual(rf"{self.key.pattern}{_GAP}:")
 
     @cached_property
     def argument(self) -> Pattern:
         """A number, a constant, or a text without delimiters, up to the next key or the end of the call."""
-        return regex.compile(rf"[^{{}}\[\]\"]{{1,1000}}?(?={_GAP}(?:\}}|,{_GAP}{self.parameter.pattern}))")
+        return gradual(rf"[^{{}}\[\]\"]{{1,1000}}?(?={_GAP}(?:\}}|,{_GAP}{self.parameter.pattern}))")
 
     @cached_property
     def element(self) -> Pattern:
         """The same inside of a container."""
-        return regex.compile(r"[^{}\[\]\",]{1,1000}+(?=[\]},])")
+        return gradual(r"[^{}\[\]\",]{1,1000}+(?=[\]},])")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         head = yield from reader.match(self.head)

@@ -11,17 +11,17 @@ untouched, or markup with a grammar of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import regex
+import msgspec
 
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Body, Context
 from streamparse.dialects.literals import in_string
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["ENDS", "HEADER", "Channels"]
 
@@ -45,8 +45,7 @@ class _Header(NamedTuple):
     channel: str | None
 
 
-@dataclass(frozen=True)
-class Channels:
+class Channels(msgspec.Struct, frozen=True, dict=True):
     """The messages of one format; `header` is a pattern with the group `header`.
 
     `markup` reads the calls of a message that is no JSON; with `markup_head` it reads their header, too.
@@ -61,27 +60,27 @@ class Channels:
     @cached_property
     def heading(self) -> Pattern:
         """What stands before the body of a message."""
-        return regex.compile(self.header)
+        return gradual(self.header)
 
     @cached_property
     def marked(self) -> Pattern:
         """The header of a message that is all markup."""
-        return regex.compile(self.markup_head)
+        return gradual(self.markup_head)
 
     @cached_property
     def tags(self) -> Pattern:
         """The beginning of markup in a message."""
-        return regex.compile(rf"{_GAP}<(?!\|)")
+        return gradual(rf"{_GAP}<(?!\|)")
 
     @cached_property
     def recipient(self) -> Pattern:
         """The recipient in a header."""
-        return regex.compile(_TO)
+        return gradual(_TO)
 
     @cached_property
     def channel(self) -> Pattern:
         """The channel in a header; of two the last counts."""
-        return regex.compile(_CHANNEL)
+        return gradual(_CHANNEL)
 
     @cached_property
     def ends(self) -> Markers:
@@ -101,12 +100,12 @@ class Channels:
     @cached_property
     def between(self) -> Pattern:
         """What may stand between two messages: gpt-oss writes a lost channel name there."""
-        return regex.compile(rf"{_GAP}(?:commentary|assistant)?{_GAP}(?=<\|(?:start|channel|message)\|>)")
+        return gradual(rf"{_GAP}(?:commentary|assistant)?{_GAP}(?=<\|(?:start|channel|message)\|>)")
 
     @cached_property
     def end(self) -> Pattern:
         """The end of a message."""
-        return regex.compile(rf"{_GAP}{any_of(ENDS)}")
+        return gradual(rf"{_GAP}{any_of(ENDS)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found, last, mused = False, _Header(None, None), False

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-import regex
+import msgspec
 
 from streamparse.dialects.grammar import Body, Context
 from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["Either"]
 
 
-@dataclass(frozen=True)
-class Either:
+class Either(msgspec.Struct, frozen=True, dict=True):
     """`then` where what follows the opener matches the pattern `looks`, else `otherwise`."""
 
     looks: str
@@ -24,7 +23,7 @@ class Either:
     @cached_property
     def pattern(self) -> Pattern:
         """The compiled pattern."""
-        return regex.compile(self.looks)
+        return gradual(self.looks)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = yield from reader.look(self.pattern)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-import regex
+import msgspec
+from msgspec.structs import replace
 
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.limits import Limits
+from streamparse.patterns import gradual
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 __all__ = ["Body", "Context", "Dialect", "Opener", "Thought", "markers"]
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """Where a grammar tells what it finds, and what it may know of the request."""
 
     sink: Sink
@@ -49,8 +49,7 @@ Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 """Reads what follows an opening marker.  False: it was no call, and nothing was told of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opener:
+class Opener(msgspec.Struct, frozen=True):
     """A marker that may open a call.
 
     The empty one stands before the very first character: some prompts end with the marker.
@@ -76,8 +75,7 @@ def markers(*texts: str) -> tuple[Opener, ...]:
     return tuple(Opener(text) for text in texts)
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True, dict=True):
     """One way to write calls in text.
 
     `follows` is a pattern of what follows an opener: it says yes, no or "need more", so that dialects may share one.
@@ -103,11 +101,10 @@ class Dialect:
     @cached_property
     def probe(self) -> Pattern:
         """The pattern of what follows an opener."""
-        return regex.compile(self.follows)
+        return gradual(self.follows)
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(msgspec.Struct, frozen=True):
     """One way to mark reasoning in text: a span from one of `opens` to one of `closes`.
 
     Where the prompt opened the thought, some models open it again: one of `opens` or `echoes` at its beginning says

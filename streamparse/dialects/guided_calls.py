@@ -9,22 +9,18 @@ parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import regex
-
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.reader import Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["GuidedCalls"]
 
-_FIRST_KEY = regex.compile(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
+_FIRST_KEY = gradual(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
 
 
-@dataclass(frozen=True)
-class GuidedCalls(JsonCalls):
+class GuidedCalls(JsonCalls, frozen=True, dict=True):
     """Calls as grammar A reads them, or bare arguments."""
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:

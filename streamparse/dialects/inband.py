@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final, Literal
+
+from msgspec.structs import replace
 
 from streamparse.dialects.armed import Armed
 from streamparse.dialects.grammar import Context, Dialect, Thought

@@ -12,12 +12,10 @@ complete at the brace that closes its object, whatever closing tag may follow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 
 import msgspec
-import regex
 
 from streamparse.dialects.arguments import arguments, skipped
 from streamparse.dialects.envelope import calls_in
@@ -26,6 +24,7 @@ from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import bracketed, string
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
 from streamparse.sink import Call
 
 __all__ = ["JsonCalls"]
@@ -36,8 +35,7 @@ _VALUES = frozenset('{["n')
 """What an argument value may begin with."""
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(msgspec.Struct):
     """What is known of one call object so far."""
 
     name: str | None = None
@@ -49,8 +47,7 @@ class _Draft:
     repaired: bool = False  # a brace is missing, or a comma too many
 
 
-@dataclass(frozen=True)
-class JsonCalls:
+class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     """One or more JSON objects, each a call; also in an array.
 
     `closes` may end the block; none of `opens` may stand inside of it but in a string.
@@ -78,27 +75,27 @@ class JsonCalls:
     @cached_property
     def leading(self) -> Pattern:
         """What stands between the opener and the JSON."""
-        return regex.compile(self.lead)
+        return gradual(self.lead)
 
     @cached_property
     def between(self) -> Pattern:
         """What follows an object: another one, or the end of the block."""
-        return regex.compile(rf"{_GAP}(?:{_MORE}|(?=\}}?{_GAP}{any_of(self.closes)}))")
+        return gradual(rf"{_GAP}(?:{_MORE}|(?=\}}?{_GAP}{any_of(self.closes)}))")
 
     @cached_property
     def in_list(self) -> Pattern:
         """What follows an object in an array."""
-        return regex.compile(rf"{_GAP}(?:{_MORE}|,?{_GAP}\])")
+        return gradual(rf"{_GAP}(?:{_MORE}|,?{_GAP}\])")
 
     @cached_property
     def end(self) -> Pattern:
         """The end of the block, perhaps behind one brace too many."""
-        return regex.compile(rf"{_GAP}\}}?{_GAP}{any_of(self.closes)}")
+        return gradual(rf"{_GAP}\}}?{_GAP}{any_of(self.closes)}")
 
     @cached_property
     def last_end(self) -> Pattern:
         """The end of the block at the end of the text."""
-        return regex.compile(rf"{_GAP}\}}?{_GAP}{any_of((*self.closes, *self.last_closes))}")
+        return gradual(rf"{_GAP}\}}?{_GAP}{any_of((*self.closes, *self.last_closes))}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         if self.lead:

@@ -8,10 +8,9 @@ else stands in its object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-import regex
+import msgspec
 
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Context
@@ -19,15 +18,15 @@ from streamparse.dialects.marked_calls import GAP
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
+from streamparse.patterns import gradual
 
 __all__ = ["KeyedCalls"]
 
-_BETWEEN = regex.compile(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
+_BETWEEN = gradual(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
 """What follows a call's arguments: another call, in an object of its own or not; or the end of the array."""
 
 
-@dataclass(frozen=True)
-class KeyedCalls:
+class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
     """An array of objects, each key of which names a tool; `closes` may follow it."""
 
     closes: tuple[str, ...] = ()
@@ -41,7 +40,7 @@ class KeyedCalls:
     @cached_property
     def end(self) -> Pattern:
         """The end of the block, whatever brackets of it are missing."""
-        return regex.compile(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}")
+        return gradual(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         for bracket in "[{":

@@ -9,26 +9,23 @@ no such tool, its name is the counter, and the call is one of an unknown tool.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from io import StringIO
 from typing import Any
-
-import regex
 
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.marked_calls import MarkedCalls
 from streamparse.dialects.reader import Match, Reader, Step
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
 from streamparse.tools import Tool, Toolset
 
 __all__ = ["KimiCalls"]
 
-_COUNTER = regex.compile(r"(?:(?:call|chatcmpl|tool)[\w:-]*+[0-9][\w:-]*+|[0-9]++)")
+_COUNTER = gradual(r"(?:(?:call|chatcmpl|tool)[\w:-]*+[0-9][\w:-]*+|[0-9]++)")
 
 
-@dataclass(frozen=True)
-class KimiCalls(MarkedCalls):
+class KimiCalls(MarkedCalls, frozen=True, dict=True):
     """The grammar of Kimi K2."""
 
     def call(self, reader: Reader, context: Context, head: Match) -> Step[bool]:

@@ -8,12 +8,11 @@ is complete at the brace that closes its dict.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from typing import Any
 
-import regex
+import msgspec
 
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literals import Tell, bounded, literal
@@ -22,24 +21,23 @@ from streamparse.dialects.markers import any_of
 from streamparse.dialects.python_literals import PythonLiterals
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
 from streamparse.sink import Call
 
 __all__ = ["LiteralCalls"]
 
-_BETWEEN = regex.compile(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
+_BETWEEN = gradual(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
 """What follows a dict: another one, or the end of the list."""
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(msgspec.Struct):
     name: str | None = None
     arguments: str | None = None  # they came before the name
     call: Call | None = None
     foreign: bool = False
 
 
-@dataclass(frozen=True)
-class LiteralCalls:
+class LiteralCalls(msgspec.Struct, frozen=True, dict=True):
     """Dicts in a list, each a call; `closes` may follow."""
 
     closes: tuple[str, ...] = ()
@@ -49,7 +47,7 @@ class LiteralCalls:
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
-        return regex.compile(rf"{GAP}{any_of(self.closes)}")
+        return gradual(rf"{GAP}{any_of(self.closes)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         if (yield from reader.blanks()) == "[":

@@ -10,15 +10,15 @@ where the call is complete: the closing marker is taken if it comes, and not mis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-import regex
+import msgspec
 
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["GAP", "NAME", "MarkedCalls"]
 
@@ -29,8 +29,7 @@ NAME = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"
 """A pattern of a tool's name."""
 
 
-@dataclass(frozen=True)
-class MarkedCalls:
+class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     """The parts of one format, as patterns; the closing markers are literals.
 
     `head` reads from behind the opener to the arguments; it has the group `name`, and `id` where the format has one.
@@ -55,22 +54,22 @@ class MarkedCalls:
     @cached_property
     def heading(self) -> Pattern:
         """What stands before the arguments, if arguments or the end of the call follow."""
-        return regex.compile(rf"{GAP}{self.head}{GAP}(?=[{{\"]|{any_of(self.closes)})")
+        return gradual(rf"{GAP}{self.head}{GAP}(?=[{{\"]|{any_of(self.closes)})")
 
     @cached_property
     def end(self) -> Pattern:
         """The end of a call, perhaps behind one brace too many."""
-        return regex.compile(rf"{GAP}\}}?{GAP}{any_of(self.closes)}")
+        return gradual(rf"{GAP}\}}?{GAP}{any_of(self.closes)}")
 
     @cached_property
     def following(self) -> Pattern:
         """What follows a call: another one, or the end of the block."""
-        return regex.compile(rf"(?P<more>(?={self.again}))|{GAP}{any_of(self.block_closes)}")
+        return gradual(rf"(?P<more>(?={self.again}))|{GAP}{any_of(self.block_closes)}")
 
     @cached_property
     def last(self) -> Pattern:
         """A closing marker, of which the end of the text may leave but the beginning."""
-        return regex.compile(rf"{GAP}{any_of((*self.closes, *self.block_closes))}")
+        return gradual(rf"{GAP}{any_of((*self.closes, *self.block_closes))}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False

@@ -11,16 +11,17 @@ A value without children streams as in every tag format; one with children is to
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from io import StringIO
 
-import regex
+import msgspec
 
 from streamparse.coercion import ANY, Kinds, Typed, coerced, kinds_of_attribute, quoted
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.xml_params import GAP, XmlParams
+from streamparse.patterns import gradual
 
 __all__ = ["NestedTags"]
 
@@ -30,8 +31,7 @@ _NAME = r"[^<>\s/]{1,256}"
 _DEEPEST = 128
 
 
-@dataclass(frozen=True)
-class NestedTags(XmlParams):
+class NestedTags(XmlParams, frozen=True, dict=True):
     """The tags of one format; `mark` is the pattern of what stands before each."""
 
     mark: str = ""
@@ -39,12 +39,12 @@ class NestedTags(XmlParams):
     @cached_property
     def entry(self) -> Pattern:
         """The first tag inside of a value."""
-        return regex.compile(rf"{GAP}{self.mark}<{_NAME}>")
+        return gradual(rf"{GAP}{self.mark}<{_NAME}>")
 
     @cached_property
     def tag(self) -> Pattern:
         """A tag inside of a value."""
-        return regex.compile(rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>")
+        return gradual(rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>")
 
     def kinds(self, word: str | None, typed: Typed) -> Kinds:
         return kinds_of_attribute(word or "") or _leaf(typed)
@@ -83,8 +83,7 @@ class NestedTags(XmlParams):
         return True
 
 
-@dataclass
-class _Element:
+class _Element(msgspec.Struct, dict=True):
     """An open tag inside of a value."""
 
     name: str

@@ -8,16 +8,16 @@ no prose and no Markdown looks like that.  Then the arguments stream as JSON tex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-import regex
+import msgspec
 
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literal_arguments import literal_arguments
 from streamparse.dialects.markers import any_of
 from streamparse.dialects.python_literals import KEYWORD, PythonLiterals
 from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["CALL_HEAD", "PythonCalls"]
 
@@ -33,27 +33,27 @@ class _Patterns:
     @cached_property
     def head(self) -> Pattern:
         """The name of a call."""
-        return regex.compile(CALL_HEAD)
+        return gradual(CALL_HEAD)
 
     @cached_property
     def following(self) -> Pattern:
         """What stands between two calls."""
-        return regex.compile(rf"{_GAP}[,;]?{_GAP}(?={CALL_HEAD})")
+        return gradual(rf"{_GAP}[,;]?{_GAP}(?={CALL_HEAD})")
 
     @cached_property
     def list_begin(self) -> Pattern:
         """The beginning of a list of calls."""
-        return regex.compile(rf"{_GAP}\[{_GAP}(?={_NAME})")
+        return gradual(rf"{_GAP}\[{_GAP}(?={_NAME})")
 
     @cached_property
     def list_end(self) -> Pattern:
         """The end of a list of calls."""
-        return regex.compile(rf"{_GAP},?{_GAP}\]")
+        return gradual(rf"{_GAP},?{_GAP}\]")
 
     @cached_property
     def key(self) -> Pattern:
         """The name of an argument."""
-        return regex.compile(rf"(?P<key>{KEYWORD}){_GAP}=(?=[^=])")
+        return gradual(rf"(?P<key>{KEYWORD}){_GAP}=(?=[^=])")
 
 
 _PATTERNS = _Patterns()
@@ -63,8 +63,7 @@ def _literals(_key: str, scalar: bool) -> PythonLiterals:
     return PythonLiterals(argument=scalar)
 
 
-@dataclass(frozen=True)
-class PythonCalls:
+class PythonCalls(msgspec.Struct, frozen=True, dict=True):
     """One or more calls, in a list or not; one of `closes` may end them.
 
     `method` is what a name may end with that is not part of the tool's name.
@@ -76,7 +75,7 @@ class PythonCalls:
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
-        return regex.compile(rf"{_GAP}{any_of(self.closes)}")
+        return gradual(rf"{_GAP}{any_of(self.closes)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         listed = yield from reader.match(_PATTERNS.list_begin)

@@ -13,10 +13,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-import regex
-
 from streamparse.dialects.literals import Tell, in_string
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["KEYWORD", "PythonLiterals"]
 
@@ -45,23 +44,23 @@ class _Patterns:
     @cached_property
     def opening(self) -> Pattern:
         """The beginning of a string."""
-        return regex.compile(rf"(?P<opening>{_BEGIN})")
+        return gradual(rf"(?P<opening>{_BEGIN})")
 
     @cached_property
     def again(self) -> Pattern:
         """The beginning of another string that continues the one before."""
-        return regex.compile(rf"{_GAP}(?P<opening>{_BEGIN})")
+        return gradual(rf"{_GAP}(?P<opening>{_BEGIN})")
 
     @cached_property
     def word(self) -> Pattern:
         """A number or a constant, once what follows is none of its characters."""
-        return regex.compile(r"[+-]?[\w.]{1,1000}+(?:(?<=[0-9.][eE])[+-][0-9]{1,9}+)?(?=[^\w.+-])")
+        return gradual(r"[+-]?[\w.]{1,1000}+(?:(?<=[0-9.][eE])[+-][0-9]{1,9}+)?(?=[^\w.+-])")
 
     @cached_property
     def ends(self) -> dict[tuple[str, bool], tuple[Pattern, Pattern]]:
         """What ends a string, by its quote and whether it is an argument; and the same at the end of the text."""
         return {
-            (quote, argument): (regex.compile(f"{quote}(?={after})"), regex.compile(rf"{quote}(?={after}|\s*\Z)"))
+            (quote, argument): (gradual(f"{quote}(?={after})"), gradual(rf"{quote}(?={after}|\s*\Z)"))
             for quote in "\"'"
             for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
         }
@@ -69,13 +68,13 @@ class _Patterns:
     @cached_property
     def triple(self) -> dict[str, Pattern]:
         """The end of a string with three quotes."""
-        return {quote: regex.compile(quote) for quote in ('"""', "'''")}
+        return {quote: gradual(quote) for quote in ('"""', "'''")}
 
     @cached_property
     def escape(self) -> Pattern:
         """A backslash and what it escapes."""
         high, low = f"u[dD][89abAB]{_HEX}{{2}}", f"u[dD][c-fC-F]{_HEX}{{2}}"
-        return regex.compile(
+        return gradual(
             rf"\\(?:(?P<pair>{high}\\{low})|(?P<code>u(?![dD][89abAB]){_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}})"
             rf"|(?P<lone>{high}(?=[^\\]|\\[^u]|\\u(?:[^dD]|[dD][^c-fC-F])))"
             r"|(?P<octal>[0-7]{1,2}(?=[^0-7])|[0-7]{3})|(?P<line>\n|\r\n|\r(?=[^\n]))|(?P<other>[^0-7\r\nuUx]))"
@@ -84,12 +83,12 @@ class _Patterns:
     @cached_property
     def last_escape(self) -> Pattern:
         """A backslash and what it escapes, at the end of the text."""
-        return regex.compile(r"\\(?P<other>[\s\S]?)")
+        return gradual(r"\\(?P<other>[\s\S]?)")
 
     @cached_property
     def raw(self) -> Pattern:
         """A backslash in a raw string: it keeps a quote from ending it."""
-        return regex.compile(r"\\[\s\S]")
+        return gradual(r"\\[\s\S]")
 
 
 _PATTERNS = _Patterns()

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from io import StringIO
-from typing import TypeAlias, TypeVar
-
-import regex
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from streamparse.dialects.markers import Markers
+from streamparse.patterns import gradual
+
+if TYPE_CHECKING:
+    import regex
 
 __all__ = ["Match", "Overflow", "Pattern", "Reader", "Step"]
 
 T = TypeVar("T")
-Match: TypeAlias = regex.Match[str]
-Pattern: TypeAlias = regex.Pattern[str]
+Match: TypeAlias = "regex.Match[str]"
+Pattern: TypeAlias = "regex.Pattern[str]"
 Step: TypeAlias = Generator[None, None, T]
 """A piece of a grammar: yields where it needs more text, returns what it read."""
 
-_BLANKS = regex.compile(r"[ \t\r\n]*")
+_BLANKS = gradual(r"[ \t\r\n]*")
 
 
 class Overflow(Exception):
@@ -147,7 +149,7 @@ class Reader:
     def match(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
         """Take what `pattern` matches here; None, and nothing taken, if it does not.
 
-        The pattern's length must be bounded: it is tried again whenever more text has come.  `last` replaces it
+        The pattern's length must be gradual: it is tried again whenever more text has come.  `last` replaces it
         at the end of the text.
         """
         found = yield from self.look(pattern, last)

@@ -9,21 +9,17 @@ The prompt ends with the first `>>>`, so the answer begins with a recipient; `al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import regex
-
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.marked_calls import MarkedCalls
 from streamparse.dialects.reader import Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["RecipientCalls"]
 
-_USER = regex.compile(r"all[ \t]{0,8}\r?\n")
+_USER = gradual(r"all[ \t]{0,8}\r?\n")
 
 
-@dataclass(frozen=True)
-class RecipientCalls(MarkedCalls):
+class RecipientCalls(MarkedCalls, frozen=True, dict=True):
     """The grammar of Functionary v3.2."""
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:

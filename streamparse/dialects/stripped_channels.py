@@ -14,12 +14,11 @@ from functools import cached_property
 from io import StringIO
 from typing import Final
 
-import regex
-
 from streamparse.dialects.arguments import arguments
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["STRIPPED", "StrippedChannels"]
 
@@ -44,12 +43,12 @@ class StrippedChannels:
     @cached_property
     def call(self) -> Pattern:
         """The header of a call."""
-        return regex.compile(rf"(?:assistant)?commentary{_TO}")
+        return gradual(rf"(?:assistant)?commentary{_TO}")
 
     @cached_property
     def head(self) -> Pattern:
         """The beginning of another message."""
-        return regex.compile(r"(?:assistant)?(?P<channel>analysis|commentary|final)")
+        return gradual(r"(?:assistant)?(?P<channel>analysis|commentary|final)")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False

@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import regex
+import msgspec
 
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.patterns import gradual
 
 __all__ = ["Ending", "tagged"]
 
-_BREAK = regex.compile(r"\r?\n")
+_BREAK = gradual(r"\r?\n")
 _ANY_BREAK = re.compile(r"[\r\n]")
 _BLANK = " \t\r\n"
 _MOST_HELD = 64
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True, dict=True):
     """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
 
     `inner` matches what opens or closes (group `out`) a call inside of the value.
@@ -43,17 +42,17 @@ class Ending:
     @cached_property
     def ends(self) -> Pattern:
         """What ends the value."""
-        return regex.compile(self.closing)
+        return gradual(self.closing)
 
     @cached_property
     def last_ends(self) -> Pattern:
         """What ends the value at the end of the text."""
-        return regex.compile(self.last)
+        return gradual(self.last)
 
     @cached_property
     def nested(self) -> Pattern:
         """What opens or closes a call inside of the value."""
-        return regex.compile(self.inner)
+        return gradual(self.inner)
 
     @cached_property
     def calm(self) -> Callable[[str], re.Match[str] | None]:

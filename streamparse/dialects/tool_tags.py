@@ -10,12 +10,12 @@ closing tag has come.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from io import StringIO
 
-import regex
+import msgspec
 
 from streamparse.coercion import Typed
 from streamparse.dialects.grammar import Context
@@ -23,10 +23,11 @@ from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.xml_params import GAP, KEY, XmlParams
+from streamparse.patterns import gradual
 
 __all__ = ["ToolAttributes", "ToolTags", "ToolText"]
 
-_TAG = regex.compile(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
+_TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
 
 
 class ToolTags:
@@ -41,8 +42,7 @@ class ToolTags:
         return (yield from _tags(name, Typed([schema], schema).members)(reader, context))
 
 
-@dataclass(frozen=True)
-class ToolText:
+class ToolText(msgspec.Struct, frozen=True, dict=True):
     """The one parameter of a declared tool as bare text, between `opening` (group `name`, group `tag`) and `</tag>`."""
 
     opening: str
@@ -50,7 +50,7 @@ class ToolText:
     @cached_property
     def opens(self) -> Pattern:
         """What stands before the text."""
-        return regex.compile(self.opening)
+        return gradual(self.opening)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         opening = yield from reader.match(self.opens)
@@ -69,8 +69,7 @@ class ToolText:
         return True
 
 
-@dataclass(frozen=True)
-class ToolAttributes:
+class ToolAttributes(msgspec.Struct, frozen=True, dict=True):
     """`<NAME KEY="VALUE" .../>` of a declared tool; `opening` (group `name`) is what the attributes follow."""
 
     opening: str
@@ -80,7 +79,7 @@ class ToolAttributes:
         """The whole tag."""
         value = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
         attributes = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{value})){{1,32}}"
-        return regex.compile(rf"{self.opening}{attributes}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)")
+        return gradual(rf"{self.opening}{attributes}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         tag = yield from reader.match(self.tag)
@@ -103,13 +102,13 @@ def _tell(reader: Reader, context: Context, name: str, arguments: Iterable[tuple
     context.sink.call_end(call)
 
 
-_BREAKS = regex.compile(r"\A\r?\n|\r?\n\Z")
+_BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
 
 
 @lru_cache(maxsize=256)
 def _tags(name: str, members: frozenset[str]) -> XmlParams:
     """The tags of one tool; what follows its own must be one of its parameters, or JSON."""
-    tag, key = regex.escape(name), r"[A-Za-z_][\w.-]{0,255}"
+    tag, key = re.escape(name), r"[A-Za-z_][\w.-]{0,255}"
     inside = rf"(?={GAP}(?:<{any_of(members) if members else key}>|</{tag}>|\{{\s{{0,64}}[\"'}}]))"
     return XmlParams(
         call=rf"<(?P<name>{tag})\s{{0,8}}(?:(?P<empty>/)>|>{inside})",

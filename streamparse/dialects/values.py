@@ -7,16 +7,15 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-import regex
-
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Reader, Step
 from streamparse.jsonread import JSONError, read
 from streamparse.jsonscan import Scanner
+from streamparse.patterns import gradual
 
 __all__ = ["bracketed", "string"]
 
-_PLAIN = regex.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', regex.DOTALL)
+_PLAIN = gradual(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
 def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Callable[[str], Any]) -> Step[bool]:

@@ -16,10 +16,10 @@ The call is complete at its closing tag.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from functools import cached_property, lru_cache
 
-import regex
+import msgspec
 
 from streamparse.coercion import Kinds, Typed, kinds_of_attribute
 from streamparse.dialects.grammar import Context
@@ -28,6 +28,7 @@ from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.tagged import Ending, tagged
 from streamparse.dialects.values import bracketed
+from streamparse.patterns import gradual
 from streamparse.sink import Call
 
 __all__ = ["GAP", "KEY", "XmlParams"]
@@ -41,9 +42,8 @@ _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
 """Names of a single parameter in which models put all arguments as one JSON object."""
 
 
-@dataclass(frozen=True)
-class XmlParams:
-    """The tags of one format, as patterns of bounded length."""
+class XmlParams(msgspec.Struct, frozen=True, dict=True):
+    """The tags of one format, as patterns of gradual length."""
 
     call: str
     """What opens a call, and its block: group `name`; group `empty` if it closes at once.
@@ -79,7 +79,7 @@ class XmlParams:
     @cached_property
     def opening(self) -> Pattern:
         """The tag that opens a call."""
-        return regex.compile(self.call)
+        return gradual(self.call)
 
     @cached_property
     def markers(self) -> Markers:
@@ -90,34 +90,34 @@ class XmlParams:
     def token(self) -> Pattern:
         """What stands between the parameters of a call."""
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        return regex.compile(
+        return gradual(
             rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
         )
 
     @cached_property
     def ended(self) -> Pattern:
         """The end of the call, where it may stand."""
-        return regex.compile(rf"{GAP}(?:{self.call_close}|{self._next_call})")
+        return gradual(rf"{GAP}(?:{self.call_close}|{self._next_call})")
 
     @cached_property
     def following(self) -> Pattern:
         """What follows a call: another one, or the end of the block."""
-        return regex.compile(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
+        return gradual(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
 
     @cached_property
     def again(self) -> Pattern:
         """The end of the block, once more."""
-        return regex.compile(GAP + self.block_close)
+        return gradual(GAP + self.block_close)
 
     @cached_property
     def leading(self) -> Pattern:
         """What may stand before the parameters."""
-        return regex.compile(GAP + self.lead)
+        return gradual(GAP + self.lead)
 
     @cached_property
     def entering(self) -> Pattern:
         """What may stand before a value."""
-        return regex.compile(self.value_open)
+        return gradual(self.value_open)
 
     @property
     def _next_call(self) -> str:
@@ -224,7 +224,7 @@ class XmlParams:
 
 @lru_cache(maxsize=256)
 def _ending(tags: XmlParams, key: str, cdata: bool) -> Ending:
-    close = tags.parameter_close.replace(KEY, regex.escape(key))
+    close = tags.parameter_close.replace(KEY, re.escape(key))
     # Some models close a parameter twice.
     after = rf"(?={GAP}(?:{close}{GAP}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
     over = r"\s{0,256}\Z"

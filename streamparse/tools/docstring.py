@@ -15,6 +15,8 @@ from itertools import pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
+from streamparse.patterns import plain
+
 __all__ = ["Docstring", "read_docstring"]
 
 PARAMETER_TITLES = {
@@ -26,12 +28,10 @@ OTHER_TITLES = {
 }  # fmt: skip
 TITLES = PARAMETER_TITLES | OTHER_TITLES
 
-GOOGLE_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
-NUMPY_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?::.*)?()$")
-SPHINX_ENTRY = re.compile(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
-SPHINX_FIELD = re.compile(
-    r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:"
-)
+GOOGLE_ENTRY = plain(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
+NUMPY_ENTRY = plain(r"\*{0,2}(\w+)\s*(?::.*)?()$")
+SPHINX_ENTRY = plain(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
+SPHINX_FIELD = plain(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
 
 
 class Docstring(NamedTuple):

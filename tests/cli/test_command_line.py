@@ -182,9 +182,8 @@ def test_a_chunk_size_must_be_positive(body: Path) -> None:
     assert b"'0' is not a positive number" in result.stderr
 
 
-def test_wires_and_formats_are_listed_one_a_line() -> None:
+def test_wires_are_listed_one_a_line() -> None:
     assert run("wires").stdout.decode().split() == list(sp.WIRES)
-    assert run("formats").stdout.decode().split() == list(sp.DIALECTS)
 
 
 def test_bench_gives_a_row_for_each_stream_of_a_folder_and_their_sum(body: Path) -> None:

@@ -13,7 +13,7 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 RANKS = {
-    **dict.fromkeys(("events", "errors", "limits"), 0),
+    **dict.fromkeys(("events", "errors", "limits", "patterns"), 0),
     **dict.fromkeys(("sink", "jsonscan", "jsonread", "tools", "response", "coercion", "stats"), 1),
     **dict.fromkeys(("frames", "assembler"), 2),
     **dict.fromkeys(("wires", "dialects", "adapters"), 3),

@@ -1,0 +1,145 @@
+"""Every dialect answers every universal case: `fixtures/dialects/NAME.toml` says what a text of its gives.
+
+A case is a table, and answers in one of three ways:
+
+* `text`, and what comes of it: `calls` (name, arguments, and the id where the format carries one), `content`,
+  `reasoning`, `errors` (their codes), `sources` of the calls where they are not all "inband";
+* `not_applicable`: why the format cannot say such a thing;
+* `broken`: what is wrong today, beside the text and the wrong answer, so that whoever mends it has to come here.
+
+The dialect is named; all texts are read with the same tools.  Blanks at the edge of a call are structure, so the
+content around calls is compared run by run without them; where no call is, every character counts.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, reasoning_of, text_of
+
+import streamparse as sp
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "dialects"
+CASES = (
+    "single",
+    "parallel",
+    "same_tool_twice",
+    "zero_arguments",
+    "zero_arguments_then_call",
+    "text_before",
+    "text_between",
+    "text_after",
+    "nested_values",
+    "unicode",
+    "quotes_and_backslashes",
+    "empty_string",
+    "blank_string",
+    "json_looking_string",
+    "number_like_string",
+    "null_like_string",
+    "brackets_in_string",
+    "own_close_marker_in_string",
+    "think_in_string",
+    "unknown_tool_then_known",
+    "prose_that_mentions_the_marker",
+    "malformed",
+    "truncated",
+    "reasoning_first",
+)
+ANSWER = {"text", "calls", "content", "reasoning", "errors", "sources"}
+CUTS = 40
+"""How many places a text is cut in two at, besides one by one and in random pieces; shorter texts at every one."""
+
+STRING = {"type": "string"}
+
+
+def _tool(name: str, **properties: Any) -> dict[str, Any]:
+    return {"name": name, "parameters": {"type": "object", "properties": properties}}
+
+
+TOOLS = [
+    sp.Tool(**definition)
+    for definition in (
+        _tool("get_weather", city=STRING, days={"type": "integer"}),
+        _tool("note", text=STRING),
+        _tool("search", query=STRING),
+        _tool("now"),
+        _tool(
+            "configure",
+            options={"type": "object"},
+            tags={"type": "array", "items": STRING},
+            on={"type": "boolean"},
+        ),
+    )
+]
+
+
+def _fixture(dialect: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads((FOLDER / f"{dialect}.toml").read_text(encoding="utf-8"))
+
+
+def _answers() -> Iterable[Any]:
+    for dialect in sp.DIALECTS:
+        if (FOLDER / f"{dialect}.toml").exists():
+            for case, answer in _fixture(dialect).items():
+                if "not_applicable" not in answer:
+                    yield pytest.param(dialect, answer, id=f"{dialect}-{case}")
+
+
+def _content(events: list[sp.Event]) -> str:
+    """The visible text: as it is, or around calls each run of it without the blanks at its edges."""
+    if not any(isinstance(event, sp.ToolCallStart | sp.Error) for event in events):
+        return text_of(events)
+    runs = groupby(events, lambda event: isinstance(event, sp.TextDelta | sp.ReasoningDelta))
+    texts = (text_of(run).strip() for is_text, run in runs if is_text)
+    return "\n".join(text for text in texts if text)
+
+
+def _told(events: list[sp.Event]) -> dict[str, Any]:
+    """What came of a text, in the words of the fixtures."""
+    complete = [event for event in events if isinstance(event, sp.ToolCallComplete)]
+    return {
+        "calls": [(event.name, event.arguments) for event in complete],
+        "content": _content(events),
+        "reasoning": reasoning_of(events),
+        "errors": [event.code for event in events if isinstance(event, sp.Error)],
+        "sources": [event.source for event in complete],
+    }
+
+
+@pytest.mark.parametrize("dialect", sp.DIALECTS)
+def test_every_case_is_answered(dialect: str) -> None:
+    fixture = _fixture(dialect)
+    assert tuple(fixture) == CASES
+    for case, answer in fixture.items():
+        if "not_applicable" in answer:
+            assert set(answer) == {"not_applicable"}, case
+            assert answer["not_applicable"], case
+        else:
+            assert "text" in answer, case
+            assert set(answer) <= ANSWER | {"broken"}, case
+            assert answer.get("broken") != "", case
+
+
+def test_the_fixtures_belong_to_dialects() -> None:
+    assert {file.stem for file in FOLDER.iterdir()} == set(sp.DIALECTS)
+
+
+@pytest.mark.parametrize(("dialect", "answer"), list(_answers()))
+def test_the_text_gives_what_the_contract_says(dialect: str, answer: dict[str, Any]) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser([dialect], tools=TOOLS), answer["text"], CUTS)
+    calls = answer.get("calls", [])
+    assert _told(events) == {
+        "calls": [(call["name"], call["arguments"]) for call in calls],
+        "content": answer.get("content", ""),
+        "reasoning": answer.get("reasoning", ""),
+        "errors": answer.get("errors", []),
+        "sources": answer.get("sources", ["inband"] * len(calls)),
+    }
+    ids = [event.id for event in events if isinstance(event, sp.ToolCallComplete)]
+    assert [call.get("id", id) for call, id in zip(calls, ids, strict=True)] == ids
