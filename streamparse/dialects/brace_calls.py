@@ -95,6 +95,8 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         if (yield from literal_arguments(reader, context, call, self.parameter, "}", notation)):
             while (yield from reader.match(self.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
+            if reader.beginning(self.end):
+                reader.rest()  # it is cut off
         return True
 
 

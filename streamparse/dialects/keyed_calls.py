@@ -56,8 +56,8 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
             if following is None or following[0].endswith("]"):
                 break
             reader.remember(context.limits.max_call_args)
-        if found:
-            yield from reader.match(self.end)
+        if found and (yield from reader.match(self.end)) is None and reader.beginning(self.end):
+            reader.rest()  # the end of the block is cut off
         return found
 
     def _call(self, reader: Reader, context: Context) -> Step[bool]:

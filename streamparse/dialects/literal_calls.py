@@ -84,7 +84,9 @@ class LiteralCalls(msgspec.Struct, frozen=True, dict=True):
         if sound:
             reader.take(1)
             sink.call_end(draft.call)
-        elif not reader.over:
+        elif reader.final:
+            sink.call_arguments(draft.call, reader.rest())  # the text ends inside of the call
+        else:
             sink.call_error(draft.call, "malformed_call", f"the arguments of {draft.name!r} are no Python literals")
         return True
 

@@ -11,11 +11,11 @@ A value without children streams as in every tag format; one with children is to
 
 from __future__ import annotations
 
-from dataclasses import field
 from functools import cached_property
 from io import StringIO
 
 import msgspec
+from msgspec import field
 
 from streamparse.coercion import ANY, Kinds, Typed, coerced, kinds_of_attribute, quoted
 from streamparse.dialects.members import Members

@@ -99,5 +99,6 @@ class PythonCalls(msgspec.Struct, frozen=True, dict=True):
         reader.commit()
         if listed is not None:
             yield from reader.match(_PATTERNS.list_end)
-        yield from reader.match(self.end)
+        if (yield from reader.match(self.end)) is None and reader.beginning(self.end):
+            reader.rest()  # the end of the block is cut off
         return True

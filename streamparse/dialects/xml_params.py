@@ -144,6 +144,8 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
             if following is None or following["more"] is None:
                 if following is not None:
                     yield from reader.match(self.again)  # some models close the block twice
+                if reader.beginning(self.again):
+                    reader.rest()  # the end of the block is cut off
                 return True
             context = context.for_all()
             reader.remember(context.limits.max_call_args)
@@ -165,7 +167,9 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
         members = Members(context, call)
         token = None if empty else (yield from self._members(reader, members))
         if token is None and not empty:
-            if not reader.over:
+            if reader.beginning(self.token):
+                reader.rest()  # the text ends inside of a tag; the call stays open
+            elif not reader.over:
                 sink.call_error(call, "malformed_call", f"the call of {name!r} holds something else than parameters")
             return
         if members.repaired or (token is not None and token["end"] is None):

@@ -86,7 +86,7 @@ def test_the_declared_tools_decide_what_auto_believes(tmp_path: Path) -> None:
 
 def test_what_was_broken_is_told() -> None:
     labels = lines(run("-", given=CALL[:45].encode()))
-    assert ("call 0", "look: broken, truncated_call: {"a") in labels
+    assert ("call 0", 'look: broken, truncated_call: {"a') in labels
     assert [words.split(":")[0] for label, words in labels if label == "error"] == ["truncated_call"]
 
 

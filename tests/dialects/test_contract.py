@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, reasoning_of, text_of
+from cuts import assert_same_in_every_cut, events_of, reasoning_of, text_of
 
 import streamparse as sp
 
@@ -52,31 +52,32 @@ CASES = (
     "reasoning_first",
 )
 ANSWER = {"text", "calls", "content", "reasoning", "errors", "sources"}
-CUTS = 40
+CUTS = 24
 """How many places a text is cut in two at, besides one by one and in random pieces; shorter texts at every one."""
 
 STRING = {"type": "string"}
 
 
-def _tool(name: str, **properties: Any) -> dict[str, Any]:
-    return {"name": name, "parameters": {"type": "object", "properties": properties}}
+BOOLEAN = {"type": "boolean"}
 
 
-TOOLS = [
-    sp.Tool(**definition)
-    for definition in (
-        _tool("get_weather", city=STRING, days={"type": "integer"}),
-        _tool("note", text=STRING),
-        _tool("search", query=STRING),
-        _tool("now"),
-        _tool(
-            "configure",
-            options={"type": "object"},
-            tags={"type": "array", "items": STRING},
-            on={"type": "boolean"},
-        ),
-    )
-]
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+DEEP = _object(levels=_list({"type": "number"}), exact=BOOLEAN)
+PARAMETERS = {
+    "get_weather": _object(city=STRING, days={"type": "integer"}),
+    "note": _object(text=STRING),
+    "search": _object(query=STRING),
+    "now": _object(),
+    "configure": _object(options=_object(unit=STRING, deep=DEEP), tags=_list(STRING), on=BOOLEAN),
+}
+TOOLS = [sp.Tool(name=name, description="", parameters=parameters) for name, parameters in PARAMETERS.items()]
 
 
 def _fixture(dialect: str) -> dict[str, dict[str, Any]]:
@@ -112,6 +113,10 @@ def _told(events: list[sp.Event]) -> dict[str, Any]:
     }
 
 
+def _wanted(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [(call["name"], call["arguments"]) for call in answer.get("calls", [])]
+
+
 @pytest.mark.parametrize("dialect", sp.DIALECTS)
 def test_every_case_is_answered(dialect: str) -> None:
     fixture = _fixture(dialect)
@@ -135,7 +140,7 @@ def test_the_text_gives_what_the_contract_says(dialect: str, answer: dict[str, A
     events = assert_same_in_every_cut(lambda: sp.TextParser([dialect], tools=TOOLS), answer["text"], CUTS)
     calls = answer.get("calls", [])
     assert _told(events) == {
-        "calls": [(call["name"], call["arguments"]) for call in calls],
+        "calls": _wanted(answer),
         "content": answer.get("content", ""),
         "reasoning": answer.get("reasoning", ""),
         "errors": answer.get("errors", []),
@@ -143,3 +148,15 @@ def test_the_text_gives_what_the_contract_says(dialect: str, answer: dict[str, A
     }
     ids = [event.id for event in events if isinstance(event, sp.ToolCallComplete)]
     assert [call.get("id", id) for call, id in zip(calls, ids, strict=True)] == ids
+
+
+@pytest.mark.parametrize("dialect", sp.DIALECTS)
+def test_a_call_that_is_cut_anywhere_is_whole_or_truncated(dialect: str) -> None:
+    answer = _fixture(dialect)["single"]
+    for end in range(len(answer["text"])):
+        events = events_of(sp.TextParser([dialect], tools=TOOLS), [answer["text"][:end]])
+        told = _told(events)
+        assert told["calls"] in ([], _wanted(answer)), end
+        assert set(told["errors"]) <= {"truncated_call"}, end
+        started = any(isinstance(event, sp.ToolCallStart) for event in events)
+        assert not started or told["calls"] or told["errors"], end

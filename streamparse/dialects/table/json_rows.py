@@ -139,7 +139,7 @@ _XAI = Dialect(
 
 _LLAMA3 = Dialect(
     "llama3-json",
-    (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="start", placed="start")),
+    (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", placed="start")),
     _OBJECT,
     JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
     models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",

@@ -17,7 +17,8 @@ _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s]{{1,64}}){GAP})?(
 _MISTRAL = Dialect(
     "mistral-v11",
     (*markers("[TOOL_CALLS]"), _STRIPPED),
-    rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:\{{|(?<=\])\")",
+    # Without [ARGS] a brace alone is not enough: prose may name a tool, and then {something}.
+    rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:(?<=\])[{{\"]|\{{{GAP}[\"'}}])",
     MarkedCalls(
         _MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME.replace('256', '64')}(?:\[ARGS\])?\{{{GAP}[\"}}]"
     ),
@@ -33,8 +34,11 @@ def _deepseek(*words: str) -> tuple[str, ...]:
     return tuple(f"<{bar}{blank.join(words)}{bar}>" for bar in "｜|" for blank in "▁_ ")
 
 
+_WORD_OF_PROSE = r" {1,4}[^\s<{]{1,64} {1,4}<"
+"""As in "from BEGIN to END": a call without arguments has no blanks around its name."""
 _DEEPSEEK_SEP = r"<[｜|]tool[▁_ ]sep[｜|]>"
 _DEEPSEEK_BEGIN = r"<[｜|]tool[▁_ ]call[▁_ ]begin[｜|]>"
+_DEEPSEEK_END = r"<[｜|]tool[▁_ ]calls?[▁_ ]end[｜|]>"
 _DEEPSEEK_FENCE = rf"(?:{GAP}```(?:json)?)?+"
 _DEEPSEEK_FUNCTION = (
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?function"
@@ -70,7 +74,7 @@ _DEEPSEEK_V3 = Dialect(
 _DEEPSEEK_V31 = Dialect(
     "deepseek-v3.1",
     (*_DEEPSEEK_OPENERS, _STRIPPED),
-    rf"{GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}(?:\{{|<)",
+    rf"(?!{_WORD_OF_PROSE}){GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}(?:\{{{GAP}[\"'}}]|{_DEEPSEEK_END})",
     _DEEPSEEK_CALLS,
     models="DeepSeek V3.1, V3.1-Terminus, V3.2-Exp",
     example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
@@ -90,7 +94,7 @@ _KIMI = Dialect(
         *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
         Opener("functions.", inclusive=True, placed="start", auto="start", declared=True),
     ),
-    rf"{GAP}{_KIMI_HEAD}{GAP}(?:[{{\"]|<\|tool_call_end\|>)",
+    rf"(?!{_WORD_OF_PROSE}){GAP}{_KIMI_HEAD}{GAP}(?:\{{|(?<=>)\"|<\|tool_call_end\|>)",
     KimiCalls(
         _KIMI_HEAD,
         closes=(_KIMI_END,),
@@ -159,9 +163,7 @@ _PLAMO = Dialect(
     drops=_plamo(
         "begin_tool_requests",
         "end_tool_requests",
-        "begin_tool_request",
         "end_tool_request",
-        "begin_tool_name",
         "end_think",
     ),
     thoughts=("plamo",),

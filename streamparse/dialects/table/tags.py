@@ -12,7 +12,7 @@ __all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
-_WORD = r"[\w.:/-]{1,256}+"
+_WORD = r"(?=\w)[\w.:/-]{1,256}+"
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
 """A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
@@ -91,7 +91,7 @@ def pair_tags(mark: str, word: str) -> XmlParams:
     begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
     inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}"
     call = (
-        rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}{GAP}(?P<name>{_WORD})"
+        rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}(?! {{1,4}}{_WORD} {{1,4}}</){GAP}(?P<name>{_WORD})"
         rf"(?:{_BREAKS}{{0,64}}(?:<{m}tool_sep{end}|(?={inside}))|{_BREAKS}{{1,64}}(?={key}))"
     )
     return XmlParams(
@@ -99,7 +99,9 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         call_begin=rf"(?:{call}|<{m}tool_calls{end})",
         call_close=f"</{m}{word}{end}",
         block_close=f"</{m}tool_calls{end}",
-        parameter=rf"(?:<{m}(?:arg_key|{word}){end}){{0,3}}{GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}",
+        # A key that the call ends behind has no value.
+        parameter=rf"(?:<{m}(?:arg_key|{word}){end}){{0,3}}{GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}"
+        rf"(?={GAP}(?:[^\s<]|<[^/]|</{m}arg_value{end}))",
         parameter_begin=begin,
         parameter_close=f"</{m}arg_value{end}",
         stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),

@@ -1,0 +1,111 @@
+"""Text that only mentions calls gives none, with `"auto"`, with declared tools and without, however it is cut.
+
+`fixtures/prose` holds texts by name; every marker of every dialect is put into sentences of several kinds.
+`calls.toml` holds the texts in which a declared tool is really called.
+`believed.toml` holds texts from which a call is taken that is only quoted: each fails until it is text.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import calls_of, events_of, in_pieces, text_of
+
+import streamparse as sp
+from streamparse.dialects import THOUGHTS
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "prose"
+APART = {"calls", "believed"}
+TOOLS = [
+    {
+        "name": name,
+        "parameters": {"type": "object", "properties": {key: {"type": "string"} for key in ("city", "query", "path")}},
+    }
+    for name in ("get_weather", "search", "bash", "read_file", "now")
+]
+
+OPENERS = sorted({opener.text for row in sp.DIALECTS.values() for opener in row.openers if opener.text.strip()})
+REASONING = sorted({marker for row in THOUGHTS.values() for marker in (*row.opens, *row.closes, *row.echoes)})
+STRUCTURE = sorted({marker for row in sp.DIALECTS.values() for marker in row.drops if marker != ">>>all\n"})
+"""Without what is the whole address of the user: it is passed over wherever its format is looked for."""
+HEADER = "<|message|>"
+"""Where it begins the answer, the prompt ended inside of a header; it is no text there."""
+
+SENTENCES = {
+    "in back-ticks": "The model writes `{}` before it calls a tool, and nothing after it.\n",
+    "in a sentence": "A template puts {} in front of the name; see the model card.\n",
+    "in quotation marks": 'Search the log for "{}" and count the lines, not the words.\n',
+    "in a fence": "For example:\n\n```text\n{}\n```\n\nThat is all.\n",
+    "on a line of its own": "These markers matter:\n{}\nNothing else does.\n",
+    "in a list": "- `{}`: opens a call\n- `get_weather`: a tool\n",
+    "in a table": "| marker | meaning |\n|---|---|\n| {} | a call follows |\n",
+    "at the end": "It stopped in the middle of a sentence, right after {}",
+}
+FIRST = "{} is the marker that opens a call.\n"
+
+
+def _texts(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+PROSE = {
+    f"{file.stem}: {name}": text
+    for file in sorted(FOLDER.glob("*.toml"))
+    if file.stem not in APART
+    for name, text in _texts(file.stem).items()
+}
+
+
+def _is_text(text: str) -> None:
+    """Assert that a text comes out unchanged and that nothing else does."""
+    for tools in (TOOLS, None):
+        for pieces in ([text], in_pieces(text, 3)):
+            events = events_of(sp.TextParser("auto", tools=tools), pieces)
+            assert [event for event in events if not isinstance(event, (sp.TextDelta, sp.Done))] == [], (tools, pieces)
+            assert text_of(events) == text, (tools, pieces)
+
+
+def test_there_are_texts_enough() -> None:
+    assert len(PROSE) >= 150
+    assert len(set(PROSE.values())) == len(PROSE)
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_prose_is_text(name: str) -> None:
+    _is_text(PROSE[name])
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+@pytest.mark.parametrize("marker", [*OPENERS, *REASONING, *STRUCTURE])
+def test_a_marker_that_is_mentioned_is_text(marker: str, kind: str) -> None:
+    _is_text(SENTENCES[kind].replace("{}", marker.strip("\n")))
+
+
+@pytest.mark.parametrize("marker", sorted({*OPENERS, *STRUCTURE}.difference(REASONING, [HEADER])))
+def test_a_marker_that_begins_a_sentence_is_text(marker: str) -> None:
+    _is_text(FIRST.replace("{}", marker))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SENTENCES if kind != "at the end"])
+@pytest.mark.parametrize("name", sp.DIALECTS)
+def test_the_markup_before_a_tools_name_is_text(name: str, kind: str) -> None:
+    example = sp.DIALECTS[name].example
+    begin = min(example.find(tool) for tool in ("get_weather", "bash", "brave_search") if tool in example)
+    _is_text(SENTENCES[kind].replace("{}", example[:begin].strip("\n")))
+
+
+@pytest.mark.parametrize("name", _texts("calls"))
+def test_a_complete_call_of_a_declared_tool_is_a_call_wherever_it_stands(name: str) -> None:
+    case = _texts("calls")[name]
+    for pieces in ([case["text"]], in_pieces(case["text"], 3)):
+        events = events_of(sp.TextParser("auto", tools=TOOLS), pieces)
+        assert calls_of(events) == [(call["name"], call["arguments"]) for call in case["calls"]]
+
+
+@pytest.mark.xfail(reason="what is quoted is believed as if it were not", strict=True)
+@pytest.mark.parametrize("name", _texts("believed"))
+def test_a_call_that_is_only_quoted_is_text(name: str) -> None:
+    _is_text(_texts("believed")[name])
