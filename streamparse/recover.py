@@ -16,7 +16,7 @@ import msgspec
 from streamparse.assembler import Assembler, Halt
 from streamparse.dialects import InBand
 from streamparse.dialects.envelope import Found, calls_in
-from streamparse.frames import AutoFramer, Frame
+from streamparse.frames import FRAMERS, AutoFramer, Frame
 from streamparse.jsonread import JSONError, read
 from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits
@@ -125,8 +125,8 @@ class CompositeParser:
         framer = AutoFramer(self._limits)
         frames = _frames(body, framer)
         names = [self._wire] if self._wire != "auto" else [name for frame in frames if (name := detect(frame))]
-        if names:
-            wire = WIRES[names[0]](sink, self._tools, self._limits)
+        if names or framer.format in FRAMERS:
+            wire = WIRES[names[0] if names else next(iter(WIRES))](sink, self._tools, self._limits)
             for frame in frames:
                 assembler.record.place = frame
                 wire.frame(frame)

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from streamparse.cli import bench, detect, listing, parse, timeline
 from streamparse.cli.options import CommandError
@@ -38,8 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+class _CommandLine(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all errors here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def _command_line() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="streamparse", description="Read the streams of language models.")
+    parser = _CommandLine(prog="streamparse", description="Read the streams of language models.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     parse.add_command(commands)
     detect.add_command(commands)

@@ -70,7 +70,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def tags(self) -> Pattern:
         """The beginning of markup in a message."""
-        return gradual(rf"{_GAP}<(?!\|)")
+        return gradual(rf"{_GAP}<[^|]")  # no look-ahead: at the end of what has come it would say yes
 
     @cached_property
     def recipient(self) -> Pattern:

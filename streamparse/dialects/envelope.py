@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
+from streamparse.dialects.reader import Reader, Step
 from streamparse.jsonread import JSONError, read
+from streamparse.patterns import gradual
 
-__all__ = ["ARGUMENT_KEYS", "NAME_KEYS", "Found", "calls_in"]
+__all__ = ["ARGUMENT_KEYS", "NAME_KEYS", "Found", "calls_in", "is_foreign"]
 
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+_AROUND = frozenset({"type", "function", "id"})
+_DEFINITION = gradual(
+    r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
+)
+"""How the schema of a tool begins, which stands behind the same key."""
 _LISTS = ("tool_calls", "toolCalls", "calls")
 
 
@@ -39,9 +46,21 @@ def calls_in(
     body = function if isinstance(function, dict) else value
     name = next((body[key] for key in names if isinstance(body.get(key), str)), None)
     given = next((_object(body[key]) for key in arguments if key in body), None)
-    if name is not None and given is not None:
+    if name is not None and given is not None and not _defines(body, given):
         id = value.get("id")
         yield Found(name, given, id if isinstance(id, str) and id else None)
+
+
+def _defines(body: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether an object is the definition of a tool: its parameters are a schema."""
+    return body.get("parameters") is given and given.get("type") == "object" and "properties" in given
+
+
+def is_foreign(reader: Reader, key: str, known: Collection[str]) -> Step[bool]:
+    """Whether a member shows that its object is no call, though it may name a tool: a record, or a definition."""
+    if key == "parameters":
+        return (yield from reader.look(_DEFINITION)) is not None
+    return key not in known and key not in _AROUND
 
 
 def _object(value: Any) -> dict[str, Any] | None:

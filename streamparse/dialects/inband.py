@@ -9,6 +9,7 @@ decide, and white space between a call and what follows it.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
@@ -64,6 +65,7 @@ class InBand:
         self._reader = Reader()
         self._grammar: Step[bool] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
+        self._looked = 0  # how far behind it the grammars have looked
         self._dropped = False  # and whether it is structure if it opens nothing
         self._place = START
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
@@ -215,6 +217,7 @@ class InBand:
         """Let the dialects read what follows a marker."""
         self._opened = gap + len(marker)
         self._dropped = marker in self._armed.drops
+        self._looked = 0
         if candidates:
             self._grammar = self._try(gap, marker, candidates)
         else:
@@ -238,6 +241,7 @@ class InBand:
             elif self._dropped and reader.beginning(dialect.probe):
                 self._cut_off(dialect)
                 return True
+            self._looked = max(self._looked, reader.taken())
             reader.rewind(0)
         return False
 
@@ -265,7 +269,7 @@ class InBand:
         markup = reader.forgive()
         self._sink.error("call", "truncated_call", f"the text ended inside a call's markup ({dialect.name}): {markup}")
 
-    def _leave(self, found: bool, seen: int = _RESCAN) -> None:
+    def _leave(self, found: bool, seen: int = sys.maxsize) -> None:
         """The grammar has ended: what it took and gave no meaning to is text again."""
         self._grammar = None
         reader = self._reader
@@ -278,7 +282,8 @@ class InBand:
                 self._markers = self._armed.later
         else:
             # Looking again at much that was rejected once would make the work grow with its square.
-            self._pass_over(seen if len(kept) > seen else 0)
+            looked = min(max(self._looked, len(kept)), seen)
+            self._pass_over(looked if looked > _RESCAN else 0)
 
     def _pass_over(self, seen: int = 0) -> None:
         """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""

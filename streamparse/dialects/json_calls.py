@@ -18,7 +18,7 @@ from io import StringIO
 import msgspec
 
 from streamparse.dialects.arguments import arguments, skipped
-from streamparse.dialects.envelope import calls_in
+from streamparse.dialects.envelope import calls_in, is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
@@ -185,14 +185,12 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _member(self, reader: Reader, context: Context, draft: _Draft, key: str) -> Step[bool]:
         """Read one member's value."""
+        if context.declared and (yield from is_foreign(reader, key, (*self.names, *self.arguments, *self.ids))):
+            draft.foreign = True
+            return False
         first = yield from reader.blanks()
         if key in self.names and first == '"' and draft.name is None:
-            name = yield from string(reader, context.limits.max_name)
-            if name is None:
-                return False
-            draft.name = context.tool_name(name)
-            draft.foreign = context.declared and draft.name not in context.tools
-            return not draft.foreign
+            return (yield from self._name(reader, context, draft))
         if key in self.ids and first == '"':
             draft.id = yield from string(reader, context.limits.max_id)
             return draft.id is not None
@@ -202,6 +200,14 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             reader.take(1)
             return (yield from self._members(reader, context, draft))
         return (yield from skipped(reader, context, self.stops))
+
+    def _name(self, reader: Reader, context: Context, draft: _Draft) -> Step[bool]:
+        name = yield from string(reader, context.limits.max_name)
+        if name is None:
+            return False
+        draft.name = context.tool_name(name)
+        draft.foreign = context.declared and draft.name not in context.tools
+        return not draft.foreign
 
     def _arguments(self, reader: Reader, context: Context, draft: _Draft, first: str) -> Step[bool]:
         if draft.name is None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.dialects.envelope import is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literals import Tell, bounded, literal
 from streamparse.dialects.marked_calls import GAP
@@ -97,6 +98,8 @@ class LiteralCalls(msgspec.Struct, frozen=True, dict=True):
             return False
         reader.take(1)
         yield from reader.blanks()
+        if context.declared and (yield from is_foreign(reader, key, (*self.names, *self.arguments))):
+            return False
         if key in self.names and draft.name is None:
             name = yield from _text(reader, context, context.limits.max_name)
             draft.name = None if name is None else context.tool_name(name)

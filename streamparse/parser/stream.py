@@ -153,7 +153,12 @@ class StreamParser(BaseParser):
         return [*events, *self._halt("limit_total", f"the response exceeds {most} bytes")]
 
     def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
-        data = json.dumps(message, ensure_ascii=False, default=_jsonable).encode("utf-8", "replace")
+        try:
+            data = json.dumps(message, default=_jsonable).encode()
+        except (ValueError, RecursionError, TypeError) as error:  # a number or a depth beyond every bound; odd keys
+            self._record.place = At(self._message_bytes)
+            self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
+            return self._record.take()
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)
         return self._run([frame])

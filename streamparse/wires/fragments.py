@@ -123,8 +123,8 @@ class Fragments:
             return slot.open and name == slot.name and bool(text) and not _starts(text)
         if slot.closed:
             return not (name or new_id) or (name == slot.name and not _starts(text))
-        if new_id:
-            return slot.open or not _starts(text)
+        if new_id:  # without a name it can be no call of its own
+            return True
         if name and not slot.open:
             return name == slot.name or self._joins(slot.name, name)
         return True

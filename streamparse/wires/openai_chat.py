@@ -82,6 +82,8 @@ class _Chunk(msgspec.Struct, gc=False):
     choices: list[_Choice] | None = None
     usage: dict[str, Any] | None = None
     error: Any = None
+    message: Any = None
+    code: Any = None
     x_groq: _Groq | None = None
 
 
@@ -140,7 +142,7 @@ class OpenAIChat:
             if choice.finish_reason:
                 self._fragments.settle()
                 self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
-        if chunk.usage or chunk.error is not None or chunk.x_groq:
+        if chunk.usage or chunk.error is not None or chunk.x_groq or chunk.message is not None:
             self._take_rest(chunk)
 
     def close(self) -> None:
@@ -170,6 +172,8 @@ class OpenAIChat:
             self._sink.usage(chunk.x_groq.usage)
         if chunk.error is not None:
             tell_provider_error(self._sink, chunk.error)
+        elif isinstance(chunk.message, str) and not chunk.choices:  # vLLM and SGLang report one without its wrapper
+            tell_provider_error(self._sink, {"code": chunk.code, "message": chunk.message})
 
     def _take_action(self, delta: _Delta) -> None:
         """A delta with a piece of a refusal or of calls."""
@@ -232,9 +236,14 @@ def _thinking(thinking: str | list[Any]) -> str:
 
 def _with_argument_text(chunk: dict[str, Any]) -> None:
     """Some relays send arguments as an object: make it the text that the protocol wants."""
-    for choice in chunk.get("choices") or []:
-        for part in (choice.get("delta"), choice.get("message")) if isinstance(choice, dict) else ():
-            for call in (part.get("tool_calls") or []) if isinstance(part, dict) else []:
-                function = call.get("function") if isinstance(call, dict) else None
+    for choice in _objects(chunk.get("choices")):
+        for part in _objects([choice.get("delta"), choice.get("message")]):
+            for call in _objects(part.get("tool_calls")):
+                function = call.get("function")
                 if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
                     function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    """The objects of what should be a list of them."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

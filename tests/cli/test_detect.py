@@ -81,7 +81,7 @@ def test_the_declared_tools_decide_what_auto_believes(tmp_path: Path) -> None:
     given = b'{"name": "look", "arguments": {"a": 1}}'
     undeclared, declared = (dict(lines(run("-", *more, given=given))) for more in ((), ("--tools", tools)))
     assert undeclared["dialect"].startswith("none that auto takes for a call here; if named, llama3-json")
-    assert declared["dialect"].startswith("llama3-json")
+    assert declared["dialect"].startswith("bare-json")
 
 
 def test_what_was_broken_is_told() -> None:
