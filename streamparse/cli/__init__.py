@@ -43,11 +43,11 @@ class _CommandLine(argparse.ArgumentParser):
     """A parser whose errors are one line, as all errors here."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+        self.exit(2, f"{self.prog}: {message} (see --help)\n")
 
 
 def _command_line() -> argparse.ArgumentParser:
-    parser = _CommandLine(prog="streamparse", description="Read the streams of language models.")
+    parser: argparse.ArgumentParser = _CommandLine(prog="streamparse", description="Read the streams of language models.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     parse.add_command(commands)
     detect.add_command(commands)

@@ -58,7 +58,7 @@ class NDJSON:
         By far the most reads are one: that needs no loop and no `Frame`; `offset` is where it begins.
         """
         data = chunk[:-1]
-        if chunk[-2:] != b"}\n" or 10 in data or self._carry or self.error is not None or data[:1] != b"{":
+        if chunk[-2:] != b"}\n" or 10 in data or self._carry or self.error is not None:
             return None
         size = len(chunk)
         end = self.received + size

@@ -232,7 +232,9 @@ def test_timeline_with_broken_times_is_one_line(body: Path) -> None:
     assert "reads.jsonl" in failure(run("timeline", body, "--reads", reads, "-o", body.parent / "page.html"))
 
 
-def test_without_a_command_the_usage_is_shown() -> None:
-    result = run()
-    assert result.returncode == 2
-    assert result.stderr.startswith(b"usage: streamparse")
+def test_a_wrong_command_line_is_one_clear_line() -> None:
+    for arguments in ([], ["parse", "x", "--chunk", "0"], ["no-such-command"]):
+        result = run(*arguments)
+        assert result.returncode == 2
+        assert result.stderr.startswith(b"streamparse")
+        assert result.stderr.count(b"\n") == 1

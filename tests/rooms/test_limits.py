@@ -144,7 +144,7 @@ TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
 
 @pytest.mark.parametrize("cut", [1, 7, 1 << 20])
 def test_text_without_a_marker_is_withheld_no_longer_than_it_may_be(cut: int) -> None:
-    text = '{"note": "' + "x" * 300
+    text = '{"arguments": {"a": "' + "x" * 300  # the name may follow; another key would show that it is no call
     parser = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=100))
     told = "".join(
         event.text for piece in in_pieces(text, cut) for event in parser.feed(piece) if isinstance(event, sp.TextDelta)

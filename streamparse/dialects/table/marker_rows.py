@@ -45,6 +45,11 @@ _DEEPSEEK_FUNCTION = (
     rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}(?:{GAP}{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
 )
 _DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
+_DEEPSEEK_SURE = (
+    rf"(?:{_DEEPSEEK_FUNCTION}|"
+    rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP}|{GAP}```(?:json)?){_DEEPSEEK_FENCE})"
+)
+"""With a separator or a fence behind the name, a brace is enough."""
 _DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
 # The type that stands before the separator in V3 comes back now and then in V3.1.
 _DEEPSEEK_CALLS = MarkedCalls(
@@ -74,7 +79,8 @@ _DEEPSEEK_V3 = Dialect(
 _DEEPSEEK_V31 = Dialect(
     "deepseek-v3.1",
     (*_DEEPSEEK_OPENERS, _STRIPPED),
-    rf"(?!{_WORD_OF_PROSE}){GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}(?:\{{{GAP}[\"'}}]|{_DEEPSEEK_END})",
+    rf"{GAP}{_DEEPSEEK_SURE}{GAP}\{{|(?!{_WORD_OF_PROSE}){GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}"
+    rf"(?:\{{{GAP}[\"'}}]|{_DEEPSEEK_END})",
     _DEEPSEEK_CALLS,
     models="DeepSeek V3.1, V3.1-Terminus, V3.2-Exp",
     example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
