@@ -47,7 +47,8 @@ class _CommandLine(argparse.ArgumentParser):
 
 
 def _command_line() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = _CommandLine(prog="streamparse", description="Read the streams of language models.")
+    description = "Read the streams of language models."
+    parser: argparse.ArgumentParser = _CommandLine(prog="streamparse", description=description)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     parse.add_command(commands)
     detect.add_command(commands)
