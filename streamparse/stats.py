@@ -22,6 +22,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     calls: dict[str, int] = {}
     """Complete calls by source: native, inband, recovered."""
     broken_calls: int = 0
+    leniencies: dict[str, int] = {}
+    """Repairs that reading the calls' arguments took, by name: `trailing_comma`, `encoded_twice`, ..."""
     errors: dict[str, int] = {}
     """Errors by code."""
     wire: str | None = None

@@ -41,6 +41,7 @@ class CallState:
         "name",
         "pour",
         "repaired",
+        "repairs",
         "room",
         "scanner",
         "source",
@@ -63,6 +64,7 @@ class CallState:
         # For a call found in text it is the grammar that watches for the end.
         self.scanner = Scanner(limits.max_depth) if source == "native" else None
         self.repaired = False
+        self.repairs: tuple[str, ...] = ()  # what reading the arguments took
         self.doubled = False  # the same call came the other way too
 
     @property
@@ -96,12 +98,12 @@ class CallState:
             if self.source == "native" or mode == "strict":
                 raise
             reading = read(raw, "heal", limits)
-        value, repaired = reading.value, bool(reading.repairs) or self.repaired
+        value, self.repairs = reading.value, (*reading.repairs, *(("markup",) if self.repaired else ()))
         if isinstance(value, str) and mode != "strict":
-            value, repaired = read(value, mode, limits).value, True
+            value, self.repairs = read(value, mode, limits).value, (*self.repairs, "encoded_twice")
         if not isinstance(value, dict):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
-        return value, "recovered" if repaired else self.source
+        return value, "recovered" if self.repairs else self.source
 
 
 def most(limit: int | None) -> int:

@@ -277,6 +277,7 @@ class Calls:
             self.error(call, "duplicate_call", f"the call of {call.name!r} came both natively and in the text")
             return
         self._close_call(call)
+        self._record.leniencies.update(call.repairs)
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
         self._record.response.tool_calls.append(found)
         self._record.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))

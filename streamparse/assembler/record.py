@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple, Protocol
 
 from streamparse.events import Error, Event, Scope
@@ -33,11 +34,12 @@ class Record:
     `place` is where in the stream the verbs being told come from; errors carry its offset.
     """
 
-    __slots__ = ("events", "place", "response")
+    __slots__ = ("events", "leniencies", "place", "response")
 
     def __init__(self) -> None:
         self.place: Place = At(None)
         self.events: list[Event] = []
+        self.leniencies: Counter[str] = Counter()  # repairs that reading the calls took, by name
         self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], errors=[])
 
     def take(self) -> list[Event]:

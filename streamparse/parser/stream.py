@@ -101,6 +101,7 @@ class StreamParser(BaseParser):
             frames=self._frames + getattr(self._framer, "singles", 0),
             ignored_frames=self._wire.ignored if self._wire is not None else 0,
             wire=self.wire,
+            leniencies=dict(self._record.leniencies),
             dialect=self._inband.found if self._inband is not None else None,
         )
 

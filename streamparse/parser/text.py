@@ -18,7 +18,7 @@ __all__ = ["TextParser"]
 class TextParser(BaseParser):
     """Parses text alone, for users whose SDK has decoded the wire: `feed` takes the text as it comes.
 
-    The end of the text is the caller's word, so `Done.ok` is true unless a call was cut.
+    The end of the text is the caller's word, so `Done.ok` is true; a call that was cut is an `Error`.
     """
 
     def __init__(
@@ -74,4 +74,5 @@ class TextParser(BaseParser):
     def stats(self) -> Stats:
         """What was read so far, in numbers; `bytes` counts characters here."""
         dialect = self._inband.found if self._inband is not None else None
-        return Stats.of(self._assembler.response, bytes=self._length, dialect=dialect)
+        leniencies = dict(self._record.leniencies)
+        return Stats.of(self._assembler.response, bytes=self._length, dialect=dialect, leniencies=leniencies)

@@ -53,8 +53,14 @@ class _Part(msgspec.Struct, gc=False):
 class _Detail(msgspec.Struct, gc=False):
     """An entry of OpenRouter's `reasoning_details`."""
 
+    type: str | None = None
     text: str | None = None
     summary: str | None = None
+    data: str | None = None
+    signature: str | None = None
+    id: str | None = None
+    format: str | None = None
+    index: int | None = None
 
 
 class _Delta(msgspec.Struct, gc=False):
@@ -65,6 +71,8 @@ class _Delta(msgspec.Struct, gc=False):
     refusal: str | None = None
     tool_calls: list[_Fragment] | None = None
     function_call: _Function | None = None
+    annotations: list[Any] | None = None
+    executed_tools: list[Any] | None = None  # Groq runs some tools itself
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -83,6 +91,7 @@ class _Chunk(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
     error: Any = None
     message: Any = None
+    detail: Any = None
     code: Any = None
     x_groq: _Groq | None = None
 
@@ -139,10 +148,12 @@ class OpenAIChat:
                     self._take_parts(content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
                     self._take_action(delta)
+                if delta.annotations or delta.executed_tools:
+                    self._take_items(delta)
             if choice.finish_reason:
                 self._fragments.settle()
                 self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
-        if chunk.usage or chunk.error is not None or chunk.x_groq or chunk.message is not None:
+        if chunk.usage or chunk.error is not None or chunk.x_groq or chunk.message or chunk.detail:
             self._take_rest(chunk)
 
     def close(self) -> None:
@@ -155,14 +166,23 @@ class OpenAIChat:
         thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
         if thought:
             self._sink.reasoning(thought)
-        else:
-            for detail in delta.reasoning_details or ():
-                if detail.text or detail.summary:
-                    self._sink.reasoning(detail.text or detail.summary or "")
+        for detail in delta.reasoning_details or ():
+            if not thought and (detail.text or detail.summary):
+                self._sink.reasoning(detail.text or detail.summary or "")
+            if detail.data or detail.signature:  # encrypted or signed: the provider wants it back
+                fields = {name: value for name, value in msgspec.to_builtins(detail).items() if value is not None}
+                self._sink.item(detail.type or "reasoning_details", fields)
         if isinstance(delta.content, str):
             self._text(delta.content)
         elif delta.content:
             self._take_parts(delta.content)
+
+    def _take_items(self, delta: _Delta) -> None:
+        """What the server found or ran by itself."""
+        if delta.annotations:
+            self._sink.item("annotations", delta.annotations)
+        if delta.executed_tools:
+            self._sink.item("executed_tools", delta.executed_tools)
 
     def _take_rest(self, chunk: _Chunk) -> None:
         """What few chunks have: token counts, an error."""
@@ -172,8 +192,8 @@ class OpenAIChat:
             self._sink.usage(chunk.x_groq.usage)
         if chunk.error is not None:
             tell_provider_error(self._sink, chunk.error)
-        elif isinstance(chunk.message, str) and not chunk.choices:  # vLLM and SGLang report one without its wrapper
-            tell_provider_error(self._sink, {"code": chunk.code, "message": chunk.message})
+        elif (chunk.message or chunk.detail) and not chunk.choices:  # vLLM, SGLang and Dynamo, without a wrapper
+            tell_provider_error(self._sink, {"code": chunk.code, "message": str(chunk.message or chunk.detail)})
 
     def _take_action(self, delta: _Delta) -> None:
         """A delta with a piece of a refusal or of calls."""

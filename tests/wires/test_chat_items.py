@@ -1,0 +1,51 @@
+"""What OpenAI-chat servers send besides text and calls, and how they report errors without a wrapper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+
+
+def _fed(*messages: dict[str, Any]) -> tuple[list[sp.Event], sp.StreamParser]:
+    parser = sp.StreamParser("openai-chat")
+    return [event for message in messages for event in parser.feed(message)] + parser.close(), parser
+
+
+def _delta(**fields: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": fields}]}
+
+
+def test_encrypted_reasoning_is_kept_for_the_provider() -> None:
+    detail = {"type": "reasoning.encrypted", "data": "c2VjcmV0", "format": "x-v1", "index": 0}
+    events, parser = _fed(_delta(reasoning="so", reasoning_details=[detail]))
+    assert sp.ProviderItem("reasoning.encrypted", detail) in events
+    assert sp.ReasoningDelta("so") in events
+    assert parser.response.items == [{"kind": "reasoning.encrypted", "data": detail, "index": None}]
+
+
+def test_annotations_and_tools_of_the_server_are_items() -> None:
+    cited, ran = [{"type": "url_citation"}], [{"name": "search", "output": "x"}]
+    events, _ = _fed(_delta(content="a", annotations=cited), _delta(executed_tools=ran))
+    assert sp.ProviderItem("annotations", cited) in events
+    assert sp.ProviderItem("executed_tools", ran) in events
+
+
+@pytest.mark.parametrize(
+    "body", [{"object": "error", "message": "busy", "code": 503}, {"message": "busy", "type": "t"}, {"detail": "busy"}]
+)
+def test_an_error_without_a_wrapper_is_the_providers_error(body: dict[str, Any]) -> None:
+    events, _ = _fed(_delta(content="a"), body)
+    (error,) = [event for event in events if isinstance(event, sp.Error)]
+    assert (error.scope, error.code) == ("stream", "provider_error")
+    assert "busy" in error.message
+    assert events[-1] == sp.Done(None, None, ok=False)
+
+
+def test_the_leniencies_that_were_used_are_counted() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"a": 1,}'}}
+    _, parser = _fed(_delta(tool_calls=[call]))
+    assert parser.response.tool_calls[0].source == "recovered"
+    assert parser.stats.leniencies == {"trailing_comma": 1}
