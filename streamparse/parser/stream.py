@@ -72,6 +72,7 @@ class StreamParser(BaseParser):
         try:
             message = decode(data)
         except (ValueError, RecursionError):
+            self._frames -= 1  # the framer has counted it
             return self._run([Frame(data, b"", self._record.place.offset or 0)])
         try:
             self._take(message)
@@ -159,7 +160,7 @@ class StreamParser(BaseParser):
         except (ValueError, RecursionError, TypeError) as error:  # a number or a depth beyond every bound; odd keys
             self._record.place = At(self._message_bytes)
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
-            return self._record.take()
+            return self._run([])
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)
         return self._run([frame])

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from cuts import merged
 from live_server import Scripted, record
 
 import streamparse as sp
@@ -75,24 +76,6 @@ def events_of(chunks: Iterable[bytes], **options: Any) -> list[sp.Event]:
     parser = sp.StreamParser("openai-chat", **({"tools": TOOLS} | options))
     events = [event for chunk in chunks for event in parser.feed(chunk)]
     return events + parser.close()
-
-
-def merged(events: Iterable[sp.Event]) -> list[sp.Event]:
-    """The events, with neighbouring deltas of one kind and one call joined."""
-    joined: list[sp.Event] = []
-    for event in events:
-        match joined[-1:], event:
-            case [sp.TextDelta(text=before)], sp.TextDelta(text=after):
-                joined[-1] = sp.TextDelta(before + after)
-            case [sp.ReasoningDelta(text=before)], sp.ReasoningDelta(text=after):
-                joined[-1] = sp.ReasoningDelta(before + after)
-            case [sp.ToolCallDelta(index=index, arguments=before)], sp.ToolCallDelta(arguments=after) if (
-                event.index == index
-            ):
-                joined[-1] = sp.ToolCallDelta(index, before + after)
-            case _:
-                joined.append(event)
-    return joined
 
 
 def text_of(events: Iterable[sp.Event]) -> str:

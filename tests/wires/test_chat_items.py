@@ -49,3 +49,22 @@ def test_the_leniencies_that_were_used_are_counted() -> None:
     _, parser = _fed(_delta(tool_calls=[call]))
     assert parser.response.tool_calls[0].source == "recovered"
     assert parser.stats.leniencies == {"trailing_comma": 1}
+
+
+def test_a_frame_that_is_refused_is_counted_once() -> None:
+    parser = sp.StreamParser("openai-chat")
+    for body in (b'data: {"choices":[]}\n\n', b'data: {"choices":[]}\n\n', b"data: {bad\n\n"):
+        parser.feed(body)
+    assert parser.stats.frames == 3
+
+
+def test_a_message_that_is_no_json_leaves_the_offsets_of_later_errors_alone() -> None:
+    parser = sp.StreamParser("openai-chat")
+    good, bad = b'data: {"choices":[]}\n\n', b"data: {bad\n\n"
+    parser.feed(good)
+    (refused,) = parser.feed({"choices": [], "n": 10**5000})
+    assert isinstance(refused, sp.Error)
+    (error,) = parser.feed(bad)
+    assert isinstance(error, sp.Error)
+    assert error.offset is not None
+    assert len(good) <= error.offset <= len(good) + len(bad)
