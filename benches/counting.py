@@ -6,8 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-from corpora import KIB, anthropic_call, chat_calls, chat_text, ollama_hermes, ollama_qwen3_coder, responses_call
+from block_bodies import anthropic_call, cohere_call, converse_call
+from gemini_bodies import gemini_partial_call, gemini_text
+from ollama_bodies import ollama_hermes, ollama_qwen3_coder
+from openai_bodies import chat_calls, chat_text, responses_call
 from rooms import parse
+from texts import KIB
 
 __all__ = ["STREAMS", "work"]
 
@@ -16,6 +20,10 @@ STREAMS: dict[str, tuple[str, Callable[[int], Iterator[bytes]]]] = {
     "native call": ("openai-chat", chat_calls),
     "native call of Responses": ("openai-responses", responses_call),
     "native call of Anthropic": ("anthropic", anthropic_call),
+    "native call of Cohere": ("cohere", cohere_call),
+    "native call of Bedrock": ("bedrock-converse", converse_call),
+    "native call of Gemini, in pieces": ("gemini", gemini_partial_call),
+    "text of Gemini": ("gemini", lambda size: gemini_text(size // 80)),
     "call in the text as JSON": ("ollama-chat", ollama_hermes),
     "call in the text as tags": ("ollama-chat", ollama_qwen3_coder),
 }

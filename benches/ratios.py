@@ -42,7 +42,7 @@ class Ratio(NamedTuple):
 def ratio_of(corpus: Corpus, rounds: int = ROUNDS, **options: Any) -> Ratio:
     """Measure one corpus; `options` are the parser's."""
     reads = list(corpus.reads())
-    bare = floor(corpus.wire)
+    bare = floor(corpus)
     gc.collect()
     gc.freeze()  # what pytest and others hold is not ours to walk
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import streamparse as sp
 from streamparse.assembler import Assembler
 from streamparse.dialects import InBand
-from streamparse.frames import NDJSON, SSE, AutoFramer, Frame
+from streamparse.frames import AutoFramer, Frame
 from streamparse.tools import Toolset
 
 __all__ = ["ROOMS", "Deaf", "parse"]
@@ -58,6 +59,13 @@ class Told(Deaf):
     def call_arguments(self, _: Any, fragment: str) -> None:
         self.verbs.append(("call_arguments", fragment))
 
+    def call_teller(self, call: Any) -> Callable[..., None]:
+        return partial(self.call_arguments, call)
+
+    def call_whole(self, name: str, arguments: str, *_: Any) -> Deaf:
+        self.verbs += [("call_start", name), ("call_arguments", arguments)]
+        return self
+
 
 def _frames_of(reads: Iterable[bytes]) -> list[Frame]:
     framer = AutoFramer(LIMITS)
@@ -72,14 +80,15 @@ def _verbs_of(wire: str, reads: Iterable[bytes]) -> list[tuple[str, str]]:
     return told.verbs
 
 
-def frames(wire: str, reads: list[bytes]) -> Callable[[], None]:
+def frames(_: str, reads: list[bytes]) -> Callable[[], None]:
     """Cutting bytes into the data of events, one event a read."""
-    kind = NDJSON if wire.startswith("ollama") else SSE
 
     def run() -> None:
-        framer = kind(LIMITS)
+        auto = AutoFramer(LIMITS)
+        auto.feed(reads[0])
+        framer: Any = auto.framer
         single, feed = framer.single, framer.feed
-        for read in reads:
+        for read in reads[1:]:
             if single(read) is None:
                 feed(read)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from corpora import KIB, MIB
 from counting import STREAMS, work
+from texts import KIB, MIB
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -10,8 +10,10 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 
 import pytest
-from corpora import KIB, MIB, chat_calls, ollama_hermes, ollama_qwen3_coder
+from ollama_bodies import ollama_hermes, ollama_qwen3_coder
+from openai_bodies import chat_calls
 from rooms import parse
+from texts import KIB, MIB
 
 import streamparse as sp
 

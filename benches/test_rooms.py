@@ -36,7 +36,7 @@ def test_room(benchmark: Any, name: str, room: str, tell: Callable[[str], None])
 def test_floor(benchmark: Any, name: str) -> None:
     corpus = SHORT[name]
     reads = list(corpus.reads())
-    run = floor(corpus.wire)
+    run = floor(corpus)
     _measure(benchmark, corpus, lambda: run(reads), len(reads))
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.grammar import Dialect, Opener, Thought
 from streamparse.dialects.markers import Markers
-from streamparse.dialects.table import DIALECTS, THOUGHTS
+from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
 
 __all__ = ["Armed"]
 
@@ -96,10 +96,11 @@ def _everything(tools: frozenset[str], thoughts: bool) -> Armed:
 def _rows(dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
     """The dialects of these names, and those that are given themselves."""
     chosen = tuple(dialects)
+    named = {**DIALECTS, REASONING.name: REASONING}
     for each in chosen:
-        if isinstance(each, str) and each not in DIALECTS:
-            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(DIALECTS)}")
-    return tuple(DIALECTS[each] if isinstance(each, str) else each for each in chosen)
+        if isinstance(each, str) and each not in named:
+            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(named)}")
+    return tuple(named[each] if isinstance(each, str) else each for each in chosen)
 
 
 def _thoughts(rows: tuple[Dialect, ...], auto: bool) -> list[Thought]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from corpora import KIB
 from counting import STREAMS, work
+from texts import KIB
 
 
 @pytest.mark.parametrize("name", STREAMS)

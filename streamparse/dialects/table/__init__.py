@@ -18,9 +18,9 @@ from streamparse.dialects.table import (
     tag_rows,
     typed_rows,
 )
-from streamparse.dialects.table.thoughts import THOUGHTS
+from streamparse.dialects.table.thoughts import REASONING, THOUGHTS
 
-__all__ = ["DIALECTS", "THOUGHTS"]
+__all__ = ["DIALECTS", "REASONING", "THOUGHTS"]
 
 _MODULES = (
     json_rows,

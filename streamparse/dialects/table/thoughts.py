@@ -6,9 +6,10 @@ says what ends one that was open from the start.
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Thought
+from streamparse.dialects.grammar import Context, Dialect, Thought
+from streamparse.dialects.reader import Reader, Step
 
-__all__ = ["THOUGHTS"]
+__all__ = ["REASONING", "THOUGHTS"]
 
 _HARMONY = "<|channel|>analysis<|message|>"
 _MUSE = "to=self<|message|>"
@@ -48,3 +49,14 @@ _ROWS = (
 
 THOUGHTS: dict[str, Thought] = {row.name: row for row in _ROWS}
 """Every way to mark reasoning in text, by name."""
+
+
+def _no_calls(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
+    yield from ()
+    return False
+
+
+REASONING = Dialect("reasoning", (), r"(?!)", _no_calls, models="any", thoughts=tuple(THOUGHTS))
+"""No calls, but every way to mark reasoning: for a server that reads the calls, and leaves the thoughts in the text.
+
+Where a format tells both by the header of a message, its own dialect has to be named."""

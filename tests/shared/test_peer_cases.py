@@ -1,0 +1,174 @@
+"""The cases of other projects' suites: each is read as its project asserts, or listed in `docs/` with the reason.
+
+The tables of `docs/peer_cases*.md` name the cases whose assertion is not ours, by their id.  A case that is not listed
+must pass, and one that is listed must really differ.  What a case says of the request is said in our words: a prompt
+that ended inside of a thought is `reasoning="open"`, one that ended inside of the answer, or a reader that leaves
+thoughts in the text, is "closed"; a reader of thoughts alone is `dialects="reasoning"`, where the format does not put
+its thoughts and its calls into the same envelope.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pytest
+from collection import json_lines
+
+import streamparse as sp
+from streamparse.dialects import Dialect, dialect_from_template
+
+DOCS = Path(__file__).parents[2] / "docs"
+CASES = {case["id"]: case for case in json_lines("peertests/cases.jsonl")}
+WANTED = 0.97
+
+_ROW = re.compile(r"^\| *(`.*?`) *(?<!\\)\|", re.MULTILINE)
+LISTED = {
+    id.replace("\\|", "|")
+    for page in DOCS.glob("peer_cases*.md")
+    for cell in _ROW.findall(page.read_text(encoding="utf-8"))
+    for id in re.findall(r"`([^`]+)`", cell)
+}
+
+ENVELOPES = {"harmony", "muse-atem", "beam", "kimi-k3", "inkling", "gemma4", "plamo3", "solar-open", "cohere-action"}
+"""Formats that tell thoughts and calls by the same kind of marker, so that reading one is reading the other."""
+
+_BRACES = {"unquoted_keys": True, "string_delims": [['<|"|>', '<|"|>']]}
+_NAMED = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+_GEMMA = {
+    "thinking": {"open": "<|channel>thought\n", "close": "<channel|>", "content": "text"},
+    "content": {"close": "<turn|>", "content": "text"},
+    "tool_calls": {
+        "open_pattern": r"<\|tool_call>call:(?P<name>\w+)",
+        "close": "<tool_call|>",
+        "repeats": True,
+        "content": "json",
+        "content_args": _BRACES,
+        "transform": _NAMED,
+    },
+}
+_WHOLE = {"open": "<tool>", "close": "</tool>", "content": "json", "transform": {"function": "{content}"}}
+
+
+class Call(NamedTuple):
+    """What came of one call: its arguments are None while it is not complete."""
+
+    name: str
+    id: str
+    raw: str
+    arguments: dict[str, Any] | None
+
+
+class State(NamedTuple):
+    """What had been read at some time."""
+
+    content: str
+    reasoning: str
+    calls: list[Call]
+
+
+def _dialects(case: dict[str, Any]) -> list[str] | list[Dialect] | Literal["auto", "reasoning"]:
+    format, options = case["format"], case["options"]
+    if format == "response_template":
+        tagged = "".join(case["chunks"]).startswith("<tool>")
+        return [dialect_from_template({"fields": {"tool_calls": _WHOLE} if tagged else _GEMMA})]
+    if options.get("extract_tools") is False and format not in ENVELOPES:
+        return "reasoning"
+    return [format] if format in sp.DIALECTS else "auto"
+
+
+def _reasoning(options: dict[str, Any]) -> Literal["auto", "open", "closed"]:
+    if options.get("extract_reasoning") is False or options.get("prefill", {}).get("content"):
+        return "closed"
+    return "open" if options.get("starts_in_reasoning") else "auto"
+
+
+def _states(case: dict[str, Any]) -> tuple[State, State]:
+    """What was read before the end of the text, and with it."""
+    dialects: Any = _dialects(case)
+    parser = sp.TextParser(dialects, tools=case["tools"], reasoning=_reasoning(case["options"]))
+    events = [event for chunk in case["chunks"] for event in parser.feed(chunk)]
+    before = _state(parser, events)
+    return before, _state(parser, events + parser.close())
+
+
+def _state(parser: sp.TextParser, events: list[sp.Event]) -> State:
+    calls: dict[int, Call] = {}
+    for event in events:
+        if isinstance(event, sp.ToolCallStart):
+            calls[event.index] = Call(event.name, event.id, "", None)
+        elif isinstance(event, sp.ToolCallDelta):
+            call = calls[event.index]
+            calls[event.index] = call._replace(raw=call.raw + event.arguments)
+        elif isinstance(event, sp.ToolCallComplete):
+            calls[event.index] = calls[event.index]._replace(arguments=event.arguments)
+    response = parser.response
+    return State(_solid(response.content), _solid(response.reasoning), list(calls.values()))
+
+
+def _solid(text: str) -> str:
+    """The text without white space, whose amount beside markers is each reader's own policy."""
+    return "".join(text.split())
+
+
+def _differences(case: dict[str, Any]) -> list[str]:
+    expect = case["expect"]
+    before, after = _states(case)
+    found = [
+        part
+        for part in ("content", "reasoning")
+        if expect[part] is not None
+        and not _same_text(_solid(expect[part]), getattr(before, part), getattr(after, part), case["final"])
+    ]
+    if expect["calls"] is None or _same_calls(expect, after.calls):
+        return found
+    return found if not case["final"] and _same_calls(expect, before.calls) else [*found, "calls"]
+
+
+def _same_text(wanted: str, before: str, after: str, final: bool) -> bool:
+    """Before the end a reader may hold back what it gives in the end."""
+    if final:
+        return after == wanted
+    return wanted.startswith(before) and after.startswith(wanted)
+
+
+def _same_calls(expect: dict[str, Any], calls: list[Call]) -> bool:
+    wanted = expect["calls"]
+    if not any("arguments_text" in call for call in wanted):
+        calls = [call for call in calls if call.arguments is not None]
+    pairs = zip(wanted, calls, strict=False) if expect.get("calls_loose") else zip_longest(wanted, calls)
+    return len(calls) >= len(wanted) and all(want and call and _same_call(want, call) for want, call in pairs)
+
+
+def _same_call(wanted: dict[str, Any], call: Call) -> bool:
+    """Whether a call is the one that was asserted; `wanted` may say only a part of it."""
+    said = {"name": call.name, "id": call.id, "arguments_text": call.raw, "arguments": call.arguments}
+    return wanted.items() <= said.items() if "arguments" not in wanted else _parts(wanted, said)
+
+
+def _parts(wanted: dict[str, Any], said: dict[str, Any]) -> bool:
+    return all(said[part] == value for part, value in wanted.items())
+
+
+@pytest.mark.parametrize("id", [id for id in CASES if id not in LISTED])
+def test_a_case_that_is_not_listed_gives_what_its_project_asserts(id: str) -> None:
+    assert _differences(CASES[id]) == []
+
+
+@pytest.mark.parametrize("id", [id for id in CASES if id in LISTED])
+def test_a_case_that_is_listed_really_differs(id: str) -> None:
+    assert _differences(CASES[id])
+
+
+@pytest.mark.skipif(not CASES, reason="the cases are not here")
+def test_every_listed_case_exists_and_few_are_listed() -> None:
+    assert LISTED <= CASES.keys()
+    assert len(LISTED) <= len(CASES) * (1 - WANTED)
+
+
+if __name__ == "__main__":  # the differences, for whoever looks into them
+    for each in CASES.values():
+        if parts := _differences(each):
+            print(each["id"], parts, "(listed)" if each["id"] in LISTED else "")
