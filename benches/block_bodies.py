@@ -1,6 +1,6 @@
 """The wires of content blocks: Anthropic, Cohere, and Bedrock's Converse in its binary messages.
 
-An event of Cohere has 100 bytes, one of Anthropic 150 and a few words, one of Bedrock 180 to 280: padding hides its length.
+An event of Cohere has 100 bytes, one of Anthropic 150, one of Bedrock 180 to 280: padding hides its length.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ CORPORA = {
     "gemini, text": Corpus("gemini", partial(gemini_text, 5_000), b"\r\n\r\n"),
     "gemini, text, lines that end in LF": Corpus("gemini", partial(gemini_text, 5_000, "\n")),
     "gemini, text in one array": Corpus("gemini", partial(gemini_array, 5_000), b"\n,\r\n"),
-    "gemini, 64 whole calls of 1 KB": Corpus("gemini", partial(gemini_calls, KIB, 64), b"\r\n\r\n"),
+    "gemini, 512 whole calls of 1 KB": Corpus("gemini", partial(gemini_calls, KIB, 512), b"\r\n\r\n"),
     "gemini, call of 64 KB in pieces": Corpus("gemini", partial(gemini_partial_call, 64 * KIB), b"\r\n\r\n"),
     "cohere, text": Corpus("cohere", partial(cohere_text, 10_000)),
     "cohere, call of 64 KB": Corpus("cohere", partial(cohere_call, 64 * KIB)),

@@ -1,4 +1,4 @@
-"""What the corpora are written of: words, the arguments of a call, pieces as tokens cut them; and how events are framed."""
+"""What the corpora are written of: words, the arguments of a call, pieces as tokens cut them, framed events."""
 
 from __future__ import annotations
 

@@ -6,9 +6,11 @@ servers send (a legal event of 2.1 MB has been recorded) and far below what hurt
 
 from __future__ import annotations
 
+import sys
+
 import msgspec
 
-__all__ = ["Limits"]
+__all__ = ["Limits", "most"]
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -48,3 +50,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Characters of a tool's name: `limit_name`."""
     max_id: int | None = 512
     """Characters of a call's id: `limit_id`."""
+
+
+def most(limit: int | None) -> int:
+    """A limit as a number that can be compared with."""
+    return sys.maxsize if limit is None else limit

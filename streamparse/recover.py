@@ -23,7 +23,7 @@ from streamparse.limits import Limits
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires import WIRES, detect
+from streamparse.wires import WIRES, detect, foreign_error, tell_provider_error
 
 __all__ = ["CompositeParser", "parse_response", "recover"]
 
@@ -125,6 +125,10 @@ class CompositeParser:
         framer = AutoFramer(self._limits)
         frames = _frames(body, framer)
         names = [self._wire] if self._wire != "auto" else [name for frame in frames if (name := detect(frame))]
+        error = foreign_error(frames[0], None if self._wire == "auto" else self._wire) if frames else None
+        if error is not None:
+            tell_provider_error(sink, error)
+            del frames[0]
         if names or framer.format in FRAMERS:
             wire = WIRES[names[0] if names else next(iter(WIRES))](sink, self._tools, self._limits)
             for frame in frames:
@@ -135,6 +139,8 @@ class CompositeParser:
             wire.close()
             if isinstance(body, Mapping):  # decoded by someone who had all of it
                 assembler.end()
+            return
+        if error is not None:
             return
         text = bytes(body).decode("utf-8", "replace") if isinstance(body, (bytes, bytearray, memoryview)) else body
         if isinstance(text, str):

@@ -44,12 +44,11 @@ class Assembler:
         self.call_repaired = calls.repaired
         self.call_error = calls.error
         self._waiting = calls.waiting
-        self._content = StringIO()
-        self._add_content = self._content.write
-        self._reasoning = StringIO()
+        self._add_content = self.record.content.write
+        self._add_reasoning = self.record.reasoning.write
         self._refusal = StringIO()
         self._failed = ""  # why the turn does not count
-        self._taken_back = ""  # why the server took the turn back, if it did
+        self._taken_back = ""  # why no call of the turn stands, if none does
         self._done = False
         self.ended = False
         """Whether the server ended its turn."""
@@ -63,8 +62,8 @@ class Assembler:
     def response(self) -> ParsedResponse:
         """The answer so far."""
         response = self.record.response
-        response.content = self._content.getvalue()
-        response.reasoning = self._reasoning.getvalue()
+        response.content = self.record.content.getvalue()
+        response.reasoning = self.record.reasoning.getvalue()
         response.refusal = self._refusal.getvalue()
         return response
 
@@ -77,16 +76,20 @@ class Assembler:
     def reasoning(self, text: str) -> None:
         if self._waiting:
             self._calls.supersede()
-        self._reasoning.write(text)
+        self._add_reasoning(text)
         self.record.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:
+        """A refused turn has no calls, whatever its finish reason says; without calls it counts like any other."""
         if self._waiting:
             self._calls.supersede()
+        if not self._taken_back:
+            self._take_back("refusal")
         self._refusal.write(text)
         self.record.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
+        self.record.mark("item", len(self.record.response.items))
         self.record.events.append(ProviderItem(kind, data, index))
         self.record.response.items.append({"kind": kind, "data": data, "index": index})
 
@@ -99,7 +102,7 @@ class Assembler:
         self.record.response.finish_reason = reason
         self.ended = True
         if outcome == "failed":
-            self._take_back(reason)
+            self._fail(reason)
         elif outcome == "stop":
             self._calls.settle_pending()
 
@@ -109,7 +112,7 @@ class Assembler:
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self.record.error(scope, code, message, None, offset)
         if code == "provider_error":
-            self._take_back(code)
+            self._fail(code)
         elif scope == "stream":
             self._failed = self._failed or code
 
@@ -131,12 +134,17 @@ class Assembler:
         if self._taken_back:
             self._take_back(self._taken_back)
         response = self.record.response
-        response.ok = not self._failed
+        response.ok = not self._failed and not any(call.revoked for call in response.tool_calls)
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
 
+    def _fail(self, reason: str) -> None:
+        """The server ended the turn with a failure."""
+        self._failed = reason
+        self._take_back(reason)
+
     def _take_back(self, reason: str) -> None:
-        """The server ended the turn with a failure: no call of it stands."""
-        self._failed = self._taken_back = reason
+        """No call of the turn stands: not those that are complete, nor those that will be."""
+        self._taken_back = reason
         calls = self.record.response.tool_calls
         for position, call in enumerate(calls):
             if not call.revoked:

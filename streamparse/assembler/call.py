@@ -12,7 +12,6 @@ until the call is over.  CLOSED: complete, or given up with an error; what follo
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
@@ -22,7 +21,7 @@ from streamparse.jsonread import JSONError, Mode, read
 from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits
 
-__all__ = ["CLOSED", "ODD", "OPEN", "PENDING", "CallState", "most"]
+__all__ = ["CLOSED", "ODD", "OPEN", "PENDING", "CallState"]
 
 PENDING: Final = 0
 OPEN: Final = 1
@@ -104,8 +103,3 @@ class CallState:
         if not isinstance(value, dict):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
         return value, "recovered" if self.repairs else self.source
-
-
-def most(limit: int | None) -> int:
-    """A limit as a number that can be compared with."""
-    return sys.maxsize if limit is None else limit

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState, most
+from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState
 from streamparse.assembler.record import Record
 from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallStart
 from streamparse.jsonread import JSONError, Mode
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.sink import Call
 from streamparse.tools import Toolset
@@ -81,6 +81,7 @@ class Calls:
         self._calls.append(call)
         self._ways.add(source == "native")
         self.open[call.index] = call
+        self._record.mark("call", call.index)
         self._record.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
         if limits.max_name is not None and len(name) > limits.max_name:
             self.error(call, "limit_name", f"a name of {len(name)} characters")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, Protocol
+from io import StringIO
+from typing import Literal, NamedTuple, Protocol
 
 from streamparse.events import Error, Event, Scope
-from streamparse.response import ParsedResponse
+from streamparse.response import Mark, ParsedResponse
 
 __all__ = ["At", "Halt", "Place", "Record"]
 
@@ -31,22 +32,28 @@ class At(NamedTuple):
 class Record:
     """The events made since they were taken last, and the sum of all of them.
 
-    `place` is where in the stream the verbs being told come from; errors carry its offset.
+    `content` and `reasoning` hold the text and the thought so far.  `place` is where in the stream the verbs being told come from; errors carry its offset.
     """
 
-    __slots__ = ("events", "leniencies", "place", "response")
+    __slots__ = ("content", "events", "leniencies", "place", "reasoning", "response")
 
     def __init__(self) -> None:
         self.place: Place = At(None)
         self.events: list[Event] = []
+        self.content = StringIO()
+        self.reasoning = StringIO()
         self.leniencies: Counter[str] = Counter()  # repairs that reading the calls took, by name
-        self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], errors=[])
+        self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
 
     def take(self) -> list[Event]:
         """Return the events made since the last time; the same as swapping `events` for a new list."""
         events = self.events
         self.events = []
         return events
+
+    def mark(self, what: Literal["call", "item"], index: int) -> None:
+        """Note where among text and thought a call begins, or an item comes."""
+        self.response.order.append(Mark(what, index, self.content.tell(), self.reasoning.tell()))
 
     def error(self, scope: Scope, code: str, message: str, index: int | None = None, offset: int | None = None) -> None:
         """Make an `Error`, at the place of what is being told unless a closer offset is known."""

@@ -27,6 +27,7 @@ class Armed:
         self, dialects: Iterable[str | Dialect] | Literal["auto"], tools: Collection[str], thoughts: bool
     ) -> None:
         self._auto = dialects == "auto"
+        self._tools = bool(tools)
         rows = tuple(DIALECTS.values()) if self._auto else _rows([dialects] if isinstance(dialects, str) else dialects)
         spans = _thoughts(rows, self._auto) if thoughts else []
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
@@ -53,8 +54,12 @@ class Armed:
 
     def found(self, dialect: Dialect) -> None:
         """A dialect produced a call: what is structure in it is structure from now on."""
-        if not self.drops.issuperset(dialect.drops):
-            self._look_for(dialect.drops)
+        self.expect(dialect.drops)
+
+    def expect(self, drops: Collection[str]) -> None:
+        """These markers are structure from now on."""
+        if not self.drops.issuperset(drops):
+            self._look_for(drops)
 
     def in_thought(self, thought: Thought, fresh: bool) -> Markers:
         """The markers that count inside of an open thought; while it is `fresh`, its opening marker, too."""
@@ -62,9 +67,13 @@ class Armed:
         return _markers((*thought.closes, *self._ending, *echoes))
 
     def breaking(self, marker: str) -> list[tuple[Dialect, bool, bool]]:
-        """The dialects that may read what follows a marker in an open thought."""
+        """The dialects that may read what follows a marker in an open thought: believed are declared tools."""
         found = self.candidates(marker, at_start=False, at_edge=False, at_line=False)
-        return [candidate for candidate in found if candidate[0].in_thought != "text"]
+        return [
+            (dialect, inclusive, declared or self._tools)
+            for dialect, inclusive, declared in found
+            if dialect.in_thought != "text"
+        ]
 
     def candidates(self, marker: str, at_start: bool, at_edge: bool, at_line: bool) -> list[tuple[Dialect, bool, bool]]:
         """The dialects that may read what follows a marker here: each with `inclusive` and `declared`."""
@@ -96,11 +105,11 @@ def _everything(tools: frozenset[str], thoughts: bool) -> Armed:
 def _rows(dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
     """The dialects of these names, and those that are given themselves."""
     chosen = tuple(dialects)
-    named = {**DIALECTS, REASONING.name: REASONING}
+    named = {name: (row,) for name, row in DIALECTS.items()} | {"reasoning": REASONING}
     for each in chosen:
         if isinstance(each, str) and each not in named:
             raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(named)}")
-    return tuple(named[each] if isinstance(each, str) else each for each in chosen)
+    return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
 
 
 def _thoughts(rows: tuple[Dialect, ...], auto: bool) -> list[Thought]:

@@ -30,7 +30,9 @@ ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 
 _GAP = r"[ \t\r\n]{0,64}+"
 _WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
-_BEGIN = r"(?=<\|| ?to=|(?:analysis|commentary|final)(?:<\|| to=))"
+_TO_BEGIN = r" ?to=[^\s<{]{1,128}+(?: \w{1,16})? ?(?:<\||\{)"
+_BEGIN = rf"(?=<\||{_TO_BEGIN}|(?:analysis|commentary|final)(?:<\|| to=))"
+"""Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back."""
 _MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
 _UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}{_WITHIN}{{0,64}}?)(?=\{{)"
 HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
@@ -38,6 +40,9 @@ HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0
 _TO = r"to=(?P<recipient>[^\s<]{1,256})"
 _CHANNEL = r"<\|channel\|>\W*(?P<channel>\w*)"
 _AUDIENCE = frozenset({"user", "commentary", "assistant", "all"})
+_PRIVATE = frozenset({"analysis", "thinking"})
+_CUT = 2
+"""So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant."""
 
 
 class _Header(NamedTuple):
@@ -94,13 +99,18 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def text_breaks(self) -> Markers:
-        """What ends a text."""
-        return Markers((*ENDS, *self.interrupts))
+        """What ends a text, and what might."""
+        return Markers((*ENDS, "<|start|>", *self.interrupts))
 
     @cached_property
     def between(self) -> Pattern:
         """What may stand between two messages: gpt-oss writes a lost channel name there."""
         return gradual(rf"{_GAP}(?:commentary|assistant)?{_GAP}(?=<\|(?:start|channel|message)\|>)")
+
+    @cached_property
+    def next(self) -> Pattern:
+        """The first marker of another message."""
+        return gradual(rf"{_GAP}<\|(?:start|channel|message)\|>")
 
     @cached_property
     def end(self) -> Pattern:
@@ -119,6 +129,8 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             else:
                 heading = yield from reader.match(self.heading)
                 if heading is None:
+                    if found and reader.beginning(self.heading):
+                        self._cut_off(reader, context)
                     return found
                 header = self._read(heading, last)
                 reader.commit()
@@ -130,6 +142,8 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             found = True
             reader.remember(context.limits.max_held_text)
             if (yield from reader.match(self.between)) is None:
+                if reader.beginning(self.next):
+                    reader.rest()  # the header of another message is cut off
                 return True
 
     def _read(self, heading: Match, last: _Header) -> _Header:
@@ -140,18 +154,28 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             return last if _muses(last) else _Header(None, None)
         return _Header(recipient and recipient["recipient"], channels[-1] if channels else None)
 
+    def _cut_off(self, reader: Reader, context: Context) -> None:
+        """The text ends inside of a header: that is no text, and may have named a tool."""
+        header = self.recipient.search(reader.rest())
+        if header is not None and header["recipient"] not in (*_AUDIENCE, "self"):
+            context.sink.error("call", "truncated_call", f"the text ended inside a header: {header[0]}")
+
     def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
         """Read the body of a message, and its end."""
         sink = context.sink
         if _muses(header):
-            end = yield from reader.until(self.breaks, _after_newline(sink.reasoning) if mused else sink.reasoning)
+            tell = _after_newline(sink.reasoning) if mused else sink.reasoning
+            end = yield from reader.until(self.breaks, tell, _CUT)
         elif header.recipient is None or header.recipient in _AUDIENCE:
-            end = yield from reader.until(self.text_breaks, sink.text)
+            end = yield from reader.until(self.text_breaks, sink.text, _CUT)
+            while end == "<|start|>" and end not in self.interrupts:
+                sink.text(reader.take(len(end)))
+                end = yield from reader.until(self.text_breaks, sink.text, _CUT)
         else:
             yield from self._call(reader, context, header.recipient)
             while (yield from reader.blanks()) == "}":  # a brace too many
                 reader.take(1)
-            end = yield from reader.until(self.breaks, sink.text)
+            end = yield from reader.until(self.breaks, sink.text, 1)
         if end in ENDS:
             reader.take(len(end))
 
@@ -192,7 +216,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
 def _muses(header: _Header) -> bool:
     """Whether a message is thought."""
-    return header.recipient == "self" or (header.recipient is None and header.channel == "analysis")
+    return header.recipient == "self" or (header.recipient is None and header.channel in _PRIVATE)
 
 
 def _after_newline(tell: Callable[[str], None]) -> Callable[[str], None]:

@@ -3,7 +3,8 @@
 In prose one search for the armed markers is all it costs.  At a marker each dialect that shares it is asked
 whether what follows is its own; the first that says yes reads on, and if none does, the marker was
 prose and comes out as text.  Nothing is held back but the beginning of a marker, what a dialect needs to
-decide, and white space between a call and what follows it.
+decide, and white space between a call and what follows it.  What is quoted is a call only if it is whole and names a
+declared tool; quoted inside of a thought it is always thought.
 """
 
 from __future__ import annotations
@@ -11,32 +12,25 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from streamparse.dialects.armed import Armed
 from streamparse.dialects.grammar import Context, Dialect, Thought
-from streamparse.dialects.markers import Markers
+from streamparse.dialects.musing import AFTER, BLANK, START, TEXT, Musing
 from streamparse.dialects.reader import Overflow, Reader, Step
 from streamparse.dialects.trial import Trial
-from streamparse.events import Scope, Source
 from streamparse.limits import Limits
-from streamparse.sink import Call, Sink
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 __all__ = ["InBand"]
 
-START: Final = 0  # nothing but blanks and thoughts so far
-AFTER: Final = 1  # nothing but blanks since a call
-TEXT: Final = 2
-
-_RESCAN = 4096
-_MOST_GAP = 256  # blanks that may wait between a call and what follows; more are text
-_BLANK = " \t\r\n"
+_RESCAN: Final = 4096
+_MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 
 
-class InBand:
+class InBand(Musing):
     """A `Sink` that listens to `text` and passes everything else on.
 
     `found` is the name of the dialect that produced a call, once one did.
@@ -50,45 +44,28 @@ class InBand:
         reasoning: Literal["auto", "open", "closed"],
         limits: Limits,
     ) -> None:
-        self._sink = sink
-        # What is not listened to goes to the sink itself, without a call in between.
-        self.call_arguments = sink.call_arguments
-        self.call_teller = sink.call_teller
-        self.call_end = sink.call_end
-        self.call_repaired = sink.call_repaired
-        self.call_error = sink.call_error
-        self.usage = sink.usage
-        self.finish = sink.finish
-        self.end = sink.end
-        self._armed = Armed.of(dialects, tools.names, reasoning != "closed")
+        super().__init__(sink, dialects, tools, reasoning)
         self._context = Context(sink, tools, limits, thoughts=reasoning != "closed")
         self._reader = Reader()
-        self._grammar: Step[bool] | None = None
+        self._grammar: Step[Dialect | None] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
         self._looked = 0  # how far behind it the grammars have looked
+        self._quoted = False  # whether it is quoted
         self._dropped = False  # and whether it is structure if it opens nothing
-        self._place = START
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
-        self._prior = ""  # the text that was told last
-        self._tell: Callable[[str], None] = sink.text
-        self._markers: Markers = self._armed.at_start
-        self._thought: Thought | None = None
-        self._fresh = False  # nothing but blanks in that thought so far
-        self._mused = False  # a thought was the last thing but blanks
         self.found: str | None = None
         self.moved: Callable[[int], None] | None = None
         """Told, when a marker is met, how many characters of the text are still to be read."""
-        if reasoning == "open":
-            self._enter_thought(self._armed.any_thought)
-        elif bare := self._armed.candidates("", at_start=True, at_edge=True, at_line=True):
+        if self._thought is None and (bare := self._armed.candidates("", at_start=True, at_edge=True, at_line=True)):
             self._grammar = self._try(0, "", bare)
 
-    # -- the one verb that is listened to --------------------------------------------------------------
-
     def text(self, text: str) -> None:
+        """Listen to a piece of text."""
         prose = self._prose
-        if prose is not None and prose(text) is None:
-            self._prior = text
+        if prose is not None and text and prose(text) is None:
+            self._heard(text)
+            if "`" in text:
+                self._quotes.ticks()
             self._tell(text)
             return
         reader = self._reader
@@ -108,33 +85,15 @@ class InBand:
         self._reader.final = True
         self._advance()
 
-    # -- verbs that are passed on ----------------------------------------------------------------------
-
-    def reasoning(self, text: str) -> None:
-        self._release()
-        self._sink.reasoning(text)
-
-    def refusal(self, text: str) -> None:
-        self._release()
-        self._sink.refusal(text)
-
-    def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self._release()
-        self._sink.item(kind, data, index)
-
-    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
-        self._release()
-        self._sink.error(scope, code, message, offset)
-
-    def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
-        self._release()
-        return self._sink.call_start(name, id, source)
-
-    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        self._release()
-        return self._sink.call_whole(name, arguments, id)
-
-    # -- inside ----------------------------------------------------------------------------------------
+    def _release(self) -> None:
+        """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
+        reader = self._reader
+        if self._grammar is not None and reader.committed:
+            return
+        if self._grammar is not None or reader.at < len(reader.buffer):
+            reader.final = True
+            self._advance()
+            reader.final = False
 
     def _advance(self) -> None:
         reader = self._reader
@@ -154,9 +113,11 @@ class InBand:
             self._leave(stop.value)
             return True
         except Overflow as overflow:
-            self._leave(False, overflow.most)
+            self._leave(None, overflow.most)
             return True
         return False
+
+    # -- prose -----------------------------------------------------------------------------------------
 
     def _scan(self) -> bool:
         """Tell text up to the next marker and act on it; False if more text is needed."""
@@ -165,11 +126,11 @@ class InBand:
         markers = self._markers
         found = markers.search(text, at)
         end = len(text) if found is None else found.start()
-        gap = end - at if self._place == AFTER and self._thought is None and not text[at:end].strip(_BLANK) else 0
+        gap = end - at if self._place == AFTER and self._thought is None and not text[at:end].strip(BLANK) else 0
         if gap > _MOST_GAP:
             gap, self._place = 0, TEXT
         if end > at and not gap:
-            self._say(end - at)
+            self._say(reader.take(end - at))
             if found is not None and markers is not self._markers:
                 return True  # what may begin here is no marker any more
         if found is None:
@@ -178,7 +139,7 @@ class InBand:
             self._meet(found[0], gap)
             return True
         if reader.final:
-            self._say(1)
+            self._say(reader.take(1))
         return reader.final
 
     def _drop_gap(self, gap: int) -> bool:
@@ -186,6 +147,8 @@ class InBand:
         if self._reader.final:
             self._reader.take(gap)
         return False
+
+    # -- a marker --------------------------------------------------------------------------------------
 
     def _meet(self, marker: str, gap: int) -> None:
         """A whole marker stands at the reader's place, or behind a gap after a call."""
@@ -199,7 +162,8 @@ class InBand:
             if opens is not None:
                 self._enter_thought(opens)
             return
-        at_line = at_edge or self._prior.endswith("\n")
+        self._quoted = not at_edge and self._quotes.open
+        at_line = at_edge or self._quotes.line_begins
         self._read(marker, gap, self._armed.candidates(marker, self._place == START, at_edge, at_line))
 
     def _meet_in_thought(self, thought: Thought, marker: str) -> None:
@@ -211,47 +175,52 @@ class InBand:
             self._reader.take(len(marker))  # the prompt, or the model, opened it already
             self._ripen()
         else:
-            self._read(marker, 0, self._armed.breaking(marker))
+            self._quoted = self._quotes.open
+            self._read(marker, 0, [] if self._quoted else self._armed.breaking(marker))
 
     def _read(self, marker: str, gap: int, candidates: list[tuple[Dialect, bool, bool]]) -> None:
         """Let the dialects read what follows a marker."""
         self._opened = gap + len(marker)
-        self._dropped = marker in self._armed.drops
+        self._dropped = marker in self._armed.drops and not self._quoted
         self._looked = 0
         if candidates:
             self._grammar = self._try(gap, marker, candidates)
         else:
             self._pass_over()
 
-    def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[bool]:
-        """Ask each dialect that shares the marker; whether one read a call."""
+    def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[Dialect | None]:
+        """Ask each dialect that shares the marker; return the one that read a call."""
         reader, context = self._reader, self._context
         if self.moved is not None:
             self.moved(len(reader.buffer) - reader.at)
         for dialect, inclusive, declared in candidates:
-            waits = declared or (self._thought is not None and dialect.in_thought == "resumes")
-            reader.remember(context.limits.max_held_text if waits else context.limits.max_call_args)
+            reader.remember(self._most(dialect, declared))
             reader.take(gap if inclusive else gap + len(marker))
             if (yield from reader.look(dialect.probe)) is not None:
-                ground = context.for_declared() if declared else context
-                if (yield from self._body(dialect, ground)):
+                if (yield from self._body(dialect, context.for_declared() if declared or self._quoted else context)):
                     self.found = dialect.name
-                    self._armed.found(dialect)
-                    return True
+                    return dialect
             elif self._dropped and reader.beginning(dialect.probe):
                 self._cut_off(dialect)
-                return True
+                return dialect
             self._looked = max(self._looked, reader.taken())
             reader.rewind(0)
-        return False
+        return None
+
+    def _most(self, dialect: Dialect, declared: bool) -> int | None:
+        """How much may be held before a call is certain."""
+        limits = self._context.limits
+        if self._thought is not None:
+            return limits.max_held_text if dialect.in_thought == "resumes" else limits.max_call_args
+        return limits.max_held_text if declared else limits.max_call_args
 
     def _body(self, dialect: Dialect, context: Context) -> Step[bool]:
-        """Let a dialect read; a call that breaks out of a thought, and does not end it, must first be whole."""
-        if self._thought is None or dialect.in_thought == "ends":
+        """Let a dialect read; a call that is quoted, or after which the thought goes on, must first be whole."""
+        if not self._quoted and (self._thought is None or dialect.in_thought == "ends"):
             if not (yield from dialect.body(self._reader, context)):
                 return False
             if self._thought is not None:
-                self._leave_thought()
+                self._break_thought()
             return True
         reader, trial = self._reader, Trial()
         reader.pin()
@@ -260,6 +229,7 @@ class InBand:
             reader.forgive()
             trial.tell(context.sink)
             return True
+        reader.unpin()
         return False
 
     def _cut_off(self, dialect: Dialect) -> None:
@@ -269,71 +239,26 @@ class InBand:
         markup = reader.forgive()
         self._sink.error("call", "truncated_call", f"the text ended inside a call's markup ({dialect.name}): {markup}")
 
-    def _leave(self, found: bool, seen: int = sys.maxsize) -> None:
+    # -- after a marker --------------------------------------------------------------------------------
+
+    def _leave(self, dialect: Dialect | None, seen: int = sys.maxsize) -> None:
         """The grammar has ended: what it took and gave no meaning to is text again."""
         self._grammar = None
         reader = self._reader
         kept = reader.forgive()
         reader.put_back(kept)
-        if found:
-            self._place = AFTER
-            self._mused = False
-            if self._thought is None:
-                self._markers = self._armed.later
-        else:
-            # Looking again at much that was rejected once would make the work grow with its square.
-            looked = min(max(self._looked, len(kept)), seen)
-            self._pass_over(looked if looked > _RESCAN else 0)
+        if dialect is not None:
+            self._leave_call(dialect)
+            return
+        if self._quoted:
+            self._quotes.hold()
+        # Looking again at much that was rejected once would make the work grow with its square.
+        looked = min(max(self._looked, len(kept)), seen)
+        self._pass_over(looked if looked > _RESCAN else 0)
 
     def _pass_over(self, seen: int = 0) -> None:
         """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""
         if self._dropped:
             self._reader.take(self._opened)
         elif seen or self._opened:
-            self._say(seen or self._opened)
-
-    def _say(self, size: int) -> None:
-        text = self._reader.take(size)
-        self._prior = text
-        if self._thought is None and self._place != TEXT and text.strip(_BLANK):
-            self._place = TEXT
-            self._markers = self._armed.prose
-        self._tell(text)
-
-    def _enter_thought(self, thought: Thought) -> None:
-        self._thought = thought
-        self._fresh = True
-        self._tell = self._begin_thought
-        self._markers = self._armed.in_thought(thought, fresh=True)
-
-    def _begin_thought(self, text: str) -> None:
-        """Tell the first of a thought; a line break joins it to a thought right before it."""
-        if self._mused:
-            self._sink.reasoning("\n")
-            self._mused = False
-        self._sink.reasoning(text)
-        if text.strip(_BLANK):
-            self._ripen()
-
-    def _ripen(self) -> None:
-        """The thought has begun: another opening marker is no more than text."""
-        assert self._thought is not None
-        self._fresh = False
-        self._tell = self._sink.reasoning if not self._mused else self._begin_thought
-        self._markers = self._armed.in_thought(self._thought, fresh=False)
-
-    def _leave_thought(self) -> None:
-        self._mused = self._mused or not self._fresh
-        self._thought = None
-        self._tell = self._sink.text
-        self._markers = (self._armed.at_start, self._armed.later, self._armed.prose)[self._place]
-
-    def _release(self) -> None:
-        """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
-        reader = self._reader
-        if self._grammar is not None and reader.committed:
-            return
-        if self._grammar is not None or reader.at < len(reader.buffer):
-            reader.final = True
-            self._advance()
-            reader.final = False
+            self._say(self._reader.take(seen or self._opened))

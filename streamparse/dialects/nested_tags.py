@@ -58,6 +58,7 @@ class NestedTags(XmlParams, frozen=True, dict=True):
         text = raw.text.getvalue()
         # What is too much to be read is told as it came, which is no JSON.
         members.tell(lead + (quoted(text)[:-1] if not whole else text if raw.full or raw.deep else root.json()))
+        members.repaired = members.repaired or raw.odd
         return whole
 
     def _tree(self, reader: Reader, root: _Element, raw: _Held) -> Step[bool]:
@@ -75,7 +76,9 @@ class NestedTags(XmlParams, frozen=True, dict=True):
                     continue
                 raw.text.write(tag[0])
             if tag is None or tag["close"] is not None:
-                _close(path, root.name if tag is None else tag["close"])
+                name = root.name if tag is None else tag["close"]
+                raw.odd = raw.odd or tag is None or name != path[-1].name
+                _close(path, name)
             elif len(path) < _DEEPEST:
                 path.append(_Element(tag["open"], path[-1].child(tag["open"])))
             else:
@@ -124,6 +127,7 @@ class _Held:
         self.element: _Element | None = None
         self.text = StringIO()
         self.deep = False  # more tags were open at one time than are followed
+        self.odd = False  # a closing tag is missing, or closes nothing
         self._limit = limit
 
     @property

@@ -7,6 +7,7 @@ the marker turns out to be prose, all of it is given back as text.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -88,6 +89,10 @@ class Reader:
     def pin(self) -> None:
         """Keep what is taken, whatever a grammar says, until `forgive`."""
         self._pinned = True
+
+    def unpin(self) -> None:
+        """From here on a grammar may forget again what is taken."""
+        self._pinned = False
 
     def forgive(self) -> str:
         """Return what was taken since `remember`."""
@@ -173,10 +178,11 @@ class Reader:
         found = pattern.match(self.buffer, self.at, partial=True)
         return found is not None and found.partial
 
-    def until(self, markers: Markers, tell: Callable[[str], object]) -> Step[str]:
+    def until(self, markers: Markers, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:
         """Tell the text up to the next marker as it comes; return the marker, not taken, "" at the end.
 
-        Nothing is held back but the beginning of a marker at the end of what has come.
+        Nothing is held back but the beginning of a marker at the end of what has come.  Of a marker that the end of
+        the text cuts, `least` characters or more are no text.
         """
 
         def flow(text: str) -> str | None:
@@ -195,6 +201,9 @@ class Reader:
                     tell(self.take(found.start() - self.at))
                 if markers.whole(found, self.final):
                     return found[0]
+                if self.final and len(found[0]) >= least:
+                    self.rest()
+                    return ""
                 if self.final:  # a beginning that nothing follows is text
                     tell(self.take(1))
                     continue

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from streamparse.dialects.markers import Markers
-from streamparse.dialects.reader import Pattern, Reader, Step
+from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.patterns import gradual
 
 __all__ = ["Ending", "tagged"]
@@ -71,8 +71,8 @@ def _held(text: str, start: int, end: int) -> int:
     return len(blanks) - found.start() if found is not None else 0
 
 
-def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[bool]:
-    """Tell a value's text as it comes, and take what ends it; False if the text ends inside of it."""
+def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[Match | None]:
+    """Tell a value's text as it comes; take and return what ends it, None if the text ends inside of it."""
     if ending.trim:
         yield from reader.match(_BREAK)
     depth = 0
@@ -83,15 +83,15 @@ def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[b
         if end > reader.at:
             tell(reader.take(end - reader.at))
         if found is not None and ending.stops.whole(found, reader.final):
-            if depth == 0 and (yield from reader.match(ending.ends, ending.last_ends)) is not None:
-                return True
+            if depth == 0 and (close := (yield from reader.match(ending.ends, ending.last_ends))) is not None:
+                return close
             inner = yield from reader.match(ending.nested)
             if inner is not None:
                 depth = max(0, depth + (-1 if inner["out"] else 1))
             tell(inner[0] if inner is not None else reader.take(1))
         elif reader.final:
             tell(reader.take(len(reader.buffer) - reader.at))
-            return False
+            return None
         else:
             yield from _more(reader, ending, tell)
 

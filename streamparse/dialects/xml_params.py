@@ -8,124 +8,30 @@
     </function>
     </tool_call>
 
-Both are one grammar: what opens a call says its name, what opens a value says its key.  Nothing is escaped in
-these formats, so it takes structure on both sides to end a value (see `tagged`).  The arguments become JSON
+Both are one grammar: what opens a call says its name, what opens a value says its key.  The arguments become JSON
 text on the way: a parameter that must be a string streams as it comes, any other when its tag closes.
 The call is complete at its closing tag.
 """
 
 from __future__ import annotations
 
-import re
-from functools import cached_property, lru_cache
-
-import msgspec
-
 from streamparse.coercion import Kinds, Typed, kinds_of_attribute
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers
 from streamparse.dialects.members import Members
-from streamparse.dialects.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.tagged import Ending, tagged
+from streamparse.dialects.reader import Match, Reader, Step
+from streamparse.dialects.tag_patterns import GAP, KEY, TagPatterns
+from streamparse.dialects.tagged import tagged
 from streamparse.dialects.values import bracketed
-from streamparse.patterns import gradual
 from streamparse.sink import Call
 
 __all__ = ["GAP", "KEY", "XmlParams"]
-
-GAP = r"[ \t\r\n]{0,64}"
-"""Blanks between tags, as a pattern."""
-KEY = "(?P=KEY)"
-"""In the pattern of a closing tag: the key of the parameter that it closes."""
 
 _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
 """Names of a single parameter in which models put all arguments as one JSON object."""
 
 
-class XmlParams(msgspec.Struct, frozen=True, dict=True):
-    """The tags of one format, as patterns of gradual length."""
-
-    call: str
-    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
-
-    No pattern may end in something optional: what it matches must not depend on what has come so far.
-    """
-    call_begin: str
-    """Enough of it to know it by."""
-    call_close: str
-    block_close: str
-    parameter: str
-    """What says the key of a value: group `key`; group `type` if it may say a type."""
-    parameter_begin: str
-    """Enough of it to know it by."""
-    parameter_close: str
-    stops: tuple[str, ...]
-    """Literals that begin whatever may end a value, or open a call inside of it."""
-    lead: str = ""
-    """What may stand between the call's opening and its parameters."""
-    value_open: str = ""
-    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section."""
-    trim: bool = True
-    """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
-    unclosed: bool = True
-    """A value may end without a closing tag where the next parameter begins."""
-    hollow: bool = True
-    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
-    entities: tuple[tuple[str, str], ...] = ()
-    """What is escaped in names and keys, and what it stands for."""
-
-    # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
-
-    @cached_property
-    def opening(self) -> Pattern:
-        """The tag that opens a call."""
-        return gradual(self.call)
-
-    @cached_property
-    def markers(self) -> Markers:
-        """Where a value may end."""
-        return Markers(self.stops)
-
-    @cached_property
-    def token(self) -> Pattern:
-        """What stands between the parameters of a call."""
-        stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        return gradual(
-            rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
-        )
-
-    @cached_property
-    def ended(self) -> Pattern:
-        """The end of the call, where it may stand."""
-        return gradual(rf"{GAP}(?:{self.call_close}|{self._next_call})")
-
-    @cached_property
-    def following(self) -> Pattern:
-        """What follows a call: another one, or the end of the block."""
-        return gradual(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
-
-    @cached_property
-    def again(self) -> Pattern:
-        """The end of the block, once more."""
-        return gradual(GAP + self.block_close)
-
-    @cached_property
-    def leading(self) -> Pattern:
-        """What may stand before the parameters."""
-        return gradual(GAP + self.lead)
-
-    @cached_property
-    def entering(self) -> Pattern:
-        """What may stand before a value."""
-        return gradual(self.value_open)
-
-    @property
-    def _next_call(self) -> str:
-        return rf"(?:{self.block_close}|{self.call_begin})"
-
-    def ending(self, key: str, cdata: bool) -> Ending:
-        """What ends the value of a parameter."""
-        return _ending(self, key if KEY in self.parameter_close else "", cdata)
+class XmlParams(TagPatterns, frozen=True, dict=True):
+    """Reads the calls of one format of tags."""
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         found = False
@@ -138,7 +44,7 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
             if name not in context.tools and (context.declared or (yield from self._says_little(reader, context))):
                 return found
             reader.commit()
-            yield from self._call(reader, context, name, opening.groupdict().get("empty") is not None)
+            yield from self._call(reader, context, name, opening)
             found = True
             following = yield from reader.match(self.following)
             if following is None or following["more"] is None:
@@ -156,8 +62,8 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
             return False
         return (yield from reader.look(self.ended)) is not None
 
-    def _call(self, reader: Reader, context: Context, name: str, empty: bool) -> Step[None]:
-        sink = context.sink
+    def _call(self, reader: Reader, context: Context, name: str, opening: Match) -> Step[None]:
+        sink, empty = context.sink, opening.groupdict().get("empty") is not None
         call = sink.call_start(name, None, "inband")
         if self.lead:
             yield from reader.match(self.leading)
@@ -165,6 +71,7 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
             yield from self._json_body(reader, context, call)
             return
         members = Members(context, call)
+        members.repaired = _odd(opening)
         token = None if empty else (yield from self._members(reader, members))
         if token is None and not empty:
             if reader.beginning(self.token):
@@ -183,23 +90,27 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
             token = yield from reader.match(self.token)
             if token is None or token["end"] is not None or token["cut"] is not None:
                 return token
-            if token["stray"] is not None:
-                members.repaired = True
-            elif not (yield from self._parameter(reader, members, token)):
+            members.repaired = members.repaired or token["stray"] is not None or _odd(token)
+            if token["stray"] is None and not (yield from self._parameter(reader, members, token)):
                 return None
 
     def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
-        """Read a parameter's value; False if the text ends inside of it."""
+        """Read a parameter's value; False if there is none, or the text ends inside of it."""
         key, declared = self._plain(token["key"]), members.typed.members
         foreign = members.empty and key in _ENVELOPES and bool(declared) and key not in declared
         entered = (yield from reader.match(self.entering)) if self.value_open else None
         groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
+        if groups.get("none") is not None:
+            return False
         value = members.value(key, self.kinds(groups.get("type"), members.typed.member(key)))
-        if not (yield from tagged(reader, self.ending(token["key"], groups.get("cdata") is not None), value)):
+        end = yield from tagged(reader, self.ending(token["key"], groups.get("cdata") is not None), value)
+        if end is None:
             value.break_off()
             return False
+        members.repaired = members.repaired or _odd(end) or (entered is not None and _odd(entered))
         held = value.read if foreign else None
         if held is not None and held.startswith("{") and (yield from reader.look(self.ended)) is not None:
+            members.repaired = True
             members.replace(held)
         else:
             value.end()
@@ -226,18 +137,6 @@ class XmlParams(msgspec.Struct, frozen=True, dict=True):
         return text
 
 
-@lru_cache(maxsize=256)
-def _ending(tags: XmlParams, key: str, cdata: bool) -> Ending:
-    close = tags.parameter_close.replace(KEY, re.escape(key))
-    # Some models close a parameter twice.
-    after = rf"(?={GAP}(?:{close}{GAP}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
-    over = r"\s{0,256}\Z"
-    if cdata:
-        close = rf"\]\]>{GAP}{close}"
-        return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|(?={over}))", "(?!)", trim=False)
-    newline = r"(?:\r?\n)?" if tags.trim else ""
-    unclosed = rf"|{GAP}(?={tags.parameter})" if tags.unclosed else ""
-    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?={tags.call_close}{GAP}{tags._next_call})"
-    last = rf"{closing}|{newline}(?:{close}(?={over})|(?={tags.call_close}{over}))"
-    inner = rf"{newline}(?:{tags.call}{GAP}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
-    return Ending(tags.markers, closing, last, inner, tags.trim)
+def _odd(tag: Match) -> bool:
+    """Whether a tag was not as it should be."""
+    return tag.groupdict().get("odd") is not None

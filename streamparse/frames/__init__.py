@@ -7,6 +7,7 @@ a frame is bytes.  `AutoFramer` tells from the first bytes which framer a body n
 from __future__ import annotations
 
 from streamparse.frames.aws import AWSEventStream
+from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import Chunk, Fault, Frame, Framer
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
@@ -19,6 +20,7 @@ __all__ = [
     "SSE",
     "AWSEventStream",
     "AutoFramer",
+    "BaseFramer",
     "Chunk",
     "Fault",
     "Format",

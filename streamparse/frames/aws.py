@@ -17,21 +17,24 @@ from zlib import crc32
 
 from msgspec.json import encode
 
+from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import Chunk, Fault, Frame
 from streamparse.limits import Limits
 
 __all__ = ["AWSEventStream"]
 
 _PRELUDE = struct.Struct(">III")
+_CHECKSUM = struct.Struct(">I")
 _SMALLEST = _PRELUDE.size + 4
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of header values, by type: true, false, byte, ...
 _SIZED = (6, 7)  # bytes and strings, behind a length of two bytes
 _EVENT = b":event-type"
 _NAMES = (_EVENT, b":exception-type", b":error-code")
 _CACHED = 64
+_CACHED_HEADS = 512
 
 
-class AWSEventStream:
+class AWSEventStream(BaseFramer):
     """A framer of AWS event stream messages; see `Framer` for the promises.
 
     `Frame.event` is the header `:event-type`, `:exception-type` or `:error-code`, `Frame.data` the payload; an error
@@ -39,23 +42,14 @@ class AWSEventStream:
     A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
     """
 
-    __slots__ = ("_carry", "_known", "_max_event", "_max_total", "_size", "error", "offset", "received", "singles")
+    __slots__ = ("_begin", "_heads", "_known", "_size")
 
     def __init__(self, limits: Limits) -> None:
-        self.error: Fault | None = None
-        self.received = 0
-        self.singles = 0
-        self.offset = 0
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
-        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
-        self._carry = bytearray()  # the message whose end has not come
-        self._size = 0  # of that message, once its prelude has been checked
+        super().__init__(limits)
+        self._size = 0  # of the message whose end has not come, once its prelude has been checked
         self._known: dict[bytes, bytes] = {}  # the events that header blocks name: servers repeat them
-
-    @property
-    def pending(self) -> int:
-        """Bytes held because their end has not come."""
-        return len(self._carry)
+        self._heads: dict[bytes, int] = {}  # the sizes that checked preludes with such headers give
+        self._begin = 0  # of the payload in the last message
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the messages that they complete."""
@@ -76,22 +70,20 @@ class AWSEventStream:
     def single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
 
-        Nearly every read is one.  It needs no loop and no `Frame`: the name of the event is dropped, so the first of
-        each kind and every exception are left to `feed`.  `offset` is the payload's.
+        The name of the event is dropped, so the first of each kind and every exception are left to `feed`, and with
+        them the first of each size: what it had before its payload need not be checked again.
+        `offset` is the payload's.
         """
+        begin = self._begin
         size = len(chunk)
-        at = self.received
-        if self._carry or self.error is not None or not _SMALLEST <= size <= self._max_event:
+        if self._heads.get(chunk[:begin]) != size or self._carry or self.error is not None:
             return None
-        total, headers, checksum = _PRELUDE.unpack_from(chunk)
-        begin = 12 + headers
-        if total != size or chunk[12:begin] not in self._known or at + size > self._max_total:
+        received = self.received + size
+        if received > self._max_total or not chunk.endswith(_CHECKSUM.pack(crc32(chunk[:-4]))):
             return None
-        if crc32(chunk[:8]) != checksum or crc32(chunk[:-4]) != int.from_bytes(chunk[-4:], "big"):
-            return None
-        self.received = at + size
+        self.offset = self.received + begin
+        self.received = received
         self.singles += 1
-        self.offset = at + begin
         return chunk[begin:-4]
 
     def close(self) -> list[Frame]:
@@ -140,13 +132,16 @@ class AWSEventStream:
         begin = 12 + int.from_bytes(message[4:8], "big")
         headers = message[12:begin]
         event = self._known.get(headers)
-        if event is not None:
-            return Frame(message[begin:-4], event, at + begin)
-        fields = _fields(headers)
-        if _EVENT in fields and len(self._known) < _CACHED:
-            self._known[headers] = fields[_EVENT]
-        name = next((fields[name] for name in _NAMES if name in fields), b"")
-        return Frame(message[begin:-4] or _payload(fields), name, at + begin)
+        if event is None:
+            fields = _fields(headers)
+            if _EVENT not in fields or len(self._known) == _CACHED:
+                name = next((fields[name] for name in _NAMES if name in fields), b"")
+                return Frame(message[begin:-4] or _payload(fields), name, at + begin)
+            event = self._known[headers] = fields[_EVENT]
+        if len(self._heads) < _CACHED_HEADS:
+            self._heads[message[:begin]] = len(message)
+        self._begin = begin
+        return Frame(message[begin:-4], event, at + begin)
 
     def _damaged(self, at: int, message: str) -> None:
         self.error = Fault("frame_checksum" if at else "not_a_stream", message, at)

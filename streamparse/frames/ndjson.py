@@ -5,48 +5,20 @@ Only LF ends a line: U+2028, U+0085 and a CR inside the line are data.
 
 from __future__ import annotations
 
-import sys
-
+from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame
-from streamparse.limits import Limits
 
 __all__ = ["NDJSON"]
 
 
-class NDJSON:
+class NDJSON(BaseFramer):
     """A framer of JSON lines; see `Framer` for the promises.
 
     Blank lines are skipped, one CR before the LF is dropped, and a last line needs no LF.
     `max_line` bounds the bytes before the LF, `max_event` those of the frame.
     """
 
-    __slots__ = (
-        "_carry",
-        "_max_event",
-        "_max_line",
-        "_max_total",
-        "_one_read",
-        "error",
-        "offset",
-        "received",
-        "singles",
-    )
-
-    def __init__(self, limits: Limits) -> None:
-        self.error: Fault | None = None
-        self.received = 0
-        self.singles = 0
-        self.offset = 0
-        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
-        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
-        self._one_read = min(self._max_line, self._max_event)
-        self._carry = bytearray()  # the line whose end has not come
-
-    @property
-    def pending(self) -> int:
-        """Bytes held because their end has not come."""
-        return len(self._carry)
+    __slots__ = ()
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the lines that they complete."""
@@ -55,7 +27,7 @@ class NDJSON:
     def single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one line and return its JSON; None, and nothing is taken, if it is not.
 
-        By far the most reads are one: that needs no loop and no `Frame`; `offset` is where it begins.
+        `offset` is where it begins.
         """
         data = chunk[:-1]
         if chunk[-2:] != b"}\n" or 10 in data or self._carry or self.error is not None:

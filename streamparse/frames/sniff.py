@@ -15,7 +15,6 @@ A content type often lies (JSON errors under `text/event-stream`, NDJSON under `
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
@@ -24,7 +23,7 @@ from streamparse.frames.frame import BOM, Chunk, Fault, Frame, Framer
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sse import SSE
 from streamparse.frames.values import JSONArray, JSONBody, ValueScanner
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 
 __all__ = ["FRAMERS", "HEAD", "AutoFramer", "Format", "Sniffer"]
 
@@ -55,7 +54,7 @@ class Sniffer:
 
     def __init__(self, limits: Limits) -> None:
         self.head = bytearray()
-        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
+        self._max_line = most(limits.max_line)
         self._first = -1  # the first byte that is neither mark nor blank
         self._line = 0  # where the first line begins that has not been judged
         self._seen = 0  # how far a line end has been looked for

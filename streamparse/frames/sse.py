@@ -13,8 +13,7 @@ An event is handed over at the byte that ends its blank line: after a CR nobody 
 
 from __future__ import annotations
 
-import sys
-
+from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame
 from streamparse.limits import Limits
 
@@ -26,7 +25,7 @@ RETRY_CAP = 2**31 - 1
 _FIELDS = (b"data", b"event", b"id", b"retry")
 
 
-class SSE:
+class SSE(BaseFramer):
     """A framer of server-sent events; see `Framer` for the promises.
 
     `max_line` bounds a line without its end, `max_event` the data of an event, its lines joined by LF.
@@ -35,36 +34,19 @@ class SSE:
 
     __slots__ = (
         "_after_cr",
-        "_carry",
         "_data",
         "_event",
         "_id",
         "_idle",
-        "_max_event",
-        "_max_line",
-        "_max_total",
         "_offset",
-        "_one_read",
         "_prefix",
-        "error",
-        "offset",
-        "received",
         "retry",
-        "singles",
     )
 
     def __init__(self, limits: Limits) -> None:
-        self.error: Fault | None = None
-        self.received = 0
-        self.singles = 0
-        self.offset = 0
+        super().__init__(limits)
         self.retry: int | None = None
-        self._max_line = sys.maxsize if limits.max_line is None else limits.max_line
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
-        self._max_total = sys.maxsize if limits.max_total is None else limits.max_total
-        self._one_read = min(self._max_line, self._max_event)
         self._prefix = b"data: "  # what stood before the data of the last single event
-        self._carry = bytearray()  # the line whose end has not come
         self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
         self._event = b""
         self._id = b""
@@ -84,8 +66,8 @@ class SSE:
     def single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
 
-        Nearly every read is one: a data line, or the line of a type and a data line.  That needs no loop and no
-        `Frame`.  The type is dropped, so an event of the type `error` is left to `feed`; `offset` is the data's.
+        Most are a data line, or the line of a type and a data line.  The type is dropped, so an event of the type
+        `error` is left to `feed`; `offset` is the data's.
         """
         if not chunk.startswith(self._prefix) and not self._learn(chunk):
             return None

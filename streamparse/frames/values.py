@@ -7,8 +7,8 @@ found by following strings and brackets only; whether it is JSON is for its read
 from __future__ import annotations
 
 import re
-import sys
 
+from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame
 from streamparse.limits import Limits
 
@@ -19,6 +19,7 @@ _STRING_CHARACTERS = re.compile(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
 _NO_BRACKETS = re.compile(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
 _ELEMENT = re.compile(rb"[^\s,\]]")
 _WORD_END = re.compile(rb'[\s,\[\]{}"]')
+_BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
 
 
@@ -75,28 +76,20 @@ class ValueScanner:
         return at + 1
 
 
-class JSONArray:
+class JSONArray(BaseFramer):
     """A framer of the elements of one JSON array; see `Framer` for the promises.
 
     An element that is an object is a frame as soon as its own closing brace has come.  Brackets, commas and white
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
-    __slots__ = ("_carry", "_in_array", "_max_event", "_offset", "_scanner", "error", "received")
+    __slots__ = ("_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
-        self.error: Fault | None = None
-        self.received = 0
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
-        self._carry = bytearray()  # the element whose end has not come
+        super().__init__(limits)
         self._offset = 0
         self._in_array = False
         self._scanner: ValueScanner | None = None  # of an element that delimits itself
-
-    @property
-    def pending(self) -> int:
-        """Bytes held because their end has not come."""
-        return len(self._carry)
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the elements that they complete."""
@@ -115,6 +108,19 @@ class JSONArray:
             at = len(chunk) if end < 0 else end
             frames += self._whole(end >= 0)
         return frames
+
+    def single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `undo`."""
+        data = chunk.strip(_BETWEEN)
+        if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
+            return None
+        received = self.received + len(chunk)
+        if len(data) > self._max_event or received > self._max_total:
+            return None
+        self.offset = self.received + chunk.find(b"{")
+        self.received = received
+        self.singles += 1
+        return data
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""
@@ -155,21 +161,10 @@ class JSONArray:
         return [] if is_mark else [Frame(data, b"", self._offset)]
 
 
-class JSONBody:
+class JSONBody(BaseFramer):
     """A framer of a body that is one JSON value: one frame, at the end; `max_event` bounds the body."""
 
-    __slots__ = ("_carry", "_max_event", "error", "received")
-
-    def __init__(self, limits: Limits) -> None:
-        self.error: Fault | None = None
-        self.received = 0
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
-        self._carry = bytearray()
-
-    @property
-    def pending(self) -> int:
-        """Bytes held because their end has not come."""
-        return len(self._carry)
+    __slots__ = ()
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; the frame comes with `close()`."""

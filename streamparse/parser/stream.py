@@ -9,12 +9,12 @@ from typing import Any
 
 from streamparse.assembler import At, Halt
 from streamparse.events import Event
-from streamparse.frames import NDJSON, SSE, AutoFramer, AWSEventStream, Fault, Frame, Framer
+from streamparse.frames import AutoFramer, BaseFramer, Fault, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
 from streamparse.stats import Stats
-from streamparse.wires import WIRES, Wire, detect
+from streamparse.wires import WIRES, Wire, detect, foreign_error, tell_provider_error
 
 __all__ = ["StreamParser"]
 
@@ -46,8 +46,9 @@ class StreamParser(BaseParser):
             raise ValueError(f"unknown wire {wire!r}; known are: auto, {', '.join(WIRES)}")
         self._choice = choice
         self._framer: Framer = AutoFramer(limits)
-        self._tell: Callable[[Frame], None] = self._decide
+        self._tell: Callable[[Frame], None]
         self._single: Callable[[bytes], bytes | None]
+        self._undo: Callable[[bytes], None]
         self._decode: Callable[[bytes], Any] | None = None  # set, like the others here, while the short way is open
         self._take: Callable[[Any], None]
         self._frames = 0
@@ -59,6 +60,7 @@ class StreamParser(BaseParser):
         """The wire's name, once it is known."""
         if wire != "auto":
             self._speak(wire)
+        self._tell = self._open
 
     def feed(self, chunk: bytes | bytearray | memoryview | str | Mapping[str, Any]) -> list[Event]:
         """Take the next piece of the body: bytes or text cut anywhere, or one decoded message.
@@ -72,8 +74,8 @@ class StreamParser(BaseParser):
         try:
             message = decode(data)
         except (ValueError, RecursionError):
-            self._frames -= 1  # the framer has counted it
-            return self._run([Frame(data, b"", self._record.place.offset or 0)])
+            self._undo(chunk)
+            return self._feed_other(chunk)
         try:
             self._take(message)
         except Halt:
@@ -128,9 +130,10 @@ class StreamParser(BaseParser):
         framer = self._framer
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
-        if self._wire is not None and isinstance(framer, (SSE, NDJSON, AWSEventStream)):
+        if self._wire is not None and isinstance(framer, BaseFramer):
             self._record.place = framer
             self._single = framer.single
+            self._undo = framer.undo
             self._decode = self._wire.decode
             self._take = self._wire.take
 
@@ -178,6 +181,15 @@ class StreamParser(BaseParser):
     def _stop(self, fault: Fault) -> None:
         self._record.place = fault
         self._assembler.halt(fault.code, fault.message)
+
+    def _open(self, frame: Frame) -> None:
+        """Take the first frame: it may be an error of whoever stands in front of the server."""
+        self._tell = self._decide if self._wire is None else self._wire.frame
+        error = foreign_error(frame, self.wire)
+        if error is None:
+            self._tell(frame)
+        else:
+            tell_provider_error(self._sink, error)
 
     def _decide(self, frame: Frame) -> None:
         """Find out the wire; frames that do not tell wait."""

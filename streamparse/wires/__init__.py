@@ -13,6 +13,7 @@ from streamparse.frames import Frame
 from streamparse.wires.anthropic import Anthropic
 from streamparse.wires.bedrock import BedrockConverse
 from streamparse.wires.cohere import Cohere
+from streamparse.wires.errors import error_in, tell_provider_error
 from streamparse.wires.gemini import Gemini
 from streamparse.wires.ollama import OllamaChat, OllamaGenerate
 from streamparse.wires.openai_chat import OpenAIChat
@@ -20,7 +21,7 @@ from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.wire import Wire
 
-__all__ = ["WIRES", "Wire", "detect"]
+__all__ = ["WIRES", "Wire", "detect", "foreign_error", "tell_provider_error"]
 
 WIRES: dict[str, type[Wire]] = {
     "openai-chat": OpenAIChat,
@@ -47,3 +48,20 @@ def detect(frame: Frame) -> str | None:
     if not isinstance(message, dict):
         return None
     return next((name for name, wire in WIRES.items() if wire.claims(message, frame.event)), None)
+
+
+def foreign_error(frame: Frame, wire: str | None = None) -> Any:
+    """Return the error that the first message of a body is; None if it is none, or if `wire` (or any) claims it.
+
+    A gateway, a proxy or a web framework in front of the server reports errors in its own shape, on every wire.
+    """
+    if frame.field != b"data" or frame.event:  # whoever names its events speaks a wire
+        return None
+    try:
+        message: Any = msgspec.json.decode(frame.data)
+    except (ValueError, RecursionError):
+        return None
+    wires = (WIRES[wire],) if wire is not None else WIRES.values()
+    if isinstance(message, dict) and any(each.claims(message, frame.event) for each in wires):
+        return None
+    return error_in(message)

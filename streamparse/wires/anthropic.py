@@ -10,92 +10,27 @@ Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
-
-import msgspec
+from typing import Any
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.sink import Outcome, Sink
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires.blocks import Blocks, given_text, whole_text
+from streamparse.wires.anthropic_event import DELTAS, METRICS, TURN_ITEMS, TYPES, Event, Message, Turn
+from streamparse.wires.blocks import Blocks
 from streamparse.wires.decode import untyped
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.raw import given_text, whole_text
 
 __all__ = ["Anthropic"]
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "max_tokens": "cut",
-    "model_context_window_exceeded": "cut",
-    "refusal": "failed",
-}
-_TYPES: Final = (
-    "content_block_delta",
-    "content_block_start",
-    "content_block_stop",
-    "message_start",
-    "message_delta",
-    "message_stop",
-    "ping",
-)
-_DELTAS: Final = ("text_delta", "input_json_delta", "thinking_delta", "signature_delta")
-_TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
-_METRICS: Final = "amazon-bedrock-invocationMetrics"
 
-
-class _Turn(msgspec.Struct, gc=False):
-    """How a turn ended: in `message_delta`, or in a whole message."""
-
-    stop_reason: str | None = None
-    stop_sequence: str | None = None
-    stop_details: Any = None
-    container: Any = None
-
-
-class _Delta(_Turn, gc=False):
-    """One of the deltas that have a verb of their own; any other type is not decoded."""
-
-    type: Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"] | None = None
-    text: str | None = None
-    partial_json: str | None = None
-    thinking: str | None = None
-    signature: str | None = None
-
-
-class _Message(_Turn, gc=False):
-    content: list[dict[str, Any]] | None = None
-    usage: dict[str, Any] | None = None
-
-
-class _Event(_Message, gc=False):
-    type: (
-        Literal[
-            "content_block_delta",
-            "content_block_start",
-            "content_block_stop",
-            "message_start",
-            "message_delta",
-            "message_stop",
-            "message",
-            "ping",
-            "error",
-        ]
-        | None
-    ) = None
-    index: int | None = None
-    delta: _Delta | None = None
-    content_block: dict[str, Any] | None = None
-    message: _Message | None = None
-    error: Any = None
-    context_management: dict[str, Any] | None = None
-    metrics: Any = msgspec.field(default=None, name=_METRICS)
-
-
-class Anthropic(MessageWire[_Event]):
+class Anthropic(MessageWire[Event]):
     """Tells what the events of the Messages API hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Event, sink, limits, _with_argument_text)
+        super().__init__(Event, sink, limits, _with_argument_text)
         self._text = sink.text
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
@@ -107,9 +42,9 @@ class Anthropic(MessageWire[_Event]):
         kind = message.get("type")
         if kind == "error":  # that of the Responses API is numbered
             return isinstance(message.get("error"), dict) and "sequence_number" not in message
-        return kind in _TYPES or (kind == "message" and isinstance(message.get("content"), list))
+        return kind in TYPES or (kind == "message" and isinstance(message.get("content"), list))
 
-    def take(self, event: _Event) -> None:
+    def take(self, event: Event) -> None:
         delta = event.delta
         if delta is None or event.type != "content_block_delta":
             self._take_other(event)
@@ -130,7 +65,7 @@ class Anthropic(MessageWire[_Event]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _take_other(self, event: _Event) -> None:
+    def _take_other(self, event: Event) -> None:
         """Take an event that is no delta of a block."""
         if event.error is not None:
             self._fail(event.error)
@@ -141,7 +76,7 @@ class Anthropic(MessageWire[_Event]):
             case "content_block_stop":
                 self._blocks.stop(event.index)
             case "message_start":
-                self._begin(event.message or _Message())
+                self._begin(event.message or Message())
             case "message_delta":
                 self._usage(event.usage)
                 if event.context_management is not None and any(event.context_management.values()):
@@ -149,14 +84,14 @@ class Anthropic(MessageWire[_Event]):
                 self._turn(event.delta or event)
             case "message_stop":
                 if event.metrics is not None:
-                    self._sink.item(_METRICS, event.metrics)
+                    self._sink.item(METRICS, event.metrics)
                 self._stop()
             case "message":
                 self._whole(event)
             case None:
                 self._sink.error("frame", "unexpected_shape", "an event without a type")
 
-    def _begin(self, message: _Message) -> None:
+    def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""
         self._again = self._again or self._ended
         self._ended = False
@@ -164,7 +99,7 @@ class Anthropic(MessageWire[_Event]):
         self._whole(message)
         self._blocks.restart()
 
-    def _whole(self, message: _Message) -> None:
+    def _whole(self, message: Message) -> None:
         self._usage(message.usage)
         for index, block in enumerate(message.content or ()):
             self._start(index, block, whole_text)
@@ -176,13 +111,13 @@ class Anthropic(MessageWire[_Event]):
         if counts:
             self._sink.usage(counts)
 
-    def _turn(self, turn: _Turn) -> None:
-        for kind in _TURN_ITEMS:
+    def _turn(self, turn: Turn) -> None:
+        for kind in TURN_ITEMS:
             value = getattr(turn, kind)
             if value is not None:
                 self._sink.item(kind, value)
         if turn.stop_reason:
-            outcome = _OUTCOMES.get(turn.stop_reason, "stop")
+            outcome = outcome_of(turn.stop_reason)
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(turn.stop_reason, outcome)
             self._ended = True
@@ -215,21 +150,21 @@ class Anthropic(MessageWire[_Event]):
             case _:
                 self._blocks.start_item(index, kind, block)
 
-    def _message(self, frame: Frame) -> _Event | None:
+    def _message(self, frame: Frame) -> Event | None:
         try:
             return self.decode(frame.data)
         except (ValueError, RecursionError):
-            return None if self._strange(untyped(frame.data)) else super()._message(frame)
+            pass
+        told = self._is_error(frame) or self._strange(untyped(frame.data))
+        return None if told else super()._message(frame)
 
     def _strange(self, event: dict[str, Any]) -> bool:
         """Take an event of a kind that no Struct names; whether it was one."""
         kind, delta = event.get("type"), event.get("delta")
-        if isinstance(event.get("message"), str):  # llama.cpp does not wrap its errors
-            self._fail(event)
-        elif kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") not in _DELTAS:
+        if kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") not in DELTAS:
             index = event.get("index")
             self._extend(index if isinstance(index, int) else None, delta)
-        elif isinstance(kind, str) and kind not in _TYPES and kind not in ("message", "error"):
+        elif isinstance(kind, str) and kind not in TYPES and kind not in ("message", "error"):
             self.ignored += 1
         else:
             return False

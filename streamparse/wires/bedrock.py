@@ -22,9 +22,10 @@ from streamparse.limits import Limits
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 from streamparse.wires.anthropic import Anthropic
-from streamparse.wires.blocks import Blocks, given_text, whole_text
+from streamparse.wires.blocks import Blocks
 from streamparse.wires.decode import untyped
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.raw import given_text, whole_text
 
 __all__ = ["BedrockConverse"]
 
@@ -114,6 +115,7 @@ class BedrockConverse(MessageWire[_Event]):
         super().__init__(_Event, sink, limits)
         self._text = sink.text
         self._blocks = Blocks(sink, limits)
+        self._arguments = self._blocks.arguments
         self._invoked = Anthropic(sink, tools, limits, choice)
 
     @staticmethod
@@ -142,8 +144,9 @@ class BedrockConverse(MessageWire[_Event]):
             if delta.text:
                 self._text(delta.text)
             elif delta.toolUse is not None:
-                if delta.toolUse.input:
-                    self._blocks.arguments(event.contentBlockIndex, whole_text(delta.toolUse.input))
+                piece = delta.toolUse.input
+                if piece:
+                    self._arguments(event.contentBlockIndex, piece if isinstance(piece, str) else whole_text(piece))
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:

@@ -15,7 +15,7 @@ the turn ends.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -24,7 +24,7 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.sink import Call, Sink
 
-__all__ = ["Blocks", "given_text", "whole_text"]
+__all__ = ["Blocks"]
 
 _INPUT = "input"
 _SIGNATURE = "signature"
@@ -34,12 +34,13 @@ _NOTHING = ("", "{}", "null")
 class _Block:
     """One block; with neither a call nor an item it is a thought, or one whose start has not come."""
 
-    __slots__ = ("call", "given", "id", "item", "kind", "size", "texts")
+    __slots__ = ("call", "given", "id", "item", "kind", "size", "tell", "texts")
 
     def __init__(self, kind: str = "", item: dict[str, Any] | None = None) -> None:
         self.kind = kind
         self.item = item
         self.call: Call | None = None
+        self.tell: Callable[[str], None] | None = None  # the call's arguments, once it has none of its start
         self.id = ""
         self.given = ""  # arguments that stood in the start: they count if no others follow
         self.texts: dict[str, StringIO] = {}  # fields that come in pieces
@@ -56,7 +57,6 @@ class Blocks:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._tell_arguments = sink.call_arguments
         self._limit = limits.max_call_args
         self._blocks: dict[int | None, _Block] = {}
         self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
@@ -85,6 +85,8 @@ class Blocks:
         elif given:
             block.given = given
             self._waiting.append(block)
+            return
+        block.tell = self._sink.call_teller(block.call)
 
     def start_item(self, index: int | None, kind: str, item: dict[str, Any]) -> None:
         """A block starts that has no verb of its own."""
@@ -96,12 +98,14 @@ class Blocks:
     def arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
         block = self._blocks.get(index)
+        if block is not None and block.tell is not None:
+            block.tell(fragment)
+            return
         if block is not None and block.call is not None:
-            if block.given:
-                if fragment.strip() in _NOTHING:
-                    return
+            if fragment.strip() not in _NOTHING or not block.given:
                 block.given = ""
-            self._tell_arguments(block.call, fragment)
+                block.tell = self._sink.call_teller(block.call)
+                block.tell(fragment)
             return
         if block is None:
             block = self._blocks[index] = _Block()
@@ -214,16 +218,6 @@ class Blocks:
     def _orphan(self, index: int | None, block: _Block) -> None:
         text = block.texts[_INPUT].getvalue()
         self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
-
-
-def given_text(input: Any) -> str:
-    """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
-    return whole_text(input) if input else ""
-
-
-def whole_text(input: Any) -> str:
-    """The text of an input that came as a value."""
-    return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
 
 
 def _value(text: str) -> Any:

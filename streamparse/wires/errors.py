@@ -1,27 +1,94 @@
-"""Errors that a provider reports inside of a stream, in whatever shape."""
+"""Errors that a server reports with status 200: as the body, as an event, beside the answer.
+
+| shape | sent by |
+|---|---|
+| `{"error": {"code", "type", "message"}}` | OpenAI and most others; Google's has a `status` |
+| `{"error": "text"}`, also with a `code` or a `message` beside it | Ollama, Hugging Face, Cohere's gateways |
+| `{"type": "error", "error": {…}}` | Anthropic |
+| `{"object": "error", "message", "code"}` | vLLM, SGLang |
+| `{"code", "message"}`, `{"code", "msg"}` | llama.cpp, Cohere, AWS; Z.ai |
+| `{"detail": "text"}`, `{"detail": [{"loc", "msg"}]}` | whatever is built with FastAPI |
+| `{"errors": [{"code", "message"}]}` | Cloudflare |
+| one of these as the only element of a list | Google, without `alt=sse` |
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Final
 
 from streamparse.sink import Sink
 
-__all__ = ["tell_provider_error"]
+__all__ = ["error_in", "tell_provider_error"]
 
-_SHOWN = 2000
+_SHOWN: Final = 2000
+_MOST_WRAPPERS: Final = 4
+_WRAPPERS: Final = ("error", "errors", "detail")
+_WORDS: Final = ("message", "msg", "detail", "error")
+_LABELS: Final = ("code", "type", "status")
 
 
 def tell_provider_error(sink: Sink, error: Any) -> None:
-    """Tell a provider's error: a string, or an object with some of `code`, `type`, `status` and `message`."""
-    sink.error("stream", "provider_error", _described(error)[:_SHOWN])
+    """Tell a provider's error, in any of the shapes above: its code, and what it says.
+
+    What the model wrote before the server refused it (Groq) is told first, as an item.
+    """
+    error, label = _unwrapped(error)
+    if isinstance(error, dict) and error.get("failed_generation"):
+        sink.item("failed_generation", error["failed_generation"])
+    text = "; ".join(map(_words, error)) if isinstance(error, list) else _words(error)
+    sink.error("stream", "provider_error", (f"{label}: {text}" if label else text)[:_SHOWN])
 
 
-def _described(error: Any) -> str:
-    if isinstance(error, dict) and isinstance(error.get("error"), (dict, str)):
-        error = error["error"]
+def error_in(message: Any) -> Any:
+    """Return the error that a decoded message is, in any of the shapes above; None if it is none."""
+    if isinstance(message, list) and len(message) == 1:
+        message = message[0]
+    if not isinstance(message, dict):
+        return None
+    words = any(isinstance(message.get(key), str) and message[key] for key in _WORDS)
+    return message if words or any(message.get(key) for key in _WRAPPERS) else None
+
+
+def _unwrapped(error: Any) -> tuple[Any, str]:
+    """Return the innermost error, and the code nearest to it."""
+    label = _label(error)
+    for _ in range(_MOST_WRAPPERS):
+        inner = _inside(error)
+        if inner is None:
+            break
+        error, label = inner, _label(inner) or label
+    return error, label
+
+
+def _inside(error: Any) -> Any:
+    """What an object or a list of one wraps; None if it wraps nothing."""
+    if isinstance(error, list):
+        return error[0] if len(error) == 1 else None
     if not isinstance(error, dict):
-        return str(error)
-    label = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) not in (None, "")), "")
-    message = error.get("message")
-    text = message if isinstance(message, str) else str(error)
-    return f"{label}: {text}" if label else text
+        return None
+    keys = _WRAPPERS[:1] if error.get("message") else _WRAPPERS
+    return next((error[key] for key in keys if isinstance(error.get(key), (dict, list)) and error[key]), None)
+
+
+def _label(error: Any) -> str:
+    """The code of an error; "error" says nothing, and beside a message an `error` of text is a code."""
+    if not isinstance(error, dict):
+        return ""
+    labels = [error[key] for key in _LABELS if error.get(key) and error[key] != "error"]
+    if isinstance(error.get("error"), str) and isinstance(error.get("message"), str):
+        labels.append(error["error"])
+    return next((str(label) for label in labels if isinstance(label, (str, int))), "")
+
+
+def _words(error: Any) -> str:
+    """What an error says; the whole of it if it says nothing."""
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return json.dumps(error, ensure_ascii=False)
+    text = next((error[key] for key in _WORDS if isinstance(error.get(key), str) and error[key]), None)
+    place = error.get("loc")  # FastAPI: where in the request
+    if text is None:
+        return json.dumps(error, ensure_ascii=False)
+    return f"{text} ({'.'.join(map(str, place))})" if isinstance(place, list) else text

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from streamparse.frames import Frame
 from streamparse.frames.values import ValueScanner
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 
 __all__ = ["LooseJSON"]
 
@@ -18,7 +16,7 @@ class LooseJSON:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._max_event = sys.maxsize if limits.max_event is None else limits.max_event
+        self._max_event = most(limits.max_event)
         self._data = bytearray()
         self._offset = 0
         self._scanner: ValueScanner | None = None

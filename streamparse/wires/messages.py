@@ -10,8 +10,8 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.sink import Sink
-from streamparse.wires.decode import FrameDecoder
-from streamparse.wires.errors import tell_provider_error
+from streamparse.wires.decode import FrameDecoder, untyped
+from streamparse.wires.errors import error_in, tell_provider_error
 
 __all__ = ["MessageWire"]
 
@@ -33,6 +33,11 @@ class MessageWire(Generic[T]):
         self._over = False
         self._failed = False
         self.ignored = 0
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        """Whether the first message of a body shows this wire."""
+        raise NotImplementedError
 
     def take(self, message: T) -> None:
         """Tell what a decoded message holds."""
@@ -60,7 +65,15 @@ class MessageWire(Generic[T]):
             self._over = True
             self._sink.end()
             return None
-        return self._decoder.slow(frame) if data else None
+        return self._decoder.slow(frame) if data and not self._is_error(frame) else None
+
+    def _is_error(self, frame: Frame) -> bool:
+        """Whether a frame of another shape than the wire's is an error; then it has been told."""
+        message = untyped(frame.data)
+        error = None if self.claims(message, frame.event) else error_in(message)
+        if error is not None:
+            self._fail(error)
+        return error is not None
 
     def _beside(self, frame: Frame) -> None:
         """A field or an event that the protocol does not have: an error, a message without its field, or nothing."""

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
-from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires.decode import FrameDecoder
-from streamparse.wires.errors import tell_provider_error
+from streamparse.wires.messages import MessageWire
+from streamparse.wires.outcomes import outcome_of
 
 __all__ = ["OllamaChat", "OllamaGenerate"]
 
@@ -60,30 +59,16 @@ class _Line(msgspec.Struct, gc=False):
     eval_duration: int | None = None
 
 
-class OllamaChat:
+class OllamaChat(MessageWire[_Line]):
     """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        self._sink = sink
+        super().__init__(_Line, sink, limits)
         self._text = sink.text
-        self._decoder = FrameDecoder(_Line, sink, limits)
-        self.decode = self._decoder.fast
-        self._over = False
-        self.ignored = 0
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         return "done" in message and "response" not in message
-
-    def frame(self, frame: Frame) -> None:
-        try:
-            line = self.decode(frame.data)
-        except (ValueError, RecursionError):
-            mended = self._decoder.slow(frame)
-            if mended is None:
-                return
-            line = mended
-        self.take(line)
 
     def take(self, line: _Line) -> None:
         if self._over:
@@ -99,13 +84,10 @@ class OllamaChat:
                 self._take_calls(message.tool_calls)
         elif line.response or line.thinking:
             self._take_generated(line)
-        if line.error is not None:
-            tell_provider_error(self._sink, line.error)
+        if line.error:
+            self._fail(line.error)
         if line.done:
             self._finish(line)
-
-    def close(self) -> None:
-        pass
 
     def _take_generated(self, line: _Line) -> None:
         if line.thinking:
@@ -127,7 +109,7 @@ class OllamaChat:
             self._sink.usage(usage)
         reason = line.done_reason
         if reason:
-            self._sink.finish(reason, "cut" if reason == "length" else "stop")
+            self._sink.finish(reason, outcome_of(reason))
         self._sink.end()
         self._over = True
 

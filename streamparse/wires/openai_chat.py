@@ -7,107 +7,30 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.sink import Outcome, Sink
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires.decode import FrameDecoder
-from streamparse.wires.errors import tell_provider_error
+from streamparse.wires.chat_chunk import Chunk, Delta, Part
 from streamparse.wires.fragments import Fragments
+from streamparse.wires.messages import MessageWire
 from streamparse.wires.openai_completions import OpenAICompletions
+from streamparse.wires.outcomes import outcome_of
 
 __all__ = ["OpenAIChat"]
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "length": "cut",
-    "max_tokens": "cut",
-    "content_filter": "failed",
-    "refusal": "failed",  # relays of Anthropic's stop reason
-    "error": "failed",
-}
 
-
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
-
-
-class _Fragment(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-
-
-class _Part(msgspec.Struct, gc=False):
-    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own."""
-
-    type: str | None = None
-    text: str | None = None
-    thinking: str | list[Any] | None = None
-
-
-class _Detail(msgspec.Struct, gc=False):
-    """An entry of OpenRouter's `reasoning_details`."""
-
-    type: str | None = None
-    text: str | None = None
-    summary: str | None = None
-    data: str | None = None
-    signature: str | None = None
-    id: str | None = None
-    format: str | None = None
-    index: int | None = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    content: str | list[_Part] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    reasoning_details: list[_Detail] | None = None
-    refusal: str | None = None
-    tool_calls: list[_Fragment] | None = None
-    function_call: _Function | None = None
-    annotations: list[Any] | None = None
-    executed_tools: list[Any] | None = None  # Groq runs some tools itself
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int | None = 0
-    delta: _Delta | None = None
-    message: _Delta | None = None
-    finish_reason: str | None = None
-
-
-class _Groq(msgspec.Struct, gc=False):
-    usage: dict[str, Any] | None = None
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    choices: list[_Choice] | None = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    message: Any = None
-    detail: Any = None
-    code: Any = None
-    x_groq: _Groq | None = None
-
-
-class OpenAIChat:
+class OpenAIChat(MessageWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        self._sink = sink
+        super().__init__(Chunk, sink, limits, _with_argument_text)
         self._text = sink.text
         self._choice = choice
-        self._decoder = FrameDecoder(_Chunk, sink, limits, _with_argument_text)
-        self.decode = self._decoder.fast
         self._fragments = Fragments(sink, tools)
-        self._over = False
-        self.ignored = 0
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -115,20 +38,7 @@ class OpenAIChat:
             return False
         return "choices" in message or str(message.get("object", "")).startswith("chat.completion")
 
-    def frame(self, frame: Frame) -> None:
-        try:
-            chunk = self.decode(frame.data)
-        except (ValueError, RecursionError):
-            mended = self._odd(frame)
-            if mended is None:
-                return
-            chunk = mended
-        if frame.event == b"error" or frame.field != b"data":
-            self._beside(frame, chunk)
-        else:
-            self.take(chunk)
-
-    def take(self, chunk: _Chunk) -> None:
+    def take(self, chunk: Chunk) -> None:
         if self._over:
             self.ignored += 1
             return
@@ -152,8 +62,8 @@ class OpenAIChat:
                     self._take_items(delta)
             if choice.finish_reason:
                 self._fragments.settle()
-                self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
-        if chunk.usage or chunk.error is not None or chunk.x_groq or chunk.message or chunk.detail:
+                self._sink.finish(choice.finish_reason, outcome_of(choice.finish_reason))
+        if chunk.usage or chunk.error or chunk.x_groq or chunk.message or chunk.detail:
             self._take_rest(chunk)
 
     def close(self) -> None:
@@ -161,7 +71,7 @@ class OpenAIChat:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _take_thought(self, delta: _Delta) -> None:
+    def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
         if thought:
@@ -177,25 +87,25 @@ class OpenAIChat:
         elif delta.content:
             self._take_parts(delta.content)
 
-    def _take_items(self, delta: _Delta) -> None:
+    def _take_items(self, delta: Delta) -> None:
         """What the server found or ran by itself."""
         if delta.annotations:
             self._sink.item("annotations", delta.annotations)
         if delta.executed_tools:
             self._sink.item("executed_tools", delta.executed_tools)
 
-    def _take_rest(self, chunk: _Chunk) -> None:
+    def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, an error."""
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
         elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
             self._sink.usage(chunk.x_groq.usage)
-        if chunk.error is not None:
-            tell_provider_error(self._sink, chunk.error)
+        if chunk.error:
+            self._fail({"error": chunk.error, "code": chunk.code, "message": chunk.message})
         elif (chunk.message or chunk.detail) and not chunk.choices:  # vLLM, SGLang and Dynamo, without a wrapper
-            tell_provider_error(self._sink, {"code": chunk.code, "message": str(chunk.message or chunk.detail)})
+            self._fail({"code": chunk.code, "message": chunk.message, "detail": chunk.detail})
 
-    def _take_action(self, delta: _Delta) -> None:
+    def _take_action(self, delta: Delta) -> None:
         """A delta with a piece of a refusal or of calls."""
         if delta.refusal:
             self._sink.refusal(delta.refusal)
@@ -209,43 +119,12 @@ class OpenAIChat:
         if delta.function_call is not None and not delta.tool_calls:
             add(None, None, delta.function_call.name, delta.function_call.arguments)
 
-    def _take_parts(self, parts: list[_Part]) -> None:
+    def _take_parts(self, parts: list[Part]) -> None:
         for part in parts:
             if part.thinking:
                 self._sink.reasoning(_thinking(part.thinking))
             elif part.text:
                 self._text(part.text)
-
-    def _odd(self, frame: Frame) -> _Chunk | None:
-        """A frame that is no chunk at first sight."""
-        data = frame.data.strip()
-        if data == b"[DONE]":
-            self._over = True
-            self._sink.end()
-            return None
-        if frame.field not in (b"data", b"error", b"") or not data:
-            return None
-        if frame.event == b"error" and data[:1] != b"{":
-            tell_provider_error(self._sink, data.decode("utf-8", "replace"))
-            return None
-        return self._decoder.slow(frame)
-
-    def _beside(self, frame: Frame, chunk: _Chunk) -> None:
-        """A field or an event that the protocol does not know: an error, or nothing."""
-        if self._over:
-            self.ignored += 1
-        elif chunk.error is not None:
-            tell_provider_error(self._sink, chunk.error)
-        elif frame.field == b"error" or frame.event == b"error":
-            tell_provider_error(self._sink, _loose(frame.data))
-
-
-def _loose(data: bytes) -> Any:
-    """Read the JSON of a reported error, or take it as words."""
-    try:
-        return msgspec.json.decode(data)
-    except (ValueError, RecursionError):
-        return data.decode("utf-8", "replace")
 
 
 def _thinking(thinking: str | list[Any]) -> str:

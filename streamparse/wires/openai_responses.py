@@ -15,70 +15,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
-
-import msgspec
+from typing import Any, Final, Literal, NamedTuple
 
 from streamparse.limits import Limits
-from streamparse.sink import Outcome, Sink
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.response_event import Event, Response
 from streamparse.wires.response_items import PartsItem
 from streamparse.wires.response_numbers import ENDS, Numbers
 from streamparse.wires.response_output import Output
 
 __all__ = ["OpenAIResponses"]
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "incomplete": "cut",
-    "failed": "failed",
-    "cancelled": "failed",
-    "content_filter": "failed",
-}
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 
 
-class _Response(msgspec.Struct, gc=False):
-    id: str | None = None
-    status: str | None = None
-    output: list[msgspec.Raw] | None = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    incomplete_details: Any = None
+class _Part(NamedTuple):
+    """A kind of part of an item: which items have it, its number in them, and where its whole text stands."""
+
+    items: Literal["messages", "thoughts"]
+    number: Literal["content_index", "summary_index"]
+    whole: Literal["text", "refusal"]
+    verb: Literal["text", "refusal", "reasoning"]
 
 
-class _Event(msgspec.Struct, gc=False):
-    type: str | None = None
-    sequence_number: int | None = None
-    item_id: str | None = None
-    output_index: int | None = None
-    content_index: int | None = None
-    summary_index: int | None = None
-    delta: str | dict[str, Any] | None = None
-    text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
-    refusal: str | None = None
-    arguments: str | None = None
-    item: msgspec.Raw = msgspec.Raw()
-    annotation: Any = None
-    response: _Response | None = None
-    # an error as an event, or as the body
-    error: Any = None
-    code: Any = None
-    message: Any = None
-    detail: Any = None
-    # a whole response
-    id: str | None = None
-    status: str | None = None
-    output: list[msgspec.Raw] | None = None
-    usage: dict[str, Any] | None = None
-    incomplete_details: Any = None
+_PARTS: Final = {
+    "response.output_text": _Part("messages", "content_index", "text", "text"),
+    "response.refusal": _Part("messages", "content_index", "refusal", "refusal"),
+    "response.reasoning_text": _Part("thoughts", "content_index", "text", "reasoning"),
+    "response.reasoning_summary_text": _Part("thoughts", "summary_index", "text", "reasoning"),
+}
 
 
-class OpenAIResponses(MessageWire[_Event]):
+class OpenAIResponses(MessageWire[Event]):
     """Tells what the events of a response hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Event, sink, limits)
+        super().__init__(Event, sink, limits)
         self._limits = limits
         self._numbers = Numbers(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
@@ -90,15 +65,7 @@ class OpenAIResponses(MessageWire[_Event]):
         self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
-        self._tellers: dict[str, Callable[[_Event], None]] = {
-            "response.output_text.delta": self._text_delta,
-            "response.output_text.done": self._text_done,
-            "response.refusal.delta": self._refusal_delta,
-            "response.refusal.done": self._refusal_done,
-            "response.reasoning_text.delta": self._thought_delta,
-            "response.reasoning_text.done": self._thought_done,
-            "response.reasoning_summary_text.delta": self._summary_delta,
-            "response.reasoning_summary_text.done": self._summary_done,
+        self._tellers: dict[str, Callable[[Event], None]] = {
             _ARGUMENTS: self._arguments,
             "response.function_call_arguments.done": self._arguments_done,
             "response.output_item.added": self._added,
@@ -106,6 +73,8 @@ class OpenAIResponses(MessageWire[_Event]):
             "response.output_text.annotation.added": self._annotation,
             "response.created": self._created,
             **dict.fromkeys(ENDS, self._end),
+            **{f"{kind}.delta": partial(self._part_delta, part) for kind, part in _PARTS.items()},
+            **{f"{kind}.done": partial(self._part_done, part) for kind, part in _PARTS.items()},
         }
 
     @staticmethod
@@ -115,7 +84,7 @@ class OpenAIResponses(MessageWire[_Event]):
             return True
         return message.get("object") == "response" or (kind in ("error", "keepalive") and "sequence_number" in message)
 
-    def take(self, event: _Event) -> None:
+    def take(self, event: Event) -> None:
         kind = event.type
         numbers = self._numbers
         number = event.sequence_number
@@ -153,7 +122,7 @@ class OpenAIResponses(MessageWire[_Event]):
 
     # -- deltas ----------------------------------------------------------------------------------------
 
-    def _start_run(self, event: _Event, tell: Callable[[str], None]) -> None:
+    def _start_run(self, event: Event, tell: Callable[[str], None]) -> None:
         """Tell a delta; those that follow of the same part are told likewise, without looking further.
 
         Servers that give an item no id, or a new one each time, have no runs.
@@ -166,47 +135,22 @@ class OpenAIResponses(MessageWire[_Event]):
         if isinstance(event.delta, str) and event.delta:
             tell(event.delta)
 
-    def _text_delta(self, event: _Event) -> None:
-        self._message_of(event).told.add(event.content_index)
-        self._start_run(event, self._sink.text)
+    def _part_delta(self, part: _Part, event: Event) -> None:
+        self._item_of(part, event).told.add(getattr(event, part.number))
+        self._start_run(event, getattr(self._sink, part.verb))
 
-    def _text_done(self, event: _Event) -> None:
-        if isinstance(event.text, str) and event.text and self._message_of(event).news(event.content_index):
-            self._sink.text(event.text)
+    def _part_done(self, part: _Part, event: Event) -> None:
+        text = getattr(event, part.whole)
+        if isinstance(text, str) and text and self._item_of(part, event).news(getattr(event, part.number)):
+            getattr(self._sink, part.verb)(text)
 
-    def _refusal_delta(self, event: _Event) -> None:
-        self._message_of(event).told.add(event.content_index)
-        self._start_run(event, self._sink.refusal)
-
-    def _refusal_done(self, event: _Event) -> None:
-        if event.refusal and self._message_of(event).news(event.content_index):
-            self._sink.refusal(event.refusal)
-
-    def _thought_delta(self, event: _Event) -> None:
-        self._thought_of(event).told.add(event.content_index)
-        self._start_run(event, self._sink.reasoning)
-
-    def _thought_done(self, event: _Event) -> None:
-        if isinstance(event.text, str) and event.text and self._thought_of(event).news(event.content_index):
-            self._sink.reasoning(event.text)
-
-    def _summary_delta(self, event: _Event) -> None:
-        self._thought_of(event).told.add(event.summary_index)
-        self._start_run(event, self._sink.reasoning)
-
-    def _summary_done(self, event: _Event) -> None:
-        if isinstance(event.text, str) and event.text and self._thought_of(event).news(event.summary_index):
-            self._sink.reasoning(event.text)
-
-    def _message_of(self, event: _Event) -> PartsItem:
-        return self._output.messages.of(event.item_id, event.output_index)
-
-    def _thought_of(self, event: _Event) -> PartsItem:
-        return self._output.thoughts.of(event.item_id, event.output_index)
+    def _item_of(self, part: _Part, event: Event) -> PartsItem:
+        items = self._output.messages if part.items == "messages" else self._output.thoughts
+        return items.of(event.item_id, event.output_index)
 
     # -- items -----------------------------------------------------------------------------------------
 
-    def _arguments(self, event: _Event) -> None:
+    def _arguments(self, event: Event) -> None:
         call = self._output.calls.of(event.item_id, event.output_index)
         if call.call is None:
             if isinstance(event.delta, str):
@@ -215,7 +159,7 @@ class OpenAIResponses(MessageWire[_Event]):
             call.fed = True
             self._start_run(event, partial(self._sink.call_arguments, call.call))
 
-    def _doubt(self, event: _Event, late: bool) -> None:
+    def _doubt(self, event: Event, late: bool) -> None:
         """A piece before this one is missing, or this is the one: what the arguments sum to is not what was said."""
         call = self._output.calls.of(event.item_id, event.output_index).call
         if call is not None and late:
@@ -223,21 +167,21 @@ class OpenAIResponses(MessageWire[_Event]):
         elif call is not None and not call.pending:
             self._sink.call_repaired(call)
 
-    def _arguments_done(self, event: _Event) -> None:
+    def _arguments_done(self, event: Event) -> None:
         self._output.calls.arguments_done(event.item_id, event.output_index, event.arguments or "")
 
-    def _added(self, event: _Event) -> None:
+    def _added(self, event: Event) -> None:
         self._output.added(event.item, event.output_index)
 
-    def _done(self, event: _Event) -> None:
+    def _done(self, event: Event) -> None:
         self._output.done(event.item, event.output_index)
 
-    def _annotation(self, event: _Event) -> None:
+    def _annotation(self, event: Event) -> None:
         self._output.annotation(event.annotation)
 
     # -- the response ----------------------------------------------------------------------------------
 
-    def _created(self, event: _Event) -> None:
+    def _created(self, event: Event) -> None:
         """A response begins; some bodies hold several."""
         self._id = event.response.id if event.response is not None else None
         self._again, self._ended, self._over = self._ended, False, False
@@ -245,11 +189,11 @@ class OpenAIResponses(MessageWire[_Event]):
         self._output = Output(self._sink, self._limits)
         self._run_kind = ""
 
-    def _end(self, event: _Event) -> None:
-        response = event.response or _Response()
+    def _end(self, event: Event) -> None:
+        response = event.response or Response()
         self._finish(response, response.status or (event.type or "").removeprefix("response."))
 
-    def _finish(self, response: _Response, status: str) -> None:
+    def _finish(self, response: Response, status: str) -> None:
         self._output.whole(response.output or [])
         if response.usage is not None:
             self._sink.usage(response.usage)
@@ -259,13 +203,13 @@ class OpenAIResponses(MessageWire[_Event]):
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
-        self._sink.finish(status, "failed" if filtered else _OUTCOMES.get(status, "stop"))
+        self._sink.finish(status, "failed" if filtered else outcome_of(status))
         self._ended, self._again = True, False
 
-    def _take_other(self, event: _Event) -> None:
+    def _take_other(self, event: Event) -> None:
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
         if event.type is None and event.output is not None:
-            response = _Response(
+            response = Response(
                 event.id, event.status, event.output, event.usage, event.error, event.incomplete_details
             )
             self._finish(response, event.status or "completed")

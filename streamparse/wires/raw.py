@@ -1,4 +1,4 @@
-"""JSON that a wire passes on as it came: what a `msgspec.Raw` says."""
+"""JSON that a wire passes on as it came, and arguments that came as a value instead of as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["argument_text", "value_of"]
+__all__ = ["argument_text", "given_text", "value_of", "whole_text"]
 
 
 def value_of(raw: msgspec.Raw) -> Any:
@@ -30,3 +30,13 @@ def argument_text(raw: msgspec.Raw) -> str:
         value = value_of(raw)
         return value if isinstance(value, str) else text
     return "" if text == "null" else text
+
+
+def whole_text(input: Any) -> str:
+    """The text of an input that came as a value."""
+    return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
+
+
+def given_text(input: Any) -> str:
+    """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
+    return whole_text(input) if input else ""

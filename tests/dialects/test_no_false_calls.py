@@ -2,23 +2,23 @@
 
 `fixtures/prose` holds texts by name; every marker of every dialect is put into sentences of several kinds.
 `calls.toml` holds the texts in which a declared tool is really called.
-`believed.toml` holds texts from which a call is taken that is only quoted: each fails until it is text.
 """
 
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cuts import calls_of, events_of, in_pieces, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, reasoning_of, text_of
 
 import streamparse as sp
 from streamparse.dialects import THOUGHTS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "prose"
-APART = {"calls", "believed"}
+APART = {"calls"}
 TOOLS = [
     {
         "name": name,
@@ -105,7 +105,72 @@ def test_a_complete_call_of_a_declared_tool_is_a_call_wherever_it_stands(name: s
         assert calls_of(events) == [(call["name"], call["arguments"]) for call in case["calls"]]
 
 
-@pytest.mark.xfail(reason="what is quoted is believed as if it were not", strict=True)
-@pytest.mark.parametrize("name", _texts("believed"))
-def test_a_call_that_is_only_quoted_is_text(name: str) -> None:
-    _is_text(_texts("believed")[name])
+CALL = '<tool_call>{{"name": "{}", "arguments": {{"city": "Paris"}}}}</tool_call>'
+WRAPPED = {
+    "in back-ticks": "Hm. `{}` So.",
+    "in quotation marks": 'Hm. "{}" So.',
+    "in a fence": "Hm.\n```xml\n{}\n```\nSo.",
+    "in a fence that another text opened": "Hm.\n  ~~~~\n  ````\n```\n{}\n```\n````\nSo.",
+}
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_quoted_call_is_a_call_where_its_tool_is_declared_and_else_text(kind: str) -> None:
+    for name, tools, calls in (("get_weather", TOOLS, 1), ("f", TOOLS, 0), ("get_weather", None, 0)):
+        text = WRAPPED[kind].format(CALL.format(name))
+        for dialects in ("auto", ["hermes"]):
+            events = assert_same_in_every_cut(partial(sp.TextParser, dialects, tools=tools), text)
+            assert len(calls_of(events)) == calls
+            assert text_of(events) == (text if not calls else WRAPPED[kind].format(""))
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_quoted_call_that_is_cut_off_is_text(kind: str) -> None:
+    text = WRAPPED[kind].split("{}")[0] + CALL.format("get_weather")[:-18]
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), text)
+    assert events == [sp.TextDelta(text), sp.Done(finish_reason=None, usage=None, ok=True)]
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_call_behind_what_was_quoted_streams(kind: str) -> None:
+    parser = sp.TextParser()
+    quoted = WRAPPED[kind].format(CALL.format("f"))
+    assert text_of(parser.feed(quoted + "\n")) == quoted + "\n"
+    assert isinstance(parser.feed('<tool_call>{"name": "f", ')[0], sp.ToolCallStart)
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_thought_that_quotes_a_call_goes_on(kind: str) -> None:
+    thought = WRAPPED[kind].format(CALL.format("get_weather"))
+    for tools in (TOOLS, None):
+        events = assert_same_in_every_cut(partial(sp.TextParser, tools=tools), f"<think>{thought}</think>Done.")
+        assert (reasoning_of(events), text_of(events), calls_of(events)) == (thought, "Done.", [])
+
+
+def test_a_call_in_an_open_thought_names_a_declared_tool_or_is_thought() -> None:
+    text = f"<think>Hm.\n{CALL.format('f')}"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), text)
+    assert (reasoning_of(events), text_of(events), calls_of(events)) == (text.removeprefix("<think>"), "", [])
+
+
+def test_the_end_of_a_thought_that_a_call_has_ended_is_no_text() -> None:
+    text = f"<think>Hm.\n{CALL.format('get_weather')}\nSo.</think>Done, but not by `</think>`."
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), text)
+    assert (reasoning_of(events), text_of(events)) == ("Hm.\n", "\nSo.Done, but not by `</think>`.")
+    assert calls_of(events) == [("get_weather", {"city": "Paris"})]
+
+
+@pytest.mark.parametrize("name", [name for name, row in sp.DIALECTS.items() if row.drops])
+def test_structure_that_is_quoted_is_text_where_its_dialect_is_named(name: str) -> None:
+    for marker in sp.DIALECTS[name].drops:
+        text = f'So `{marker}` and "{marker}" are its marks.\n\n```\n x {marker}\n```\n'
+        for tools in (TOOLS, None):
+            events = assert_same_in_every_cut(partial(sp.TextParser, [name], tools=tools), text, most=20)
+            assert text_of(events) == text
+
+
+def test_a_placeholder_between_tags_is_a_call_only_where_no_tools_are_known() -> None:
+    """It is what GLM writes for a tool without arguments; only a list of the tools can tell."""
+    text = "Write <tool_call>JSON</tool_call>, <function=...>...</function> and [TOOL_CALLS][{...}] as it says."
+    told = {tools: calls_of(sp.TextParser(tools=tools and TOOLS).feed(text)) for tools in (True, None)}
+    assert told == {True: [], None: [("JSON", {})]}

@@ -18,7 +18,8 @@ from streamparse.dialects.table import (
     tag_rows,
     typed_rows,
 )
-from streamparse.dialects.table.thoughts import REASONING, THOUGHTS
+from streamparse.dialects.table.reasoning import reasoning_alone
+from streamparse.dialects.table.thoughts import THOUGHTS
 
 __all__ = ["DIALECTS", "REASONING", "THOUGHTS"]
 
@@ -37,3 +38,6 @@ _MODULES = (
 
 DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in module.ROWS}
 """Every dialect by name.  Where two share an opener and both could read what follows, the first does."""
+
+REASONING = reasoning_alone(DIALECTS.values())
+"""The rows that `dialects="reasoning"` names: thoughts, and no calls."""

@@ -50,7 +50,7 @@ _MUSE = Dialect(
     drops=ENDS,
 )
 
-_BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
+_BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<{{\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
 
 _BEAM = Dialect(
     "beam",

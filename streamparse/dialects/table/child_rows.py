@@ -47,7 +47,10 @@ _MINIMAX_M3 = Dialect(
 
 _TOOL_NAME_TAG = Dialect(
     "tool-name-tag",
-    (Opener("<", inclusive=True, auto="declared", each_tool=True),),
+    (
+        Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True),
+        Opener("<", inclusive=True, auto="named", each_tool=True),
+    ),
     r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
     Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})")),
     thoughts=("thinking",),

@@ -47,6 +47,7 @@ _K2_HORIZON = Dialect(
     Either(_IFM.call, _IFM, _IFM_JSON),
     thoughts=("ifm", "ifm-fast", "ifm-faster"),
     models="K2-v3, K2 Horizon",
+    in_thought="ends",
     drops=("</ifm|tool_calls>",),
     example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
     "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",

@@ -22,14 +22,15 @@ def function_tags(block: str, trim: bool = True) -> XmlParams:
     inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
     name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
     return XmlParams(
-        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}>|{inside})|{name}(?:\s{{0,8}}>)?{inside})",
+        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}>|(?P<odd>){inside})"
+        rf"|{name}(?:\s{{0,8}}>|(?P<odd>)){inside})",
         call_begin=rf"<(?:{block}>|function[=\s])",
         call_close="</function>",
         block_close=f"</{block}>",
         parameter=rf"<parameter(?:=|\s{{1,8}}name=){_QUOTE}(?P<key>[^<>\s\"']{{1,256}}){_QUOTE}>",
         parameter_begin=r"<parameter[=\s]",
         # Seen: </parameter/>, </parameter1>, </parameterfunction>, and the tag without its end.
-        parameter_close=rf"</parameter(?:[^<>\s]{{0,64}}>|(?={GAP}<))",
+        parameter_close=rf"</parameter(?:>|(?P<odd>)(?:[^<>\s]{{1,64}}>|(?={GAP}<)))",
         stops=("</parameter", "<parameter", "</function>", f"<{block}>", "<function"),
         trim=trim,
     )
@@ -51,7 +52,7 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
         parameter=rf"<{prefix}parameter\s{{1,8}}name={_QUOTE}(?P<key>[^<>\"']{{1,256}}?){_QUOTE}"
         rf"(?:\s{{1,8}}(?:string|type)={_QUOTE}(?P<type>\w{{1,16}}){_QUOTE})?(?:\s[^<>]{{0,64}})?>",
         parameter_begin=rf"<{prefix}parameter\s",
-        parameter_close=rf"</{prefix}parameter(?:\s{{0,8}}/?>|(?={GAP}<))",
+        parameter_close=rf"</{prefix}parameter(?:>|(?P<odd>)(?:\s{{0,8}}/?>|(?={GAP}<)))",
         stops=tuple(slash + begin for begin in begins for slash in ("<", "</")),
         trim=False,
     )
@@ -100,13 +101,13 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         call_close=f"</{m}{word}{end}",
         block_close=f"</{m}tool_calls{end}",
         # A key that the call ends behind has no value.
-        parameter=rf"(?:<{m}(?:arg_key|{word}){end}){{0,3}}{GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}"
+        parameter=rf"(?:<{m}arg_key{end}|(?P<odd>)(?:<{m}(?:arg_key|{word}){end}){{0,3}}){GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}"
         rf"(?={GAP}(?:[^\s<]|<[^/]|</{m}arg_value{end}))",
         parameter_begin=begin,
         parameter_close=f"</{m}arg_value{end}",
         stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),
         value_open=rf"(?:{_BREAKS}{{0,64}}(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
-        rf"<{m}arg_value{end}|{GAP}(?=[^\s<\\]))",
+        rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]))",
         trim=False,
         hollow=False,
     )

@@ -6,13 +6,13 @@ says what ends one that was open from the start.
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Context, Dialect, Thought
-from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.grammar import Thought
 
-__all__ = ["REASONING", "THOUGHTS"]
+__all__ = ["THOUGHTS"]
 
 _HARMONY = "<|channel|>analysis<|message|>"
 _MUSE = "to=self<|message|>"
+_MUSE_ECHOES = (_MUSE, " " + _MUSE, "<|start|>assistant " + _MUSE, "<|message|>")  # the prompt may name the recipient
 
 _ROWS = (
     Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
@@ -28,7 +28,7 @@ _ROWS = (
     Thought("apertus", ("<|inner_prefix|>",), ("<|inner_suffix|>",), models="Apertus"),
     Thought("gemma4", ("<|channel>thought\n", "<|channel>"), ("<channel|>",), models="Gemma 4"),
     Thought("harmony", (), ("<|end|>",), models="gpt-oss, Beam", echoes=(_HARMONY, "<|start|>assistant" + _HARMONY)),
-    Thought("muse", (), ("<|eom|>",), models="Muse-Glimmer, Muse Spark", echoes=(_MUSE, " " + _MUSE)),
+    Thought("muse", (), ("<|eom|>",), models="Muse-Glimmer, Muse Spark", echoes=_MUSE_ECHOES),
     Thought(
         "inkling",
         ("<|message_model|><|content_thinking|>", "<|content_thinking|>"),
@@ -50,13 +50,3 @@ _ROWS = (
 THOUGHTS: dict[str, Thought] = {row.name: row for row in _ROWS}
 """Every way to mark reasoning in text, by name."""
 
-
-def _no_calls(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
-    yield from ()
-    return False
-
-
-REASONING = Dialect("reasoning", (), r"(?!)", _no_calls, models="any", thoughts=tuple(THOUGHTS))
-"""No calls, but every way to mark reasoning: for a server that reads the calls, and leaves the thoughts in the text.
-
-Where a format tells both by the header of a message, its own dialect has to be named."""

@@ -1,0 +1,157 @@
+"""What every provider's adapter can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from streamparse.adapters.definitions import Declared, declare, read_declared
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Turn, pieces
+from streamparse.adapters.prompts import format_system_prompt
+from streamparse.adapters.rules import ANY, Ids, Names
+from streamparse.response import ParsedResponse, ToolCall
+from streamparse.tools import Tool, ToolResult, Toolset
+
+__all__ = ["Adapter", "JSONObject"]
+
+JSONObject = dict[str, Any]
+
+
+class Adapter(ABC):
+    """Writes and reads the requests of one provider.
+
+    What is given by the program (tools, results) may raise; what is read of messages never does.
+    `system_apart` says that the system's turn is not among the messages; `dialect` is the way in which the provider's
+    models write calls where the server does not do it for them.
+    """
+
+    name: str
+    dialect: str = "hermes"
+    names = Names()
+    ids: Ids = ANY
+    system_apart = False
+
+    # -- tools -----------------------------------------------------------------------------------------
+
+    def format_tools(self, tools: Iterable[Any]) -> list[JSONObject]:
+        """The `tools` of a request, of tools of any kind; see `translate_tools` for what a schema loses."""
+        return self.write_tools(declare(tools), [])
+
+    def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
+        """The `tools` of a request, and what they could not say."""
+        for declared in tools:
+            self.names.check(declared.tool.name, lost)
+        return [self.definition(declared, lost) for declared in tools]
+
+    @abstractmethod
+    def definition(self, declared: Declared, lost: list[Loss]) -> JSONObject:
+        """One tool."""
+
+    def read_tools(self, definitions: Any) -> list[Tool]:
+        """The tools of a request's `tools`."""
+        return list(Toolset(declared.tool for declared in read_declared(definitions, [])).values())
+
+    def format_system_prompt(self, tools: Iterable[Any]) -> str:
+        """The text that tells a model of tools where the server does not."""
+        return format_system_prompt(tools, self.dialect)
+
+    # -- calls -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def format_call(self, call: ToolCall) -> JSONObject:
+        """One call, as it stands in the assistant's turn."""
+
+    def format_calls(self, calls: Iterable[ToolCall]) -> list[JSONObject]:
+        """Calls in the order in which the model made them."""
+        return [self.format_call(call) for call in sorted(calls, key=lambda call: call.index)]
+
+    @abstractmethod
+    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
+        """The call that `format_call` would write so."""
+
+    def read_calls(self, written: Iterable[Mapping[str, Any]]) -> list[ToolCall]:
+        """Calls, numbered by their order."""
+        return [replace(self.read_call(each), index=number) for number, each in enumerate(written)]
+
+    # -- results ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def format_result(self, result: ToolResult) -> JSONObject:
+        """One result, as it stands in its message."""
+
+    def format_results(self, results: Iterable[ToolResult]) -> list[JSONObject]:
+        """The whole messages that follow the assistant's turn: the results in the order of the calls."""
+        return self.write_turn(Turn("user", sorted(results, key=lambda result: result.index)), [])
+
+    @abstractmethod
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        """The result that `format_result` would write so; its tool is "" where the provider does not name it."""
+
+    def read_results(self, messages: Any, calls: Iterable[ToolCall] = ()) -> list[ToolResult]:
+        """The results in messages; `calls` lend them the names of their tools, and their order."""
+        found = [result for turn in self.read_messages(messages) for result in turn.results]
+        return _ordered(found, {self.ids.fit(call.id): call for call in calls})
+
+    # -- messages --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def write_turn(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+        """The messages of one turn; for one of the assistant exactly one, unless the provider takes items."""
+
+    @abstractmethod
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        """The turn that a message is, or is part of."""
+
+    def as_message(self, response: ParsedResponse) -> Any:
+        """The assistant's turn, to be sent back; see `ParsedResponse.as_message`."""
+        return self.write_turn(Turn("assistant", pieces(response)), [])[0]
+
+    def read_messages(self, messages: Any) -> list[Turn]:
+        """The turns of a conversation; results know the names of their tools, and parallel ones are in one turn."""
+        turns: list[Turn] = []
+        calls: dict[str, ToolCall] = {}
+        for message in messages if isinstance(messages, (list, tuple)) else ():
+            turn = self.read_message(message if isinstance(message, Mapping) else {})
+            if turn.calls:
+                calls |= {call.id: call for call in turn.calls}
+            if turns and self.joins(turns[-1], turn):
+                turn = Turn(turn.role, [*turns.pop().parts, *turn.parts])
+            turns.append(turn)
+        return [_named(turn, calls) for turn in turns]
+
+    def joins(self, before: Turn, turn: Turn) -> bool:
+        """Whether two messages are parts of one turn."""
+        return bool(before.role == turn.role == "user" and before.results and turn.results)
+
+    def write_messages(self, turns: Iterable[Turn], lost: list[Loss]) -> list[JSONObject]:
+        """The messages of a conversation."""
+        written: list[JSONObject] = []
+        for number, turn in enumerate(turns):
+            if turn.role == "system" and self.system_apart:
+                lost.append(Loss(f"messages[{number}]", "", "system", "dropped: not a message here"))
+            elif turn.parts:
+                written += self.write_turn(turn, lost)
+        return written
+
+
+def _named(turn: Turn, calls: dict[str, ToolCall]) -> Turn:
+    """The results of a turn with the names of their tools, in the order of the calls, before all else."""
+    if not turn.results:
+        return turn
+    others = [part for part in turn.parts if not isinstance(part, ToolResult)]
+    return Turn(turn.role, [*_ordered(turn.results, calls), *others])
+
+
+def _ordered(results: list[ToolResult], calls: dict[str, ToolCall]) -> list[ToolResult]:
+    places = {id: number for number, id in enumerate(calls)}
+    results = sorted(results, key=lambda result: places.get(result.call_id, len(places)))
+    return [_known(result, calls.get(result.call_id), number) for number, result in enumerate(results)]
+
+
+def _known(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
+    name = result.tool_name or (call.name if call is not None else "")
+    return replace(result, tool_name=name, index=number)

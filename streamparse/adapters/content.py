@@ -1,0 +1,102 @@
+"""What a tool's result shows: text and pictures, in the shapes in which tools return them.
+
+A result is a JSON value.  A list of content blocks counts as what they show; MCP's shape is ours, for it names
+everything in the fewest words:
+
+| who | a picture |
+|---|---|
+| MCP | `{"type": "image", "data", "mimeType"}` |
+| Anthropic | `{"type": "image", "source": {"type": "base64", "media_type", "data"}}` |
+| OpenAI | `{"type": "image_url", "image_url": {"url"}}`, `{"type": "input_image", "image_url"}` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from streamparse.adapters.parts import Image, Item, Part, Text
+from streamparse.adapters.values import compact, read_text, string, value_text
+from streamparse.tools import ToolResult
+
+__all__ = ["note", "read_block", "read_blocks", "result_of", "shown", "spoken"]
+
+TEXTS = ("text", "input_text", "output_text")
+
+
+def shown(result: ToolResult) -> list[Text | Image]:
+    """What a successful result shows."""
+    value = result.result
+    if isinstance(value, list) and value:
+        parts = [read_block(block) if isinstance(block, Mapping) else Item("", block) for block in value]
+        visible = [part for part in parts if isinstance(part, (Text, Image))]
+        if len(visible) == len(parts):
+            return visible
+    return [Text(value_text(value))]
+
+
+def spoken(result: ToolResult) -> str:
+    """A result as one text, for who takes nothing else; an error is told as such."""
+    if result.error is not None:
+        return compact({"error": result.error})
+    return "".join(part.text if isinstance(part, Text) else note(part) for part in shown(result))
+
+
+def note(image: Image) -> str:
+    """What stands for a picture where there can be none."""
+    return f"[image: {image.url or image.media_type}]"
+
+
+def read_blocks(content: Any) -> list[Part]:
+    """The parts of a message's content, which is a text or a list of blocks."""
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    blocks = content if isinstance(content, (list, tuple)) else ()
+    return [read_block(block) if isinstance(block, Mapping) else Text(value_text(block)) for block in blocks]
+
+
+def read_block(block: Mapping[str, Any]) -> Part:
+    """One block of a content: text, a picture, or something that only its provider knows."""
+    kind = string(block, "type")
+    if kind in TEXTS and isinstance(block.get("text"), str):
+        return Text(block["text"])
+    image = _image(kind, block)
+    return image if image is not None else Item(kind, dict(block))
+
+
+def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
+    address = string(block, "image_url") or string(block, "image_url", "url")
+    if kind in ("image_url", "input_image") and address:
+        return Image.at(address)
+    if kind != "image":
+        return None
+    if string(block, "data"):
+        return Image(block["data"], string(block, "mimeType"))
+    if string(block, "source", "data"):
+        return Image(string(block, "source", "data"), string(block, "source", "media_type"))
+    url = string(block, "source", "url")
+    return Image(url=url) if url else None
+
+
+def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
+    """The result that shows these parts."""
+    parts = list(parts)
+    if failed or not any(isinstance(part, Image) for part in parts):
+        return _said(id, name, "".join(part.text for part in parts if isinstance(part, Text)), failed)
+    return ToolResult(id, name, [_block(part) for part in parts if isinstance(part, (Text, Image))])
+
+
+def _said(id: str, name: str, text: str, failed: bool) -> ToolResult:
+    value = read_text(text)
+    told = isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str)
+    if failed or told:
+        return ToolResult(id, name, error=value["error"] if told else text)
+    return ToolResult(id, name, value)
+
+
+def _block(part: Text | Image) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    if part.url:
+        return {"type": "image", "source": {"type": "url", "url": part.url}}
+    return {"type": "image", "data": part.data, "mimeType": part.media_type}

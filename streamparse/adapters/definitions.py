@@ -1,0 +1,81 @@
+"""Tools as they were declared, with what a definition said beyond the tool itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from streamparse.adapters.loss import Loss
+from streamparse.tools import Tool, Toolset
+
+__all__ = ["Declared", "declare", "read_declared", "rooted"]
+
+READ = {
+    "type", "name", "description", "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
+    "parameters_json_schema", "function", "toolSpec", "strict",
+}  # fmt: skip
+LISTS = ("functionDeclarations", "function_declarations")
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A tool, and whether its schema is to be enforced while the model writes."""
+
+    tool: Tool
+    strict: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schema, which providers want to be one of an object, with a list of properties."""
+        return rooted(self.tool.parameters)
+
+
+def rooted(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that says of itself that it is one of an object."""
+    return schema if "type" in schema and "properties" in schema else {"type": "object", "properties": {}, **schema}
+
+
+def declare(tools: Iterable[Any]) -> list[Declared]:
+    """Read tools of any kind, as `Toolset.of` does; raises TypeError or ValueError for what is none."""
+    lost: list[Loss] = []
+    return [each for tool in tools for each in _read(tool, lost)]
+
+
+def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
+    """Read the `tools` of a request; what cannot be read, or not be said elsewhere, is lost."""
+    found: list[Declared] = []
+    for number, definition in enumerate(definitions if isinstance(definitions, (list, tuple)) else ()):
+        try:
+            declared = _read(definition, lost)
+        except (TypeError, ValueError) as error:
+            lost.append(Loss(f"tools[{number}]", "", "", f"dropped: {error}"))
+            continue
+        if not declared:
+            kind = str(definition.get("type") or next(iter(definition), ""))
+            lost.append(Loss(f"tools[{number}]", "", kind, "dropped: the provider's own tool"))
+        found += declared
+    return found
+
+
+def _read(definition: Any, lost: list[Loss]) -> list[Declared]:
+    tools = list(Toolset.of([definition]).values())
+    if not isinstance(definition, Mapping):
+        return [Declared(tool) for tool in tools]
+    listed = next((definition[key] for key in LISTS if isinstance(definition.get(key), list)), None)
+    if listed is not None:
+        lost += [Loss("", "", key, "dropped: the provider's own tool") for key in definition if key not in LISTS]
+    said = [_said(each) for each in (listed if listed is not None else [definition])]
+    return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
+
+
+def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a definition says, on whichever level."""
+    inner = next((definition[key] for key in ("function", "toolSpec") if isinstance(definition.get(key), Mapping)), {})
+    return {**definition, **inner}
+
+
+def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> Declared:
+    unread = [key for key, value in fields.items() if key not in READ and value is not None]
+    lost += [Loss(tool.name, "", key, "dropped: not part of a tool elsewhere") for key in unread]
+    return Declared(tool, fields.get("strict") is True)

@@ -1,0 +1,136 @@
+"""What a conversation is made of, in nobody's words: turns of parts.
+
+Results of tools are parts of the user's turn.  What only one provider knows (signatures, encrypted thought, calls that
+the server itself ran) is an `Item`, named and shaped as the wires tell it, so that a provider's own come back to it
+unchanged and another's are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from streamparse.response import Mark, ParsedResponse, ToolCall
+from streamparse.tools import ToolResult
+
+__all__ = ["Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces"]
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+
+SEALS = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
+"""Items that end a thought: text that came beside it came before it."""
+
+
+class Text(msgspec.Struct, frozen=True):
+    """Visible text."""
+
+    text: str
+
+
+class Thought(msgspec.Struct, frozen=True):
+    """A piece of thought, or of its summary."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A picture: base64 `data` of a media type, or a `url`."""
+
+    data: str = ""
+    media_type: str = ""
+    url: str = ""
+
+    @property
+    def address(self) -> str:
+        """The URL, or a `data:` URL of the picture itself."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+    @classmethod
+    def at(cls, address: str) -> Image:
+        """The picture at a URL, which a `data:` URL holds itself."""
+        head, comma, data = address.partition(";base64,")
+        return cls(data, head.removeprefix("data:")) if comma and head.startswith("data:") else cls(url=address)
+
+
+class Item(msgspec.Struct, frozen=True):
+    """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
+
+    kind: str
+    data: Any
+    index: int | None = None
+
+
+Part: TypeAlias = Text | Thought | Image | Item | ToolCall | ToolResult
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What one side says before the other does."""
+
+    role: Role
+    parts: list[Part]
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls among the parts."""
+        return [part for part in self.parts if isinstance(part, ToolCall)]
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """The results of calls among the parts."""
+        return [part for part in self.parts if isinstance(part, ToolResult)]
+
+    @property
+    def text(self) -> str:
+        """The visible text of all parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def thought(self) -> str:
+        """The thought of all parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, Thought))
+
+    @property
+    def images(self) -> list[Image]:
+        """The pictures among the parts."""
+        return [part for part in self.parts if isinstance(part, Image)]
+
+
+def pieces(response: ParsedResponse) -> list[Part]:
+    """The parts of an answer in the order in which they came; calls that were taken back are none.
+
+    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
+    an item seals it.
+    """
+    return [part for part in _pieces(response) if not isinstance(part, (Text, Thought)) or part.text]
+
+
+def _pieces(response: ParsedResponse) -> Iterator[Part]:
+    calls = {call.index: call for call in response.tool_calls if not call.revoked}
+    items = dict(enumerate(response.items))
+    content = reasoning = 0
+    if not response.order:
+        yield Thought(response.reasoning)
+        reasoning = len(response.reasoning)
+    for mark in response.order:
+        text = Text(response.content[content : mark.content])
+        thought = Thought(response.reasoning[reasoning : mark.reasoning])
+        content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
+        yield from (text, thought) if _seals(mark, items) else (thought, text)
+        if mark.what == "item" and mark.index in items:
+            yield _item(items.pop(mark.index))
+        elif mark.what == "call" and mark.index in calls:
+            yield calls.pop(mark.index)
+    yield Thought(response.reasoning[reasoning:])
+    yield from map(_item, items.values())
+    yield Text(response.content[content:])
+    yield from calls.values()
+
+
+def _seals(mark: Mark, items: dict[int, dict[str, Any]]) -> bool:
+    return mark.what == "item" and mark.index in items and items[mark.index].get("kind") in SEALS
+
+
+def _item(item: dict[str, Any]) -> Item:
+    return Item(str(item.get("kind")), item.get("data"), item.get("index"))

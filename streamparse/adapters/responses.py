@@ -1,0 +1,135 @@
+"""OpenAI Responses: a conversation is a list of items.
+
+https://platform.openai.com/docs/api-reference/responses/create
+
+A call is `function_call` and its result `function_call_output`, which takes pictures.  Thought goes back as the whole
+`reasoning` items that hold it encrypted; calls go back without their item's own id, so that the provider does not look
+for a thought that it never stored.  `strict` is always said, for here its absence means true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.adapter import Adapter, JSONObject
+from streamparse.adapters.content import read_blocks, result_of, shown, spoken
+from streamparse.adapters.definitions import Declared
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces
+from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.values import argument_text, present, read_call, string
+from streamparse.response import ParsedResponse, ToolCall
+from streamparse.tools import ToolResult
+
+__all__ = ["Responses"]
+
+_KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
+_ENDINGS = ("_call", "_call_output")
+
+
+class Responses(Adapter):
+    """The Responses API."""
+
+    name = "openai-responses"
+    names = Names(r"[a-zA-Z0-9_-]{1,64}")
+    ids = Ids(r"(?s).*", 64)
+
+    def definition(self, declared: Declared, lost: list[Loss]) -> JSONObject:
+        fields = present(type="function", name=declared.tool.name, description=declared.tool.description)
+        return {**fields, "parameters": declared.parameters, "strict": declared.strict}
+
+    def format_call(self, call: ToolCall) -> JSONObject:
+        fields = {"type": "function_call", "call_id": self.ids.fit(call.id)}
+        return {**fields, "name": call.name, "arguments": argument_text(call)}
+
+    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
+        return read_call(string(written, "name"), written.get("arguments"), string(written, "call_id"))
+
+    def format_result(self, result: ToolResult) -> JSONObject:
+        parts = [] if result.error is not None else shown(result)
+        seen = any(isinstance(part, Image) for part in parts)
+        output = [_block(part) for part in parts] if seen else spoken(result)
+        return {"type": "function_call_output", "call_id": self.ids.fit(result.call_id), "output": output}
+
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        return result_of(string(written, "call_id"), "", read_blocks(written.get("output")))
+
+    def write_turn(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+        written: list[JSONObject] = []
+        for part in turn.parts:
+            if isinstance(part, (Text, Image)):
+                _say(written, turn.role, part)
+            elif isinstance(part, ToolCall):
+                written.append(self.format_call(part))
+            elif isinstance(part, ToolResult):
+                written.append(self.format_result(part))
+            elif isinstance(part, Item) and _is_ours(part):
+                written.append(part.data)
+            elif isinstance(part, Item):
+                lost.append(Loss(turn.role, "", part.kind, "dropped: another provider's own"))
+        if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
+            lost.append(Loss(turn.role, "", "thought", "dropped: only encrypted thought goes back"))
+        return written
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        match string(message, "type"):
+            case "function_call":
+                return Turn("assistant", [self.read_call(message)])
+            case "function_call_output":
+                return Turn("user", [self.read_result(message)])
+            case "" | "message":
+                role = string(message, "role")
+                known = {"assistant": "assistant", "system": "system", "developer": "system"}
+                return Turn(known.get(role, "user"), read_blocks(message.get("content")))  # type: ignore[arg-type]
+            case "reasoning" as kind:
+                return Turn("assistant", [*_thoughts(message), Item(kind, dict(message))])
+            case kind:
+                return Turn("assistant", [Item(kind, dict(message))])
+
+    def joins(self, before: Turn, turn: Turn) -> bool:
+        return before.role == turn.role == "assistant" or super().joins(before, turn)
+
+    def read_calls(self, written: Any) -> list[ToolCall]:
+        return super().read_calls(item for item in written if string(item, "type") == "function_call")
+
+    def as_message(self, response: ParsedResponse) -> list[JSONObject]:
+        """The items of the assistant's turn."""
+        return self.write_turn(Turn("assistant", pieces(response)), [])
+
+
+def _say(written: list[JSONObject], role: str, part: Text | Image) -> None:
+    """Add to the message that is being said, or begin one."""
+    alone = isinstance(part, Text)
+    last = written[-1] if written and "role" in written[-1] else None
+    if last is None:
+        written.append({"role": role, "content": part.text if isinstance(part, Text) else [_block(part)]})
+        return
+    content = last["content"]
+    if isinstance(content, str):
+        content = content if alone and role == "assistant" else [_block(Text(content))]
+    last["content"] = content + part.text if isinstance(content, str) and isinstance(part, Text) else [
+        *content, _block(part)
+    ]  # fmt: skip
+
+
+def _block(part: Text | Image) -> JSONObject:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text}
+    return {"type": "input_image", "image_url": part.address, "detail": "auto"}
+
+
+def _thoughts(item: Mapping[str, Any]) -> list[Part]:
+    text = "".join(part.text for part in _summaries(item))
+    return [Thought(text)] if text else []
+
+
+def _summaries(item: Mapping[str, Any]) -> list[Text]:
+    summary = item.get("summary") or item.get("content") or []
+    blocks = summary if isinstance(summary, list) else []
+    return [Text(text) for block in blocks if (text := string(block, "text"))]
+
+
+def _is_ours(item: Item) -> bool:
+    named = item.kind in _KINDS or item.kind.endswith(_ENDINGS)
+    return named and isinstance(item.data, dict) and item.data.get("type") == item.kind

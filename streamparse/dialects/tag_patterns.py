@@ -1,0 +1,131 @@
+"""What a format of tags is, as data: a pattern for each of its tags, and the patterns that follow from them.
+
+What stands between the parameters of a call is `token`; what ends a value is `ending`.  Nothing is escaped in these
+formats, so a closing tag ends a value only if what follows it is structure again.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+
+import msgspec
+
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Pattern
+from streamparse.dialects.tagged import Ending
+from streamparse.patterns import gradual
+
+__all__ = ["GAP", "KEY", "TagPatterns"]
+
+GAP = r"[ \t\r\n]{0,64}"
+"""Blanks between tags, as a pattern."""
+KEY = "(?P=KEY)"
+"""In the pattern of a closing tag: the key of the parameter that it closes."""
+
+
+class TagPatterns(msgspec.Struct, frozen=True, dict=True):
+    """The tags of one format, as patterns of gradual length.
+
+    In any of them the group `odd` stands where the tags are not as they should be: the call is repaired.
+    """
+
+    call: str
+    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
+
+    No pattern may end in something optional: what it matches must not depend on what has come so far.
+    """
+    call_begin: str
+    """Enough of it to know it by."""
+    call_close: str
+    block_close: str
+    parameter: str
+    """What says the key of a value: group `key`; group `type` if it may say a type."""
+    parameter_begin: str
+    """Enough of it to know it by."""
+    parameter_close: str
+    stops: tuple[str, ...]
+    """Literals that begin whatever may end a value, or open a call inside of it."""
+    lead: str = ""
+    """What may stand between the call's opening and its parameters."""
+    value_open: str = ""
+    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
+    there is no value."""
+    trim: bool = True
+    """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
+    unclosed: bool = True
+    """A value may end without a closing tag where the next parameter begins."""
+    hollow: bool = True
+    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
+    entities: tuple[tuple[str, str], ...] = ()
+    """What is escaped in names and keys, and what it stands for."""
+
+    # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
+
+    @cached_property
+    def opening(self) -> Pattern:
+        """The tag that opens a call."""
+        return gradual(self.call)
+
+    @cached_property
+    def markers(self) -> Markers:
+        """Where a value may end."""
+        return Markers(self.stops)
+
+    @cached_property
+    def token(self) -> Pattern:
+        """What stands between the parameters of a call."""
+        stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
+        return gradual(
+            rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
+        )
+
+    @cached_property
+    def ended(self) -> Pattern:
+        """The end of the call, where it may stand."""
+        return gradual(rf"{GAP}(?:{self.call_close}|{self._next_call})")
+
+    @cached_property
+    def following(self) -> Pattern:
+        """What follows a call: another one, or the end of the block."""
+        return gradual(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
+
+    @cached_property
+    def again(self) -> Pattern:
+        """The end of the block, once more."""
+        return gradual(GAP + self.block_close)
+
+    @cached_property
+    def leading(self) -> Pattern:
+        """What may stand before the parameters."""
+        return gradual(GAP + self.lead)
+
+    @cached_property
+    def entering(self) -> Pattern:
+        """What may stand before a value."""
+        return gradual(self.value_open)
+
+    @property
+    def _next_call(self) -> str:
+        return rf"(?:{self.block_close}|{self.call_begin})"
+
+    def ending(self, key: str, cdata: bool) -> Ending:
+        """What ends the value of a parameter."""
+        return _ending(self, key if KEY in self.parameter_close else "", cdata)
+
+
+@lru_cache(maxsize=256)
+def _ending(tags: TagPatterns, key: str, cdata: bool) -> Ending:
+    close = tags.parameter_close.replace(KEY, re.escape(key))
+    # Some models close a parameter twice.
+    after = rf"(?={GAP}(?:{close}{GAP}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
+    over = r"\s{0,256}\Z"
+    if cdata:
+        close = rf"\]\]>{GAP}{close}"
+        return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|(?={over}))", "(?!)", trim=False)
+    newline = r"(?:\r?\n)?" if tags.trim else ""
+    unclosed = rf"|{GAP}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
+    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{GAP}{tags._next_call})"
+    last = rf"{closing}|{newline}(?:{close}(?={over})|(?P<odd>)(?={tags.call_close}{over}))"
+    inner = rf"{newline}(?:{tags.call}{GAP}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    return Ending(tags.markers, closing, last, inner, tags.trim)

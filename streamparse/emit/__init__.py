@@ -1,0 +1,22 @@
+"""Re-emission: the events of any wire, written as the bytes of another, piece by piece.
+
+    emitter = EMITTERS["openai-chat"](model="qwen3")
+    for event in parser.feed(chunk):
+        send(emitter.emit(event))
+
+Calls that a model wrote as text leave as native ones.
+"""
+
+from streamparse.emit.anthropic import AnthropicEmitter
+from streamparse.emit.emitter import Emitter, problem_of
+from streamparse.emit.ollama import OllamaChatEmitter
+from streamparse.emit.openai_chat import OpenAIChatEmitter
+
+__all__ = ["EMITTERS", "Emitter", "problem_of"]
+
+EMITTERS: dict[str, type[Emitter]] = {
+    "openai-chat": OpenAIChatEmitter,
+    "anthropic": AnthropicEmitter,
+    "ollama-chat": OllamaChatEmitter,
+}
+"""Every emitter by the name of the wire that it writes."""

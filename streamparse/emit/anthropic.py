@@ -1,0 +1,215 @@
+"""Anthropic Messages: server-sent events around content blocks, or one `message`.
+
+    message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
+
+Text and thought share one block as long as nothing else comes between.  Each call is a block of its own, which stays
+open beside others until the call is complete.  The block of a call that broke never stops, and the turn ends with
+`max_tokens`.  The token counts of the prompt are known only at the end, and stand there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from streamparse.emit.emitter import Emitter, encode, standing_calls
+from streamparse.emit.reasons import Meaning
+from streamparse.emit.usage import tokens_of
+from streamparse.events import (
+    Done,
+    ProviderItem,
+    ReasoningDelta,
+    RefusalDelta,
+    TextDelta,
+    ToolCallComplete,
+    ToolCallStart,
+)
+from streamparse.response import ParsedResponse
+
+__all__ = ["AnthropicEmitter"]
+
+_WORDS: Final[dict[Meaning, str]] = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+}
+_OWN_WORDS: Final[dict[str, Meaning]] = {
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "model_context_window_exceeded": "length",
+}
+_OWN_BLOCKS: Final = (
+    *("redacted_thinking", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result"),
+    *("code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result"),
+    *("tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"),
+)
+_TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
+_THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+_TEXT: Final = {"type": "text", "text": ""}
+
+
+class AnthropicEmitter(Emitter):
+    """Writes an answer as Anthropic does."""
+
+    content_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    id_prefix: ClassVar[str] = "msg_"
+
+    def __init__(self, *, model: str = "", id: str | None = None, created: int | None = None) -> None:
+        super().__init__(model=model, id=id, created=created)
+        self._opening = self._message_start()  # goes out before whatever is first
+        self._blocks = 0
+        self._kind = ""  # of the block that is open for text or thought
+        self._place = 0  # its index
+        self._call_places: dict[int, int] = {}
+        self._turn: dict[str, Any] = {}
+        self._extras: dict[str, Any] = {}
+        self._refused = False
+
+    def error_body(self, code: str, message: str) -> bytes:
+        return encode({"type": "error", "error": {"type": code, "message": message}})
+
+    def _text(self, event: TextDelta) -> bytes:
+        head = self._enter("text", _TEXT) if self._kind != "text" else b""
+        return head + _delta(self._place, b'"text_delta","text":', event.text)
+
+    def _reasoning(self, event: ReasoningDelta) -> bytes:
+        head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
+        return head + _delta(self._place, b'"thinking_delta","thinking":', event.text)
+
+    def _refusal(self, event: RefusalDelta) -> bytes:
+        self._refused = True
+        return self._text(TextDelta(event.text))
+
+    def _start(self, event: ToolCallStart) -> bytes:
+        left = self._leave()
+        self._call_places[event.index] = self._blocks
+        return left + self._block({"type": "tool_use", "id": event.id, "name": event.name, "input": {}})
+
+    def _arguments(self, index: int, text: str) -> bytes:
+        return _delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
+
+    def _stop(self, event: ToolCallComplete) -> bytes:
+        return _block_stop(self._call_places[event.index])
+
+    def _item(self, event: ProviderItem) -> bytes:
+        data: Any = event.data
+        if event.kind == "signature":
+            return self._sign(data)
+        if event.kind == "citations_delta":
+            head = self._enter("text", _TEXT) if self._kind != "text" else b""
+            delta = {"type": "citations_delta", "citation": data}
+            return head + _event("content_block_delta", {"index": self._place, "delta": delta})
+        if event.kind in _OWN_BLOCKS and isinstance(data, dict):
+            left = self._leave()
+            return left + self._block(data) + _block_stop(self._blocks - 1)
+        if event.kind in _TURN_ITEMS:
+            self._turn[event.kind] = data
+        elif event.kind == "context_management":
+            self._extras[event.kind] = data
+        return b""
+
+    def _sign(self, signature: Any) -> bytes:
+        head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
+        delta = {"type": "signature_delta", "signature": signature}
+        return head + _event("content_block_delta", {"index": self._place, "delta": delta}) + self._leave()
+
+    def _failure(self, code: str, message: str) -> bytes:
+        return b"event: error\ndata: " + self.error_body(code, message) + b"\n\n"
+
+    def _end(self, done: Done, meaning: Meaning) -> bytes:
+        left = self._leave()
+        turn = {"stop_reason": self._word(done.finish_reason, meaning), "stop_sequence": None, **self._turn}
+        usage = {"output_tokens": 0} | _usage(done.usage)
+        ending = _event("message_delta", {"delta": turn, "usage": usage, **self._extras})
+        return self._first() + left + ending + _event("message_stop", {})
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _word(self, reason: str | None, meaning: Meaning) -> str:
+        if self._refused:
+            return "refusal"
+        return _word(reason, meaning)
+
+    def _first(self) -> bytes:
+        opening, self._opening = self._opening, b""
+        return opening
+
+    def _enter(self, kind: str, block: dict[str, Any]) -> bytes:
+        """Begin a block of text or of thought."""
+        left = self._leave()
+        self._kind, self._place = kind, self._blocks
+        return left + self._block(block)
+
+    def _leave(self) -> bytes:
+        """End the open block of text or of thought, if there is one."""
+        kind, self._kind = self._kind, ""
+        return _block_stop(self._place) if kind else b""
+
+    def _block(self, block: dict[str, Any]) -> bytes:
+        index, self._blocks = self._blocks, self._blocks + 1
+        return self._first() + _event("content_block_start", {"index": index, "content_block": block})
+
+    def _message_start(self) -> bytes:
+        message = self._message() | {"content": [], "stop_reason": None, "stop_sequence": None}
+        return _event("message_start", {"message": message | {"usage": {"input_tokens": 0, "output_tokens": 0}}})
+
+    def _message(self) -> dict[str, Any]:
+        return {"id": self.id, "type": "message", "role": "assistant", "model": self.model}
+
+    def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
+        items = {item["kind"]: item["data"] for item in response.items}
+        turn: dict[str, Any] = {kind: items[kind] for kind in _TURN_ITEMS if kind in items}
+        word = "refusal" if response.refusal else _word(response.finish_reason, meaning)
+        ending = {"stop_reason": word, "stop_sequence": None, **turn, "usage": _NO_USAGE | _usage(response.usage)}
+        return {**self._message(), "content": _content(response), **ending}
+
+
+_NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
+
+
+def _word(reason: str | None, meaning: Meaning) -> str:
+    """The target's word; the server's own if it is one of the target's and still true."""
+    return reason if reason is not None and _OWN_WORDS.get(reason) == meaning else _WORDS[meaning]
+
+
+def _content(response: ParsedResponse) -> list[dict[str, Any]]:
+    """The blocks of a whole answer: thought, what the provider wants back, text, calls."""
+    blocks: list[dict[str, Any]] = []
+    signatures = [item["data"] for item in response.items if item["kind"] == "signature"]
+    if response.reasoning or signatures:
+        signature = signatures[0] if len(signatures) == 1 else ""  # two thoughts in one text: neither is signed
+        blocks.append({"type": "thinking", "thinking": response.reasoning, "signature": signature})
+    own = [item["data"] for item in response.items if item["kind"] in _OWN_BLOCKS]
+    blocks += [block for block in own if isinstance(block, dict)]
+    if response.content or response.refusal:
+        blocks.append({"type": "text", "text": response.content + response.refusal})
+    blocks += [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        for call in standing_calls(response)
+    ]
+    return blocks
+
+
+def _event(kind: str, fields: dict[str, Any]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode({"type": kind, **fields}))
+
+
+def _delta(index: int, head: bytes, text: str) -> bytes:
+    return b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":%b%b}}\n\n' % (
+        index,
+        head,
+        encode(text),
+    )
+
+
+def _block_stop(index: int) -> bytes:
+    return b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n' % index
+
+
+def _usage(usage: dict[str, Any] | None) -> dict[str, Any]:
+    """The counts in the target's words; those that are its own already stay as they are."""
+    if usage is None or ("input_tokens" in usage and "total_tokens" not in usage):
+        return usage or {}
+    tokens = tokens_of(usage)
+    counts = {"input_tokens": tokens.prompt - tokens.cached, "output_tokens": tokens.answer}
+    return counts | ({"cache_read_input_tokens": tokens.cached} if tokens.cached else {})

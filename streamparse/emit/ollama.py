@@ -1,0 +1,95 @@
+"""Ollama's `/api/chat`: a line of JSON for each piece, or one body.
+
+Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
+after calls too.  A turn that failed, or that a filter ended, is a line with `error`: there is no other word for it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from streamparse.emit.emitter import Emitter, encode, standing_calls
+from streamparse.emit.reasons import Meaning
+from streamparse.emit.usage import tokens_of
+from streamparse.events import (
+    Done,
+    ProviderItem,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallComplete,
+    ToolCallStart,
+)
+from streamparse.response import ParsedResponse
+
+__all__ = ["OllamaChatEmitter"]
+
+_DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
+_COUNTS = ("prompt_eval_count", "eval_count", *_DURATIONS)
+
+
+class OllamaChatEmitter(Emitter):
+    """Writes an answer as Ollama does."""
+
+    content_type: ClassVar[str] = "application/x-ndjson"
+
+    def __init__(self, *, model: str = "", id: str | None = None, created: int | None = None) -> None:
+        super().__init__(model=model, id=id, created=created)
+        moment = datetime.fromtimestamp(self.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._who = {"model": self.model, "created_at": moment}
+        self._head = encode(self._who)[:-1] + b',"message":{"role":"assistant",'
+
+    def error_body(self, code: str, message: str) -> bytes:
+        return encode({"error": f"{code}: {message}"})
+
+    def _text(self, event: TextDelta) -> bytes:
+        return self._head + b'"content":' + encode(event.text) + b'},"done":false}\n'
+
+    def _reasoning(self, event: ReasoningDelta) -> bytes:
+        return self._head + b'"content":"","thinking":' + encode(event.text) + b'},"done":false}\n'
+
+    def _start(self, event: ToolCallStart) -> bytes:  # noqa: ARG002 - calls come whole
+        return b""
+
+    def _arguments(self, index: int, text: str) -> bytes:  # noqa: ARG002
+        return b""
+
+    def _stop(self, event: ToolCallComplete) -> bytes:
+        call = encode(_call(event.id, event.index, event.name, event.arguments))
+        return self._head + b'"content":"","tool_calls":[' + call + b']},"done":false}\n'
+
+    def _item(self, event: ProviderItem) -> bytes:  # noqa: ARG002 - there is no place for any
+        return b""
+
+    def _failure(self, code: str, message: str) -> bytes:
+        return self.error_body(code, message) + b"\n"
+
+    def _end(self, done: Done, meaning: Meaning) -> bytes:
+        if meaning == "content_filter":
+            return self._fail(meaning, f"the server ended the turn: {done.finish_reason}")
+        end = {"message": {"role": "assistant", "content": ""}, **_ending(done.finish_reason, done.usage, meaning)}
+        return encode({**self._who, **end}) + b"\n"
+
+    def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
+        if meaning == "content_filter":
+            return {"error": f"{meaning}: the server ended the turn: {response.finish_reason}"}
+        calls = [
+            _call(call.id, index, call.name, call.arguments) for index, call in enumerate(standing_calls(response))
+        ]
+        optional: dict[str, Any] = {"thinking": response.reasoning, "tool_calls": calls}
+        message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
+        message |= {name: value for name, value in optional.items() if value}
+        return {**self._who, "message": message, **_ending(response.finish_reason, response.usage, meaning)}
+
+
+def _call(id: str, index: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"id": id, "function": {"index": index, "name": name, "arguments": arguments}}
+
+
+def _ending(reason: str | None, usage: dict[str, Any] | None, meaning: Meaning) -> dict[str, Any]:
+    word = "length" if meaning == "length" else reason if reason in ("load", "unload") else "stop"
+    if usage is not None and "eval_count" not in usage and "prompt_eval_count" not in usage:
+        tokens = tokens_of(usage)
+        usage = {"prompt_eval_count": tokens.prompt, "eval_count": tokens.answer}
+    counts = {name: usage[name] for name in _COUNTS if name in usage} if usage else {}
+    return {"done": True, "done_reason": word, **counts}

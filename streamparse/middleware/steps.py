@@ -1,0 +1,117 @@
+"""The steps that most chains want."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from streamparse.adapters import ADAPTERS
+from streamparse.recover import CompositeParser
+from streamparse.repair import Guard, judge
+from streamparse.response import BrokenCall, ParsedResponse
+from streamparse.tools import Toolset
+
+__all__ = ["NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
+
+_TOOLS = "tools"
+
+
+class NormaliseTools:
+    """Makes `Tool`s of the request's `tools`, whatever they are: functions, definitions of any provider, `Tool`s."""
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Raises TypeError or ValueError for what is no tool."""
+        if not request.get(_TOOLS):
+            return request
+        return {**request, _TOOLS: list(Toolset.of(request[_TOOLS]).values())}
+
+    def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
+        """Answers pass."""
+        return response
+
+
+class TranslateTools:
+    """Writes the request's tools as one provider wants them; stands last, next to the client."""
+
+    def __init__(self, provider: str) -> None:
+        if provider not in ADAPTERS:
+            raise ValueError(f"unknown provider {provider!r}; known are: {', '.join(ADAPTERS)}")
+        self._adapter = ADAPTERS[provider]
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Translate the tools."""
+        if not request.get(_TOOLS):
+            return request
+        return {**request, _TOOLS: self._adapter.format_tools(Toolset.of(request[_TOOLS]).values())}
+
+    def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
+        """Answers pass."""
+        return response
+
+
+class ParseAnswer:
+    """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request."""
+
+    def __init__(self, wire: str = "auto", *, dialects: Iterable[str] | Literal["auto"] = "auto") -> None:
+        self._wire = wire
+        self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
+        CompositeParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Requests pass."""
+        return request
+
+    def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
+        """Parse what is not parsed yet."""
+        if isinstance(response, ParsedResponse):
+            return response
+        return CompositeParser(self._wire, dialects=self._dialects, tools=request.get(_TOOLS)).parse(response)
+
+
+class ValidateCalls:
+    """Keeps the calls that may be run, coerced as `preflight` does; the others become broken calls that say why."""
+
+    def __init__(self, *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()) -> None:
+        self._tier = tier
+        self._sanitise = sanitise
+        self._guards = tuple(guards)
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Requests pass."""
+        return request
+
+    def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
+        """Look at each call.  Raises TypeError if no step has parsed the answer."""
+        if not isinstance(response, ParsedResponse):
+            raise TypeError("ValidateCalls needs a ParsedResponse: put ParseAnswer behind it")
+        look = judge(request.get(_TOOLS) or (), tier=self._tier, sanitise=self._sanitise, guards=self._guards)
+        verdict = look(response)
+        fit = [each.call for each in verdict.preflights if each.ok]
+        broken = [
+            BrokenCall(each.call.name, each.call.raw, each.call.id, each.message, each.call.index)
+            for each in verdict.preflights
+            if not each.ok
+        ]
+        return msgspec.structs.replace(response, tool_calls=fit, broken_calls=[*response.broken_calls, *broken])
+
+
+class Transform:
+    """Changes requests and answers by two functions of the user; None lets them pass."""
+
+    def __init__(
+        self,
+        request: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        response: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._request = request
+        self._response = response
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Apply the function for requests."""
+        return self._request(request) if self._request is not None else request
+
+    def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
+        """Apply the function for answers."""
+        return self._response(response) if self._response is not None else response

@@ -1,0 +1,30 @@
+"""Looks at calls before they run, and repairs, with the model's help, those that cannot."""
+
+from __future__ import annotations
+
+from streamparse.repair.chain import AnotherMode, AnotherModel, FallbackChain, Retry, Strategy
+from streamparse.repair.findings import Finding, Preflight
+from streamparse.repair.guards import Guard, PathGuard
+from streamparse.repair.loop import Complaint, Repaired, RepairLoop, Step, as_text
+from streamparse.repair.preflight import preflight
+from streamparse.repair.verdict import Verdict, judge
+
+__all__ = [
+    "AnotherMode",
+    "AnotherModel",
+    "Complaint",
+    "FallbackChain",
+    "Finding",
+    "Guard",
+    "PathGuard",
+    "Preflight",
+    "RepairLoop",
+    "Repaired",
+    "Retry",
+    "Step",
+    "Strategy",
+    "Verdict",
+    "as_text",
+    "judge",
+    "preflight",
+]

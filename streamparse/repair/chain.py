@@ -1,0 +1,115 @@
+"""Tries other ways when an answer cannot be used: another output mode, another model, at last text."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, Protocol, TypeAlias
+
+from streamparse.recover import CompositeParser
+from streamparse.repair.guards import Guard
+from streamparse.repair.loop import Repaired, Step, as_text
+from streamparse.repair.verdict import Verdict, judge
+from streamparse.response import ParsedResponse
+
+__all__ = ["AnotherMode", "AnotherModel", "FallbackChain", "Retry", "Send", "Strategy"]
+
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
+"""Sends a request; returns the answer: a body in any form, or a `ParsedResponse`."""
+
+
+class Strategy(Protocol):
+    """One other way to ask."""
+
+    @property
+    def name(self) -> str:
+        """What the log calls it."""
+
+    def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any] | None:
+        """Return the request to try instead, made of the first one and of what was wrong with the last answer.
+
+        None says that this way is not open here.
+        """
+
+
+class Retry:
+    """The same request once more; what was wrong is told in a further user message."""
+
+    name = "retry"
+
+    def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any]:
+        """Append what was wrong to the messages."""
+        messages = [*request.get("messages", ()), {"role": "user", "content": verdict.message}]
+        return {**request, "messages": messages}
+
+
+class AnotherMode:
+    """The same request with other fields (`response_format`, `tool_choice`, …); None takes a field out."""
+
+    def __init__(self, name: str, **fields: Any) -> None:
+        self.name = name
+        self._fields = fields
+
+    def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any]:
+        """Put the fields in the place of those of the same name."""
+        return {key: value for key, value in {**request, **self._fields}.items() if value is not None}
+
+
+class AnotherModel:
+    """The same request to another model."""
+
+    def __init__(self, model: str) -> None:
+        self.name = f"model {model}"
+        self._model = model
+
+    def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any] | None:
+        """Name the other model; None if it is the one that was asked."""
+        return None if request.get("model") == self._model else {**request, "model": self._model}
+
+
+class FallbackChain:
+    """Sends a request, then what each strategy makes of it, until an answer's calls may be run; else gives text.
+
+    `required` says that an answer without any call is no answer either.  What `send` raises passes through.
+    """
+
+    def __init__(
+        self,
+        send: Send,
+        strategies: Iterable[Strategy],
+        tools: Iterable[Any],
+        *,
+        required: bool = False,
+        wire: str = "auto",
+        dialects: Iterable[str] | Literal["auto"] = "auto",
+        tier: int = 0,
+        sanitise: bool = False,
+        guards: Iterable[Guard] = (),
+    ) -> None:
+        declared = list(tools)
+        self._send = send
+        self._strategies = tuple(strategies)
+        self._required = required
+        self._parser = CompositeParser(wire, dialects=dialects, tools=declared)
+        self._judge = judge(declared, tier=tier, sanitise=sanitise, guards=guards)
+
+    async def run(self, request: Mapping[str, Any]) -> Repaired:
+        """Return the first answer that can be used, or the last one as text, with the log of what was tried."""
+        verdict = await self._try(dict(request))
+        log = [Step.of("answered", verdict)]
+        for strategy in self._strategies:
+            if self._usable(verdict):
+                break
+            other = strategy.request(request, verdict)
+            if other is not None:
+                verdict = await self._try(other)
+                log.append(Step.of(strategy.name, verdict))
+        if self._usable(verdict):
+            return Repaired(verdict.response, True, tuple(log))
+        return Repaired(as_text(verdict.response), False, (*log, Step("gave_up", verdict.message)))
+
+    async def _try(self, request: dict[str, Any]) -> Verdict:
+        answer = await self._send(request)
+        return self._judge(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
+
+    def _usable(self, verdict: Verdict) -> bool:
+        return verdict.ok and bool(verdict.response.tool_calls or not self._required)

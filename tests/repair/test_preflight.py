@@ -1,0 +1,167 @@
+"""A call is looked at before it runs: by its tool, its schema, its tier, and the user's own guards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamparse as sp
+from streamparse.repair import PathGuard, preflight
+from streamparse.repair.lossless import KEEP, converted
+
+pytest.importorskip("jsonschema")
+
+
+def book(city: str, days: int = 1, unit: Literal["c", "f"] = "c", tags: list[str] | None = None) -> str:
+    """Book a stay."""
+    return f"{city} {days} {unit} {tags}"
+
+
+@sp.tool(early="closed")
+def read_file(path: str) -> str:
+    """Read a file."""
+    return path
+
+
+def _call(name: str, **arguments: Any) -> sp.ToolCall:
+    return sp.ToolCall(name, arguments, raw=json.dumps(arguments))
+
+
+def _codes(result: Any, fatal: bool) -> list[tuple[str, str]]:
+    return [(each.code, each.path) for each in result.findings if each.fatal is fatal]
+
+
+def test_a_call_that_fits_is_as_it_was() -> None:
+    call = _call("book", city="Paris", days=2, tags=["a"])
+    result = preflight(call, [book])
+    assert result.ok
+    assert result.call == call
+    assert (result.findings, result.message) == ((), "")
+
+
+def test_an_unknown_tool_is_named_with_what_was_perhaps_meant() -> None:
+    result = preflight(_call("boook", city="Paris"), [book, read_file])
+    assert _codes(result, True) == [("unknown_tool", "")]
+    assert "book" in result.message
+    assert "read_file" not in result.message
+
+
+def test_a_tool_above_its_tier_is_locked() -> None:
+    tool = sp.Tool("wipe", tier=2)
+    assert _codes(preflight(_call("wipe"), [tool], tier=1), True) == [("locked_tool", "")]
+    assert preflight(_call("wipe"), [tool], tier=2).ok
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({}, [("missing_parameter", "")]),
+        ({"city": ["Paris"]}, [("wrong_type", "/city")]),
+        ({"city": "Paris", "days": "three"}, [("wrong_type", "/days")]),
+        ({"city": "Paris", "days": 2.5}, [("wrong_type", "/days")]),
+        ({"city": "Paris", "nights": 3}, [("extra_parameter", "")]),
+    ],
+)
+def test_arguments_that_do_not_fit_are_found_where_they_are(arguments: dict[str, Any], found: list[Any]) -> None:
+    schema = book_schema()
+    result = preflight(sp.ToolCall("book", arguments), [sp.Tool("book", parameters=schema)])
+    assert not result.ok
+    assert _codes(result, True) == found
+
+
+def book_schema() -> dict[str, Any]:
+    """The schema of a booking, as one would write it by hand."""
+    return {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "at": {"$ref": "#/$defs/place"}},
+        "required": ["city"],
+        "additionalProperties": False,
+        "$defs": {"place": {"type": "object", "properties": {"lat": {"type": "number"}}, "required": ["lat"]}},
+    }
+
+
+def test_values_are_coerced_where_nothing_is_lost_and_it_is_said() -> None:
+    tool = sp.Tool("book", parameters=book_schema())
+    call = sp.ToolCall("book", {"city": 75, "days": "3", "at": '{"lat": "48.85"}'})
+    result = preflight(call, [tool])
+    assert result.ok
+    assert result.call.arguments == {"city": "75", "days": 3, "at": {"lat": 48.85}}
+    assert sorted(_codes(result, False)) == [("coerced", path) for path in ("/at", "/at/lat", "/city", "/days")]
+    assert call.arguments == {"city": 75, "days": "3", "at": '{"lat": "48.85"}'}, "what was given stays as it is"
+    assert not preflight(call, [tool], coerce=False).ok
+
+
+def test_an_unexpected_parameter_that_the_schema_permits_is_said_and_not_fatal() -> None:
+    tool = sp.Tool("f", parameters={"type": "object", "properties": {"a": {}}})
+    result = preflight(_call("f", a=1, b=2), [tool])
+    assert result.ok
+    assert _codes(result, False) == [("extra_parameter", "/b")]
+
+
+def test_control_characters_are_taken_out_only_when_asked_for() -> None:
+    call = _call("book", city="Pa\x00ris\n", tags=["\x1b[31m"])
+    assert preflight(call, [book]).call == call
+    result = preflight(call, [book], sanitise=True)
+    assert result.call.arguments == {"city": "Paris\n", "tags": ["[31m"]}
+    assert _codes(result, False) == [("sanitised", "/city"), ("sanitised", "/tags/0")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../x", "a/../../x", "/etc/passwd", "\\x", "C:\\x", "c:x", "~/x", "a\\..\\..\\x", "a/./../../b"),
+        *("..%2fx", "%2e%2e/x", " ../x", " /x", "a\0b", "..", "%2fetc"),
+    ],
+)
+def test_a_path_that_leads_out_of_its_folder_is_refused(path: str) -> None:
+    result = preflight(_call("read_file", path=path), [read_file], guards=[PathGuard("path")])
+    assert _codes(result, True) == [("path_traversal", "/path")]
+
+
+@pytest.mark.parametrize("path", ["x", "a/b.txt", "a/../b", "./a", "", "..a/b", "a%20b", "a..b/c", "é/日本"])
+def test_a_path_inside_its_folder_passes(path: str) -> None:
+    assert preflight(_call("read_file", path=path), [read_file], guards=[PathGuard("path")]).ok
+
+
+def test_paths_in_a_list_are_guarded_one_by_one() -> None:
+    tool = sp.Tool("f", parameters={"type": "object", "properties": {"paths": {"type": "array"}}})
+    result = preflight(_call("f", paths=["a", "../b"]), [tool], guards=[PathGuard("paths")])
+    assert _codes(result, True) == [("path_traversal", "/paths/1")]
+
+
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"properties": 3}, {"$ref": "https://example.com/schema"}])
+def test_a_schema_that_cannot_be_read_is_a_finding_and_nothing_is_fetched(schema: dict[str, Any]) -> None:
+    assert _codes(preflight(_call("f", a=1), [sp.Tool("f", parameters=schema)]), True) == [("invalid_schema", "")]
+
+
+def test_arguments_that_nest_without_end_are_a_finding() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#"}}, "additionalProperties": False}
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert _codes(preflight(sp.ToolCall("f", deep), [sp.Tool("f", parameters=schema)]), True) == [("invalid_value", "")]
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+NAMES = {int: "integer", float: "number", bool: "boolean", type(None): "null", dict: "object", list: "array"}
+
+
+@given(JSON_VALUES)
+def test_a_value_written_as_text_comes_back_whole_or_not_at_all(value: Any) -> None:
+    if isinstance(value, str):
+        return
+    back = converted(json.dumps(value), NAMES[type(value)])
+    assert back is KEEP or (back == value and isinstance(back, bool) == isinstance(value, bool))
+
+
+@given(st.text(), st.sampled_from(sorted(NAMES.values())))
+def test_text_that_is_converted_says_the_same_as_the_value(text: str, name: str) -> None:
+    back = converted(text, name)
+    assert back is KEEP or json.loads(text) == back

@@ -1,0 +1,184 @@
+"""What is done when a call cannot be run: recover it, ask again, try otherwise, give up as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+import streamparse as sp
+from streamparse.repair import AnotherMode, AnotherModel, Complaint, FallbackChain, Repaired, RepairLoop, Retry
+
+pytest.importorskip("jsonschema")
+
+SEARCH = {
+    "name": "search",
+    "input_schema": {
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["query"],
+    },
+}
+
+
+def _chat(*calls: tuple[str, str], content: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A whole chat completion with these calls."""
+    tool_calls = [
+        {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    message = {"role": "assistant", "content": content} | ({"tool_calls": tool_calls} if calls else {})
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+    return {"id": "1", "object": "chat.completion", "choices": [choice], **fields}
+
+
+GOOD = _chat(("search", '{"query": "tea"}'))
+WRONG = _chat(("search", '{"limit": 3}'))
+UNKNOWN = _chat(("serch", '{"query": "tea"}'))
+BROKEN = _chat(("search", '{"query": "te'))
+GROQ = {
+    "error": {
+        "message": "Failed to call a function.",
+        "code": "tool_use_failed",
+        "failed_generation": '<tool_call>\n{"name": "search", "arguments": {"query": "tea"}}\n</tool_call>',
+    }
+}
+
+
+class Model:
+    """Gives its answers in order and keeps what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[Any] = []
+
+    async def __call__(self, asked: Any) -> Any:
+        self.asked.append(asked)
+        return self.answers.pop(0)
+
+
+def _repaired(answer: Any, *answers: Any, **options: Any) -> tuple[Repaired, list[Complaint]]:
+    model = Model(*answers)
+    return anyio.run(RepairLoop(model, [SEARCH], **options).run, answer), model.asked
+
+
+def _calls(result: Repaired) -> list[tuple[str, Any]]:
+    return [(call.name, call.arguments) for call in result.response.tool_calls]
+
+
+TEA = [("search", {"query": "tea"})]
+
+
+def test_an_answer_that_can_be_used_is_not_asked_for_again() -> None:
+    result, asked = _repaired(GOOD)
+    assert result.ok
+    assert _calls(result) == TEA
+    assert not asked
+    assert [step.action for step in result.log] == ["answered"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "code"), [(WRONG, "missing_parameter"), (UNKNOWN, "unknown_tool"), (BROKEN, "broken_call")]
+)
+def test_the_model_is_told_what_is_wrong_and_asked_again(bad: Any, code: str) -> None:
+    result, (complaint,) = _repaired(bad, GOOD)
+    assert result.ok
+    assert _calls(result) == TEA
+    assert (complaint.attempt, complaint.response.content) == (1, "")
+    assert complaint.message
+    assert [finding.code for finding in result.log[0].findings] == [code]
+    assert [step.action for step in result.log] == ["answered", "asked"]
+
+
+def test_a_call_that_may_not_run_gets_an_error_result_with_its_own_id() -> None:
+    _, (complaint,) = _repaired(_chat(("search", '{"query": "a"}'), ("serch", "{}")), GOOD)
+    (result,) = complaint.results
+    assert (result.call_id, result.tool_name, result.success) == ("call_1", "serch", False)
+    assert "search" in (result.error or "")
+
+
+def test_after_two_attempts_it_gives_up_as_text_and_loses_nothing() -> None:
+    result, asked = _repaired(WRONG, UNKNOWN, WRONG)
+    assert len(asked) == 2
+    assert not result.ok
+    assert not result.response.tool_calls
+    assert [(intent.name, intent.text) for intent in result.response.intents] == [("search", '{"limit": 3}')]
+    assert result.response.content == 'search {"limit": 3}'
+    assert [step.action for step in result.log] == ["answered", "asked", "asked", "gave_up"]
+
+
+def test_what_the_server_refused_is_recovered_without_asking() -> None:
+    result, asked = _repaired(GROQ)
+    assert result.ok
+    assert _calls(result) == TEA
+    assert not asked
+    assert [step.action for step in result.log] == ["answered", "recovered"]
+
+
+def test_an_error_of_the_server_without_a_generation_is_asked_again() -> None:
+    result, (complaint,) = _repaired({"error": {"message": "overloaded", "code": 503}}, GOOD)
+    assert result.ok
+    assert "overloaded" in complaint.message
+
+
+def test_an_answer_may_be_parsed_already_or_text_with_markup() -> None:
+    text = '<tool_call>\n{"name": "search", "arguments": {"query": "tea"}}\n</tool_call>'
+    assert _calls(_repaired(text)[0]) == TEA
+    assert _calls(_repaired(sp.parse_response(WRONG), text)[0]) == TEA
+
+
+def test_values_coerced_without_loss_need_no_second_answer() -> None:
+    result, asked = _repaired(_chat(("search", '{"query": "tea", "limit": "3"}')))
+    assert _calls(result) == [("search", {"query": "tea", "limit": 3})]
+    assert not asked
+    assert [finding.code for finding in result.log[0].findings] == ["coerced"]
+
+
+def _fallen_back(*answers: Any, required: bool = False) -> tuple[Repaired, list[dict[str, Any]]]:
+    model = Model(*answers)
+    ways = [Retry(), AnotherMode("json", response_format={"type": "json_object"}, tools=None), AnotherModel("big")]
+    chain = FallbackChain(model, ways, [SEARCH], required=required)
+    request = {"model": "small", "messages": [{"role": "user", "content": "Tea?"}], "tools": [SEARCH]}
+    return anyio.run(chain.run, request), model.asked
+
+
+def test_a_chain_stops_at_the_first_answer_that_can_be_used() -> None:
+    result, asked = _fallen_back(WRONG, GOOD)
+    assert result.ok
+    assert _calls(result) == TEA
+    assert [step.action for step in result.log] == ["answered", "retry"]
+    assert "query" in asked[1]["messages"][-1]["content"]
+
+
+def test_a_chain_tries_its_ways_in_order_each_from_the_first_request() -> None:
+    result, asked = _fallen_back(WRONG, UNKNOWN, '{"name": "search", "arguments": {"limit": 1}}', GOOD)
+    assert result.ok
+    assert [step.action for step in result.log] == ["answered", "retry", "json", "model big"]
+    assert "tools" not in asked[2]
+    assert asked[2]["response_format"] == {"type": "json_object"}
+    assert (asked[3]["model"], len(asked[3]["messages"])) == ("big", 1)
+
+
+def test_a_chain_that_finds_nothing_gives_the_last_answer_as_text() -> None:
+    result, asked = _fallen_back(WRONG, WRONG, WRONG, UNKNOWN)
+    assert len(asked) == 4
+    assert not result.ok
+    assert not result.response.tool_calls
+    assert [intent.name for intent in result.response.intents] == ["serch"]
+    assert result.log[-1].action == "gave_up"
+
+
+def test_an_answer_without_a_call_will_do_unless_one_is_required() -> None:
+    said = _chat(content="No tea.")
+    assert _fallen_back(said)[0].ok
+    result, _ = _fallen_back(said, said, GOOD, required=True)
+    assert _calls(result) == TEA
+
+
+def test_what_the_client_raises_passes_through() -> None:
+    async def broken(_: Any) -> Any:
+        raise OSError("no route")
+
+    with pytest.raises(OSError, match="no route"):
+        anyio.run(RepairLoop(broken, [SEARCH]).run, WRONG)
