@@ -77,6 +77,9 @@ class Sink(Protocol):
     def call_error(self, call: Call, code: str, message: str) -> None:
         """The call cannot be read; its life ends here."""
 
+    def calls_doubted(self, code: str, message: str) -> None:
+        """What follows shows that calls found in the text so far may be none: those that are complete are revoked."""
+
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
         """JSON without a verb of its own came."""
 

@@ -48,7 +48,7 @@ class Adapter(ABC):
         return [self.definition(declared, lost) for declared in tools]
 
     @abstractmethod
-    def definition(self, declared: Declared, lost: list[Loss]) -> JSONObject:
+    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         """One tool."""
 
     def read_tools(self, definitions: Any) -> list[Tool]:
@@ -85,7 +85,8 @@ class Adapter(ABC):
 
     def format_results(self, results: Iterable[ToolResult]) -> list[JSONObject]:
         """The whole messages that follow the assistant's turn: the results in the order of the calls."""
-        return self.write_turn(Turn("user", sorted(results, key=lambda result: result.index)), [])
+        ordered = sorted(results, key=lambda result: result.index)
+        return self.write_turn(Turn("user", [*ordered]), []) if ordered else []
 
     @abstractmethod
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
@@ -99,7 +100,7 @@ class Adapter(ABC):
     # -- messages --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def write_turn(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         """The messages of one turn; for one of the assistant exactly one, unless the provider takes items."""
 
     @abstractmethod

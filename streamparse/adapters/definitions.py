@@ -71,8 +71,8 @@ def _read(definition: Any, lost: list[Loss]) -> list[Declared]:
 
 def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
     """All that a definition says, on whichever level."""
-    inner = next((definition[key] for key in ("function", "toolSpec") if isinstance(definition.get(key), Mapping)), {})
-    return {**definition, **inner}
+    inner = next((each for key in ("function", "toolSpec") if isinstance(each := definition.get(key), Mapping)), None)
+    return {**definition, **(inner or {})}
 
 
 def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> Declared:

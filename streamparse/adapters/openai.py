@@ -35,7 +35,7 @@ class OpenAI(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 40)
 
-    def definition(self, declared: Declared, lost: list[Loss]) -> JSONObject:
+    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
         fields["parameters"] = declared.parameters
@@ -56,12 +56,13 @@ class OpenAI(Adapter):
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         return result_of(string(written, "tool_call_id"), "", read_blocks(written.get("content")))
 
-    def write_turn(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
-            return [self._assistant(turn, lost)]
+            self._tell_foreign(turn, lost)
+            return [self.assistant(turn, lost)]
         images = [part for result in turn.results for part in shown(result) if isinstance(part, Image)]
         written = [self.format_result(result) for result in turn.results]
-        parts = [*images, *(part for part in turn.parts if not isinstance(part, ToolResult))]
+        parts: list[Part] = [*images, *(part for part in turn.parts if not isinstance(part, ToolResult))]
         return [*written, {"role": turn.role, "content": self._content(parts, lost)}] if parts else written
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
@@ -77,7 +78,7 @@ class OpenAI(Adapter):
 
     # -- thought ---------------------------------------------------------------------------------------
 
-    def write_thought(self, turn: Turn, lost: list[Loss]) -> JSONObject:
+    def write_thought(self, turn: Turn, lost: list[Loss], /) -> JSONObject:
         """The fields of an assistant's message that hold its thought."""
         if turn.thought:
             lost.append(Loss("assistant", "", "thought", "dropped: there is no place for it"))
@@ -93,13 +94,25 @@ class OpenAI(Adapter):
         text = string(message, "reasoning_content") or string(message, "reasoning")
         return parts or ([Thought(text)] if text else [])
 
-    # -- inside ----------------------------------------------------------------------------------------
+    # -- the assistant ---------------------------------------------------------------------------------
 
-    def _assistant(self, turn: Turn, lost: list[Loss]) -> JSONObject:
+    def takes(self, _item: Item, /) -> bool:
+        """Whether an item of the assistant's turn has a place in the message."""
+        return False
+
+    def assistant(self, turn: Turn, lost: list[Loss], /) -> JSONObject:
+        """The message of the assistant's turn."""
         calls = self.format_calls(turn.calls)
         content = turn.text or (None if calls else "")
         thought = self.write_thought(turn, lost)
         return {"role": "assistant", "content": content, **thought, **present(tool_calls=calls)}
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _tell_foreign(self, turn: Turn, lost: list[Loss]) -> None:
+        for part in turn.parts:
+            if isinstance(part, Item) and not self.takes(part):
+                lost.append(Loss("assistant", "", part.kind, "dropped: there is no place for it"))
 
     def _content(self, parts: list[Part], lost: list[Loss]) -> str | list[JSONObject]:
         """The content of a user's or of the system's message: a text, or a list if it is more."""
@@ -124,7 +137,7 @@ class DeepSeek(OpenAI):
     name = "deepseek"
     dialect = "deepseek-v3.1"
 
-    def write_thought(self, turn: Turn, lost: list[Loss]) -> JSONObject:
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
         return present(reasoning_content=turn.thought)
 
 
@@ -136,13 +149,16 @@ class OpenRouter(OpenAI):
 
     name = "openrouter"
 
-    def write_thought(self, turn: Turn, lost: list[Loss]) -> JSONObject:
+    def takes(self, item: Item) -> bool:
+        return item.kind.startswith("reasoning.")
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
         details: list[JSONObject] = []
         open_thought = ""
         for part in turn.parts:
             if isinstance(part, Thought):
                 open_thought += part.text
-            elif isinstance(part, Item) and part.kind.startswith("reasoning.") and isinstance(part.data, dict):
+            elif isinstance(part, Item) and self.takes(part) and isinstance(part.data, dict):
                 text = {"text": open_thought} if part.kind == "reasoning.text" and open_thought else {}
                 details.append({**part.data, **text})
                 open_thought = ""

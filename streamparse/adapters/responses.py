@@ -10,6 +10,7 @@ for a thought that it never stored.  `strict` is always said, for here its absen
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
@@ -35,7 +36,7 @@ class Responses(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 64)
 
-    def definition(self, declared: Declared, lost: list[Loss]) -> JSONObject:
+    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(type="function", name=declared.tool.name, description=declared.tool.description)
         return {**fields, "parameters": declared.parameters, "strict": declared.strict}
 
@@ -55,19 +56,11 @@ class Responses(Adapter):
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         return result_of(string(written, "call_id"), "", read_blocks(written.get("output")))
 
-    def write_turn(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         written: list[JSONObject] = []
-        for part in turn.parts:
-            if isinstance(part, (Text, Image)):
-                _say(written, turn.role, part)
-            elif isinstance(part, ToolCall):
-                written.append(self.format_call(part))
-            elif isinstance(part, ToolResult):
-                written.append(self.format_result(part))
-            elif isinstance(part, Item) and _is_ours(part):
-                written.append(part.data)
-            elif isinstance(part, Item):
-                lost.append(Loss(turn.role, "", part.kind, "dropped: another provider's own"))
+        for visible, group in groupby(turn.parts, key=lambda part: isinstance(part, (Text, Image))):
+            parts = list(group)
+            written += [_message(turn.role, parts)] if visible else self._items(parts, turn.role, lost)
         if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
             lost.append(Loss(turn.role, "", "thought", "dropped: only encrypted thought goes back"))
         return written
@@ -90,6 +83,19 @@ class Responses(Adapter):
     def joins(self, before: Turn, turn: Turn) -> bool:
         return before.role == turn.role == "assistant" or super().joins(before, turn)
 
+    def _items(self, parts: list[Part], role: str, lost: list[Loss]) -> list[JSONObject]:
+        written: list[JSONObject] = []
+        for part in parts:
+            if isinstance(part, ToolCall):
+                written.append(self.format_call(part))
+            elif isinstance(part, ToolResult):
+                written.append(self.format_result(part))
+            elif isinstance(part, Item) and _is_ours(part):
+                written.append(part.data)
+            elif isinstance(part, Item):
+                lost.append(Loss(role, "", part.kind, "dropped: another provider's own"))
+        return written
+
     def read_calls(self, written: Any) -> list[ToolCall]:
         return super().read_calls(item for item in written if string(item, "type") == "function_call")
 
@@ -98,19 +104,11 @@ class Responses(Adapter):
         return self.write_turn(Turn("assistant", pieces(response)), [])
 
 
-def _say(written: list[JSONObject], role: str, part: Text | Image) -> None:
-    """Add to the message that is being said, or begin one."""
-    alone = isinstance(part, Text)
-    last = written[-1] if written and "role" in written[-1] else None
-    if last is None:
-        written.append({"role": role, "content": part.text if isinstance(part, Text) else [_block(part)]})
-        return
-    content = last["content"]
-    if isinstance(content, str):
-        content = content if alone and role == "assistant" else [_block(Text(content))]
-    last["content"] = content + part.text if isinstance(content, str) and isinstance(part, Text) else [
-        *content, _block(part)
-    ]  # fmt: skip
+def _message(role: str, parts: list[Part]) -> JSONObject:
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    plain = len(texts) == len(parts) and (role == "assistant" or len(parts) == 1)
+    blocks = [_block(part) for part in parts if isinstance(part, (Text, Image))]
+    return {"role": role, "content": "".join(texts) if plain else blocks}
 
 
 def _block(part: Text | Image) -> JSONObject:

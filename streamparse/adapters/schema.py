@@ -63,7 +63,9 @@ class _Inliner:
         target = _target(self._root, reference)
         beside = {key: value for key, value in schema.items() if key not in ("$ref", "$defs", "definitions")}
         if target is None or reference in inside or self._made > MOST:
-            why = "leads nowhere" if target is None else "leads into itself" if reference in inside else "grows too large"
+            why = (
+                "leads nowhere" if target is None else "leads into itself" if reference in inside else "grows too large"
+            )
             self._lost.append(Loss(self._tool, path, "$ref", f"dropped: {reference} {why}"))
             target = {}
         return self.walk({**target, **beside}, path, (*inside, reference))

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-from msgspec.structs import replace
-
 from streamparse.assembler.calls import Calls, mint_ids
 from streamparse.assembler.record import Halt, Record
 from streamparse.events import (
@@ -17,7 +15,6 @@ from streamparse.events import (
     RefusalDelta,
     Scope,
     TextDelta,
-    ToolCallRevoked,
 )
 from streamparse.jsonread import Mode
 from streamparse.limits import Limits
@@ -43,6 +40,7 @@ class Assembler:
         self.call_end = calls.end
         self.call_repaired = calls.repaired
         self.call_error = calls.error
+        self.calls_doubted = calls.doubted
         self._waiting = calls.waiting
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
@@ -145,8 +143,6 @@ class Assembler:
     def _take_back(self, reason: str) -> None:
         """No call of the turn stands: not those that are complete, nor those that will be."""
         self._taken_back = reason
-        calls = self.record.response.tool_calls
-        for position, call in enumerate(calls):
+        for place, call in enumerate(self.record.response.tool_calls):
             if not call.revoked:
-                calls[position] = replace(call, revoked=True)
-                self.record.events.append(ToolCallRevoked(call.index, call.id, reason))
+                self._calls.revoke(place, reason)

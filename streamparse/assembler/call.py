@@ -8,6 +8,8 @@ PENDING: nothing that counts has come (blanks, or `{` `}` that may be a placehol
 OPEN: the root object has begun; each fragment is a delta at once.
 ODD: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
 until the call is over.  CLOSED: complete, or given up with an error; what follows may add nothing.
+
+The text is kept in pieces, some 60 bytes each besides their characters, until they are joined.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class CallState:
         "id",
         "index",
         "name",
+        "pieces",
         "pour",
         "repaired",
         "repairs",
@@ -57,7 +60,8 @@ class CallState:
         self.state = PENDING if source == "native" else OPEN
         self.head = ""  # what came while PENDING
         self.text = StringIO()
-        self.write = self.text.write
+        self.pieces: list[str] = []  # of the text, not joined yet
+        self.write = self.pieces.append
         self.room = 0  # characters that fit without a look at the limits
         self.pour: Callable[[str], None]  # makes a delta of a fragment
         # For a call found in text it is the grammar that watches for the end.
@@ -77,20 +81,32 @@ class CallState:
     @property
     def raw(self) -> str:
         """The argument text as it came."""
+        self.join()
         return self.head + self.text.getvalue()
+
+    @property
+    def size(self) -> int:
+        """How many characters of argument text are held."""
+        self.join()
+        return self.text.tell()
+
+    def join(self) -> None:
+        """Make one piece of those that came since the last time."""
+        if self.pieces:
+            self.text.write("".join(self.pieces))
+            self.pieces.clear()
 
     def restart(self) -> None:
         """Forget the argument text."""
         self.head = ""
         self.text = StringIO()
-        self.write = self.text.write
+        self.pieces.clear()
 
-    def arguments(self, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
-        """Read the argument text; a value in a string (encoded twice) counts as a repair.
+    def arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
+        """Read the whole argument text; a value in a string (encoded twice) counts as a repair.
 
         Raises JSONError if it is no object.
         """
-        raw = self.text.getvalue()
         try:
             reading = read(raw, mode, limits)
         except JSONError:

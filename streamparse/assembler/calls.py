@@ -11,9 +11,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from msgspec.structs import replace
+
 from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState
 from streamparse.assembler.record import Record
-from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallStart
+from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallRevoked, ToolCallStart
 from streamparse.jsonread import JSONError, Mode
 from streamparse.limits import Limits, most
 from streamparse.response import BrokenCall, ToolCall
@@ -27,7 +29,7 @@ _UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _SHOWN = 200
-_ROOM = 64 * 1024  # characters that a call may take before the limits are looked at again
+_ROOM = 4 * 1024  # characters that a call may take before its pieces are joined and the limits looked at again
 
 
 def mint_ids() -> Callable[[], str]:
@@ -122,9 +124,8 @@ class Calls:
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self.start(name, id)
         assert isinstance(call, CallState)
-        call.write(self._fitting(call, arguments))
-        if call.state != CLOSED:
-            self.settle(call, whole=True)
+        call.pour("{}" if arguments.strip(_BLANK) in ("", "null") else arguments)
+        self._complete(call)
         return call
 
     def end(self, call: Call) -> None:
@@ -149,6 +150,26 @@ class Calls:
         self._close_call(call)
         self._late.add(call.index)  # what follows belongs to this error
         self._record.error("call", code, message, call.index)
+
+    def doubted(self, code: str, message: str) -> None:
+        """Take back the complete calls that were found in the text."""
+        found = self._record.response.tool_calls
+        doubted = [
+            place
+            for place, call in enumerate(found)
+            if not call.revoked and self._calls[call.index].source != "native"
+        ]
+        if doubted:
+            self._record.error("call", code, message)
+        for place in doubted:
+            self.revoke(place, code)
+
+    def revoke(self, place: int, reason: str) -> None:
+        """Take back the complete call that is at `place` among those of the answer."""
+        calls = self._record.response.tool_calls
+        call = calls[place]
+        calls[place] = replace(call, revoked=True)
+        self._record.events.append(ToolCallRevoked(call.index, call.id, reason))
 
     # -- inside --------------------------------------------------------------------------------------
 
@@ -198,11 +219,11 @@ class Calls:
         for call in list(self.open.values()):
             self.error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")
 
-    def settle(self, call: CallState, whole: bool = False) -> None:
+    def settle(self, call: CallState) -> None:
         """The call is over and its text is not an object that closed by itself: read what there is."""
         text = call.raw
         kept = text.strip(_BLANK)
-        if kept in ("", "null") and not whole and self._tools.requires_arguments(call.name):
+        if kept in ("", "null") and self._tools.requires_arguments(call.name):
             self.error(call, "missing_arguments", f"no arguments for {call.name!r}")
             return
         if kept in ("", "null"):
@@ -244,8 +265,8 @@ class Calls:
         """
         if call.state == CLOSED:
             return ""
-        pending = most(self._limits.max_pending) - sum(each.text.tell() for each in self.open.values())
-        left = min(pending, most(self._limits.max_call_args) - call.text.tell())
+        pending = most(self._limits.max_pending) - sum(each.size for each in self.open.values())
+        left = min(pending, most(self._limits.max_call_args) - call.size)
         size = len(fragment)
         if size > left:
             self._overflow(call, fragment[:left], left == pending)
@@ -268,9 +289,9 @@ class Calls:
     def _complete(self, call: CallState) -> None:
         if call.state == CLOSED:
             return
-        raw = call.text.getvalue()
+        raw = call.raw
         try:
-            arguments, source = call.arguments(self._mode, self._limits)
+            arguments, source = call.arguments(raw, self._mode, self._limits)
         except JSONError as error:
             self.error(call, error.code, f"the arguments of {call.name!r} are not a JSON object: {error.message}")
             return
@@ -278,7 +299,8 @@ class Calls:
             self.error(call, "duplicate_call", f"the call of {call.name!r} came both natively and in the text")
             return
         self._close_call(call)
-        self._record.leniencies.update(call.repairs)
+        if call.repairs:
+            self._record.leniencies.update(call.repairs)
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
         self._record.response.tool_calls.append(found)
         self._record.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))

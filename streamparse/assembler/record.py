@@ -32,7 +32,8 @@ class At(NamedTuple):
 class Record:
     """The events made since they were taken last, and the sum of all of them.
 
-    `content` and `reasoning` hold the text and the thought so far.  `place` is where in the stream the verbs being told come from; errors carry its offset.
+    `content` and `reasoning` hold the text and the thought so far.  `place` is where in the stream the verbs being told
+    come from; errors carry its offset.
     """
 
     __slots__ = ("content", "events", "leniencies", "place", "reasoning", "response")

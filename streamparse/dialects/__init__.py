@@ -2,7 +2,8 @@
 
 from streamparse.dialects.grammar import Dialect, Thought
 from streamparse.dialects.inband import InBand
+from streamparse.dialects.registry import register_dialect
 from streamparse.dialects.table import DIALECTS, THOUGHTS
 from streamparse.dialects.template import dialect_from_template
 
-__all__ = ["DIALECTS", "THOUGHTS", "Dialect", "InBand", "Thought", "dialect_from_template"]
+__all__ = ["DIALECTS", "THOUGHTS", "Dialect", "InBand", "Thought", "dialect_from_template", "register_dialect"]

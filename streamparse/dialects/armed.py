@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.grammar import Dialect, Opener, Thought
 from streamparse.dialects.markers import Markers
+from streamparse.dialects.registry import find_dialect
 from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
 
 __all__ = ["Armed"]
@@ -50,7 +51,9 @@ class Armed:
     @classmethod
     def of(cls, dialects: Iterable[str | Dialect] | Literal["auto"], tools: frozenset[str], thoughts: bool) -> Armed:
         """As the constructor; but what `"auto"` arms is put together only once for the same tools."""
-        return copy(_everything(tools, thoughts)) if dialects == "auto" else cls(dialects, tools, thoughts)
+        if dialects == "auto":
+            return copy(_everything(tools, thoughts, len(DIALECTS)))
+        return cls(dialects, tools, thoughts)
 
     def found(self, dialect: Dialect) -> None:
         """A dialect produced a call: what is structure in it is structure from now on."""
@@ -98,17 +101,17 @@ class Armed:
 
 
 @lru_cache(maxsize=64)
-def _everything(tools: frozenset[str], thoughts: bool) -> Armed:
+def _everything(tools: frozenset[str], thoughts: bool, known: int) -> Armed:  # noqa: ARG001 - dialects may be added
     return Armed("auto", tools, thoughts)
 
 
 def _rows(dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
     """The dialects of these names, and those that are given themselves."""
     chosen = tuple(dialects)
-    named = {name: (row,) for name, row in DIALECTS.items()} | {"reasoning": REASONING}
     for each in chosen:
-        if isinstance(each, str) and each not in named:
-            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(named)}")
+        if isinstance(each, str) and each not in DIALECTS and each != "reasoning" and not find_dialect(each):
+            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(DIALECTS)}, reasoning")
+    named = {name: (row,) for name, row in DIALECTS.items()} | {"reasoning": REASONING}
     return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
 
 
@@ -122,7 +125,7 @@ def _thoughts(rows: tuple[Dialect, ...], auto: bool) -> list[Thought]:
 
 def _openers(rows: tuple[Dialect, ...], auto: bool, tools: Collection[str]) -> dict[str, list[tuple[Dialect, Opener]]]:
     found: dict[str, list[tuple[Dialect, Opener]]] = {}
-    for dialect in rows:
+    for dialect in (each for row in rows for each in (row, *row.beside)):
         for row in dialect.openers:
             if not auto or row.auto == "armed" or (tools and row.auto != "named"):
                 for opener in _spelled(row, tools):

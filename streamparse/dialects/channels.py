@@ -40,7 +40,6 @@ HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0
 _TO = r"to=(?P<recipient>[^\s<]{1,256})"
 _CHANNEL = r"<\|channel\|>\W*(?P<channel>\w*)"
 _AUDIENCE = frozenset({"user", "commentary", "assistant", "all"})
-_PRIVATE = frozenset({"analysis", "thinking"})
 _CUT = 2
 """So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant."""
 
@@ -157,7 +156,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     def _cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a header: that is no text, and may have named a tool."""
         header = self.recipient.search(reader.rest())
-        if header is not None and header["recipient"] not in (*_AUDIENCE, "self"):
+        if header is not None and not any(word.startswith(header["recipient"]) for word in (*_AUDIENCE, "self")):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {header[0]}")
 
     def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
@@ -216,7 +215,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
 def _muses(header: _Header) -> bool:
     """Whether a message is thought."""
-    return header.recipient == "self" or (header.recipient is None and header.channel in _PRIVATE)
+    return header.recipient == "self" or (header.recipient is None and header.channel == "analysis")
 
 
 def _after_newline(tell: Callable[[str], None]) -> Callable[[str], None]:

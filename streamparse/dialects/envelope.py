@@ -19,6 +19,7 @@ _DEFINITION = gradual(
 )
 """How the schema of a tool begins, which stands behind the same key."""
 _LISTS = ("tool_calls", "toolCalls", "calls")
+_SINGLES = ("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse")
 
 
 class Found(NamedTuple):
@@ -40,6 +41,10 @@ def calls_in(
         return
     for key in _LISTS:
         if isinstance(value.get(key), list):
+            yield from calls_in(value[key], names, arguments)
+            return
+    for key in _SINGLES:
+        if isinstance(value.get(key), dict):
             yield from calls_in(value[key], names, arguments)
             return
     function = value.get("function")

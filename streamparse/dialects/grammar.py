@@ -97,6 +97,8 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     drops: tuple[str, ...] = ()
     """Markers that are structure (wrappers of the visible text, ends of a turn): passed over in silence where the
     dialect is named, or once it was found."""
+    beside: tuple[Dialect, ...] = ()
+    """What is looked for wherever this dialect is, and is no call."""
 
     @cached_property
     def probe(self) -> Pattern:

@@ -62,7 +62,7 @@ class InBand(Musing):
     def text(self, text: str) -> None:
         """Listen to a piece of text."""
         prose = self._prose
-        if prose is not None and text and prose(text) is None:
+        if prose is not None and prose(text) is None:
             self._heard(text)
             if "`" in text:
                 self._quotes.ticks()

@@ -43,6 +43,8 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     block_closes: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
     """What may not stand inside of the arguments but in a string, besides the closing markers."""
+    name: str = ""
+    """The name of every call, where the format has none for it; the group `name` is empty then."""
 
     # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
 
@@ -75,6 +77,9 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
         found = False
         while True:
             head = yield from reader.match(self.heading)
+            if head is None and found and reader.beginning(self.heading):
+                markup = reader.rest()
+                context.sink.error("call", "truncated_call", f"the text ended inside a block of calls: {markup}")
             if head is None or not (yield from self.call(reader, context, head)):
                 return found
             found = True
@@ -90,7 +95,7 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
 
     def call(self, reader: Reader, context: Context, head: Match) -> Step[bool]:
         """Read one call; False if it is none."""
-        name = context.tool_name(head["name"])
+        name = context.tool_name(self.name or head["name"])
         if context.declared and name not in context.tools:
             return False
         reader.commit()

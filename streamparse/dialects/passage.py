@@ -21,6 +21,7 @@ class Passage:
         self.call_end = sink.call_end
         self.call_repaired = sink.call_repaired
         self.call_error = sink.call_error
+        self.calls_doubted = sink.calls_doubted
         self.usage = sink.usage
         self.finish = sink.finish
         self.end = sink.end

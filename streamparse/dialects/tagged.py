@@ -106,6 +106,6 @@ def _more(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[No
         return None
 
     calm = ending.calm
-    reader.flow = flow if reader.at >= len(reader.buffer) else None
+    reader.flow = flow if reader.committed and reader.at >= len(reader.buffer) else None
     yield
     reader.flow = None

@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.dialects.brace_calls import BraceCalls
-from streamparse.dialects.grammar import Body, Dialect, Thought, markers
+from streamparse.dialects.grammar import Body, Context, Dialect, Opener, Thought, markers
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.marked_calls import MarkedCalls
+from streamparse.dialects.reader import Reader, Step
 from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
 from streamparse.dialects.xml_params import XmlParams
 
@@ -34,29 +35,47 @@ def dialect_from_template(declaration: Mapping[str, Any], name: str = "response-
     piece by piece, contents other than JSON, brace literals and inline tags, or a call without a name of its own.
     """
     fields = declaration.get("fields")
-    if not isinstance(fields, Mapping) or not isinstance(fields.get("tool_calls"), Mapping):
-        raise ValueError("the declaration has no field 'tool_calls'")  # noqa: TRY004 - a value that was declared
-    calls = fields["tool_calls"]
+    parts = fields if isinstance(fields, Mapping) else {}
+    thinking, calls, content = (_field(parts.get(part)) for part in ("thinking", "tool_calls", "content"))
+    if thinking is None and calls is None:
+        raise ValueError("the declaration has neither of the fields 'thinking' and 'tool_calls'")
+    openers, follows, body = _read(calls) if calls is not None else ((), r"(?!)", _no_calls)
+    return Dialect(
+        name,
+        openers,
+        follows,
+        body,
+        models="declared by the checkpoint",
+        thoughts=(_thought(name, thinking),) if thinking is not None else (),
+        drops=(*_opens(content), *_closes(content)) if content is not None else (),
+    )
+
+
+def _field(part: Any) -> Mapping[str, Any] | None:
+    return part if isinstance(part, Mapping) else None
+
+
+def _read(calls: Mapping[str, Any]) -> tuple[tuple[Opener, ...], str, Body]:
+    """The openers of the calls, what follows them, and their grammar."""
     opening, closes = _opening(calls), _closes(calls)
     if not opening.literal:
         raise ValueError("'tool_calls' does not begin with a literal marker")
     body, follows = _calls(calls, opening, closes)
-    thinking, content = fields.get("thinking"), fields.get("content")
-    return Dialect(
-        name,
-        markers(opening.literal),
-        follows,
-        body,
-        models="declared by the checkpoint",
-        thoughts=(_thought(name, thinking),) if isinstance(thinking, Mapping) else (),
-        drops=(*_opens(content), *_closes(content)) if isinstance(content, Mapping) else (),
-    )
+    return markers(opening.literal), follows, body
+
+
+def _no_calls(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
+    yield from ()
+    return False
 
 
 def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> tuple[Body, str]:
     """The grammar of the calls, and what follows their opening marker."""
     kind = calls.get("content", "text")
     arguments = calls.get("content_args") or {}
+    if kind == "json" and not opening.groups and (name := _fixed_name(calls.get("transform"))):
+        head = opening.rest + "(?P<name>)"
+        return MarkedCalls(head, closes, opens=(opening.literal,), name=name), opening.rest + r"\s{0,64}\{"
     names, values = _transform(calls.get("transform"))
     if kind == "xml-inline" and opening.groups:
         return _tags(arguments, opening, closes), opening.rest
@@ -96,6 +115,15 @@ def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...
         parameter_close=re.escape(close),
         stops=tuple(filter(None, (close, begin.literal, tag, *closes))),
     )
+
+
+def _fixed_name(transform: Any) -> str:
+    """The name of every call, if it is declared as a text without a placeholder, and the content is its arguments."""
+    function = transform.get("function", transform) if isinstance(transform, Mapping) else None
+    if not isinstance(function, Mapping) or function.get("arguments") != "{content}":
+        return ""
+    name = str(function.get("name", ""))
+    return "" if _PLACEHOLDER.search(name) else name
 
 
 def _transform(transform: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -84,6 +84,9 @@ class Trial:
     def call_error(self, call: Call, code: str, message: str) -> None:
         self._doubt(call, code, message)
 
+    def calls_doubted(self, code: str, message: str) -> None:
+        self._doubt(code, message)
+
     def text(self, text: str) -> None:
         self._doubt(text)
 

@@ -18,7 +18,6 @@ from streamparse.events import (
     Done,
     ProviderItem,
     ReasoningDelta,
-    RefusalDelta,
     TextDelta,
     ToolCallComplete,
     ToolCallStart,
@@ -63,7 +62,6 @@ class AnthropicEmitter(Emitter):
         self._call_places: dict[int, int] = {}
         self._turn: dict[str, Any] = {}
         self._extras: dict[str, Any] = {}
-        self._refused = False
 
     def error_body(self, code: str, message: str) -> bytes:
         return encode({"type": "error", "error": {"type": code, "message": message}})
@@ -75,10 +73,6 @@ class AnthropicEmitter(Emitter):
     def _reasoning(self, event: ReasoningDelta) -> bytes:
         head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
         return head + _delta(self._place, b'"thinking_delta","thinking":', event.text)
-
-    def _refusal(self, event: RefusalDelta) -> bytes:
-        self._refused = True
-        return self._text(TextDelta(event.text))
 
     def _start(self, event: ToolCallStart) -> bytes:
         left = self._leave()
@@ -126,9 +120,7 @@ class AnthropicEmitter(Emitter):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _word(self, reason: str | None, meaning: Meaning) -> str:
-        if self._refused:
-            return "refusal"
-        return _word(reason, meaning)
+        return "refusal" if self._refused else _word(reason, meaning)
 
     def _first(self) -> bytes:
         opening, self._opening = self._opening, b""

@@ -35,6 +35,7 @@ from streamparse.events import (
     TextDelta,
     ToolCallComplete,
     ToolCallDelta,
+    ToolCallRevoked,
     ToolCallStart,
 )
 from streamparse.response import ParsedResponse, ToolCall
@@ -65,13 +66,15 @@ class Emitter:
         self._calls: dict[int, Arguments] = {}
         self._called = False
         self._broken = False
+        self._refused = False
         self._writers: dict[type, Callable[[Any], bytes]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
-            RefusalDelta: self._refusal,
+            RefusalDelta: self._refuse,
             ToolCallStart: self._begin,
             ToolCallDelta: self._continue,
             ToolCallComplete: self._complete,
+            ToolCallRevoked: self._revoke,
             ProviderItem: self._item,
             Error: self._error,
             Done: self._done,
@@ -87,13 +90,7 @@ class Emitter:
         problem = problem_of(response)
         if problem is not None:
             return self.error_body(*problem)
-        meaning = meaning_of(
-            response.finish_reason,
-            ok=response.ok,
-            called=bool(standing_calls(response)),
-            broken=bool(response.broken_calls),
-        )
-        return encode(self._body(response, meaning))
+        return encode(self._body(response, _meaning(response)))
 
     def error_body(self, code: str, message: str) -> bytes:
         """Return the body of a response whose status tells of an error."""
@@ -134,6 +131,14 @@ class Emitter:
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _refuse(self, event: RefusalDelta) -> bytes:
+        self._refused = True
+        return self._refusal(event)
+
+    def _revoke(self, event: ToolCallRevoked) -> bytes:  # noqa: ARG002
+        self._called = False  # a turn is taken back as a whole
+        return b""
+
     def _begin(self, event: ToolCallStart) -> bytes:
         self._calls[event.index] = Arguments()
         return self._start(event)
@@ -166,7 +171,9 @@ class Emitter:
         return self._failure(code, message)
 
     def _done(self, event: Done) -> bytes:
-        meaning = meaning_of(event.finish_reason, ok=event.ok, called=self._called, broken=self._broken)
+        meaning = meaning_of(
+            event.finish_reason, ok=event.ok, called=self._called, broken=self._broken, refused=self._refused
+        )
         if meaning == "error":
             return self._fail(event.finish_reason or "error", "the server took the turn back")
         return self._end(event, meaning)
@@ -187,9 +194,19 @@ def problem_of(response: ParsedResponse) -> tuple[str, str] | None:
     for error in response.errors:
         if error.scope == "stream":
             return _labelled(error)
-    if meaning_of(response.finish_reason, ok=response.ok, called=False, broken=False) == "error":
+    if _meaning(response) == "error":
         return response.finish_reason or "error", "the server took the turn back"
     return None
+
+
+def _meaning(response: ParsedResponse) -> Meaning:
+    return meaning_of(
+        response.finish_reason,
+        ok=response.ok,
+        called=bool(standing_calls(response)),
+        broken=bool(response.broken_calls),
+        refused=bool(response.refusal),
+    )
 
 
 def _labelled(error: Error) -> tuple[str, str]:

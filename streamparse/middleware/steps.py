@@ -8,8 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from streamparse.adapters import ADAPTERS
+from streamparse.events import Error
 from streamparse.recover import CompositeParser
-from streamparse.repair import Guard, judge
+from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
 
@@ -71,7 +72,7 @@ class ParseAnswer:
 
 
 class ValidateCalls:
-    """Keeps the calls that may be run, coerced as `preflight` does; the others become broken calls that say why."""
+    """Keeps the calls that may be run, coerced as `preflight` does; the others become broken calls with an error each."""
 
     def __init__(self, *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()) -> None:
         self._tier = tier
@@ -88,13 +89,27 @@ class ValidateCalls:
             raise TypeError("ValidateCalls needs a ParsedResponse: put ParseAnswer behind it")
         look = judge(request.get(_TOOLS) or (), tier=self._tier, sanitise=self._sanitise, guards=self._guards)
         verdict = look(response)
-        fit = [each.call for each in verdict.preflights if each.ok]
-        broken = [
-            BrokenCall(each.call.name, each.call.raw, each.call.id, each.message, each.call.index)
-            for each in verdict.preflights
-            if not each.ok
-        ]
-        return msgspec.structs.replace(response, tool_calls=fit, broken_calls=[*response.broken_calls, *broken])
+        unfit = [each for each in verdict.preflights if not each.ok]
+        return msgspec.structs.replace(
+            response,
+            tool_calls=[each.call for each in verdict.preflights if each.ok],
+            broken_calls=[*response.broken_calls, *map(_broken, unfit)],
+            errors=[*response.errors, *map(_error, unfit)],
+        )
+
+
+def _broken(unfit: Preflight) -> BrokenCall:
+    call = unfit.call
+    return BrokenCall(call.name, call.raw, call.id, _code(unfit), call.index)
+
+
+def _error(unfit: Preflight) -> Error:
+    return Error("call", _code(unfit), unfit.message, index=unfit.call.index)
+
+
+def _code(unfit: Preflight) -> str:
+    """The code of the first thing that keeps a call from running."""
+    return next(finding.code for finding in unfit.findings if finding.fatal)
 
 
 class Transform:

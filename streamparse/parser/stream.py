@@ -14,7 +14,7 @@ from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
 from streamparse.stats import Stats
-from streamparse.wires import WIRES, Wire, detect, foreign_error, tell_provider_error
+from streamparse.wires import WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
 
 __all__ = ["StreamParser"]
 
@@ -42,8 +42,8 @@ class StreamParser(BaseParser):
         choice: int = 0,
     ) -> None:
         super().__init__(dialects, tools, reasoning, limits, strict)
-        if wire != "auto" and wire not in WIRES:
-            raise ValueError(f"unknown wire {wire!r}; known are: auto, {', '.join(WIRES)}")
+        if wire != "auto":
+            wire_named(wire)
         self._choice = choice
         self._framer: Framer = AutoFramer(limits)
         self._tell: Callable[[Frame], None]

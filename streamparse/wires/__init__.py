@@ -5,11 +5,12 @@ A new wire is one module with a class of the shape of `Wire`, and one row in `WI
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from streamparse.frames import Frame
+from streamparse.plugins import find, group
 from streamparse.wires.anthropic import Anthropic
 from streamparse.wires.bedrock import BedrockConverse
 from streamparse.wires.cohere import Cohere
@@ -21,7 +22,7 @@ from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.wire import Wire
 
-__all__ = ["WIRES", "Wire", "detect", "foreign_error", "tell_provider_error"]
+__all__ = ["WIRES", "Wire", "detect", "foreign_error", "register_wire", "tell_provider_error", "wire_named"]
 
 WIRES: dict[str, type[Wire]] = {
     "openai-chat": OpenAIChat,
@@ -35,6 +36,31 @@ WIRES: dict[str, type[Wire]] = {
     "bedrock-converse": BedrockConverse,
 }
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
+
+_GROUP: Final = "streamparse.wires"
+_MEMBERS: Final = ("claims", "decode", "take", "frame", "close")
+
+
+def register_wire(name: str, wire: type[Wire]) -> None:
+    """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
+
+    Raises TypeError for what is no class of the shape of `Wire`, ValueError if the name is taken.
+    """
+    if name in WIRES or name in ("", "auto"):
+        raise ValueError(f"there is a wire {name!r} already")
+    missing = [member for member in _MEMBERS if not hasattr(wire, member)] if isinstance(wire, type) else _MEMBERS
+    if missing:
+        raise TypeError(f"a wire must be a class with {', '.join(_MEMBERS)}, got {wire!r}")
+    WIRES[name] = wire
+
+
+def wire_named(name: str) -> type[Wire]:
+    """Return a wire, one that an installed distribution offers included; raises ValueError for an unknown name."""
+    if name not in WIRES:
+        find(_GROUP, name)
+    if name not in WIRES:
+        raise ValueError(f"unknown wire {name!r}; known are: auto, {', '.join(WIRES)}")
+    return WIRES[name]
 
 
 def detect(frame: Frame) -> str | None:
@@ -65,3 +91,6 @@ def foreign_error(frame: Frame, wire: str | None = None) -> Any:
     if isinstance(message, dict) and any(each.claims(message, frame.event) for each in wires):
         return None
     return error_in(message)
+
+
+group(_GROUP, register_wire)

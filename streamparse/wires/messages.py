@@ -21,7 +21,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 class MessageWire(Generic[T]):
     """A wire without its `take`: everything that has to be done around plain messages.
 
-    `_over` is set once `data: [DONE]` has come; `take` counts what follows as ignored.
+    `_over` is set once the wire's end marker has come; what follows is counted as ignored, by `take` too.
     """
 
     def __init__(
@@ -61,6 +61,9 @@ class MessageWire(Generic[T]):
         except (ValueError, RecursionError):
             pass
         data = frame.data.strip()
+        if self._over:
+            self.ignored += 1
+            return None
         if data == b"[DONE]":
             self._over = True
             self._sink.end()

@@ -42,6 +42,12 @@ CASES = {
         '<to:f> as json<body>{"a": 1}<end>',
         {"a": 1},
     ),
+    "json of one tool": (
+        {"open": "<do>", "close": "</do>", "content": "json",
+         "transform": {"type": "function", "function": {"name": "f", "arguments": "{content}"}}},
+        '<do>{"a": "</do>"}</do>',
+        {"a": "</do>"},
+    ),
     "braces": (
         {"open_pattern": r"<c>do:(?P<name>\w+)", "close": "</c>", "content": "json", "content_args": BRACES,
          "transform": NAMED},
@@ -78,7 +84,7 @@ def test_a_declaration_is_read_by_the_grammar_that_it_describes(case: str) -> No
         ({"open_pattern": "<c>x{2}(?P<name>.)", "content": "json"}, "repeats"),
         ({"open": "<c>", "content": "kv-lines"}, "no grammar"),
         (
-            {"open": "<c>", "content": "json", "transform": {"function": {"name": "f", "arguments": "{content}"}}},
+            {"open": "<c>", "content": "json", "transform": {"function": {"name": "f_{kind}", "arguments": "{content}"}}},
             "name",
         ),
         ({"open_pattern": r"(?P<name>\w+)", "content": "json"}, "literal marker"),

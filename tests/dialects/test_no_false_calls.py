@@ -136,7 +136,7 @@ def test_a_call_behind_what_was_quoted_streams(kind: str) -> None:
     parser = sp.TextParser()
     quoted = WRAPPED[kind].format(CALL.format("f"))
     assert text_of(parser.feed(quoted + "\n")) == quoted + "\n"
-    assert isinstance(parser.feed('<tool_call>{"name": "f", ')[0], sp.ToolCallStart)
+    assert sp.ToolCallStart in map(type, parser.feed('<tool_call>{"name": "f", "arguments": {'))
 
 
 @pytest.mark.parametrize("kind", WRAPPED)

@@ -22,7 +22,7 @@ from streamparse.limits import Limits
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
 README = ROOT / "README.md"
-CODE_ARGUMENT = {"error": 1, "call_error": 1, "halt": 0, "abort": 0, "JSONError": 0, "Fault": 0, "stop": 0}
+CODE_ARGUMENT = {"error": 1, "call_error": 1, "calls_doubted": 0, "halt": 0, "abort": 0, "JSONError": 0, "Fault": 0, "stop": 0}
 """Which argument of the functions that report an error is its code."""
 
 SCOPES = {

@@ -56,7 +56,7 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
     calls: dict[int, sp.ToolCallComplete] = {}
     ids: dict[int, str] = {}
     broken: set[str] = set()
-    failed, refused, meaning = False, False, "none"
+    failed, refused, revoked, meaning = False, False, False, "error"
     for event in events:
         match event:
             case sp.RefusalDelta(text=text):
@@ -68,14 +68,15 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
                 ids[index] = id
             case sp.ToolCallComplete(index=index):
                 calls[index] = event
+            case sp.ToolCallRevoked():
+                revoked = True
             case sp.Error(scope="call", index=int(index)):
                 broken.add(ids[index])
             case sp.Error(scope="stream"):
                 failed = True
             case sp.Done(finish_reason=reason, ok=ok):
-                meaning = meaning_of(reason, ok=ok and not failed, called=bool(calls), broken=bool(broken))
-    if refused and not refusals and meaning != "error":
-        meaning = "content_filter"
+                standing = bool(calls) and not revoked
+                meaning = meaning_of(reason, ok=ok, called=standing, broken=bool(broken), refused=refused)
     if failed:
         meaning = "error"
     whole = [(call.id, call.name, call.arguments) for call in calls.values()]
@@ -144,7 +145,28 @@ def answers(draw: st.DrawFn) -> list[sp.Event]:
         elif open_calls := [call for call in calls[:begun] if call]:
             events.append(draw(st.sampled_from(open_calls)).pop(0))
     events += draw(st.lists(_others, max_size=3))
-    return [*events, *draw(_ends)]
+    *errors, done = draw(_ends)
+    return [*events, *errors, *_taken_back([*events, *errors], done), _judged(events, done)]
+
+
+def _complete(events: list[sp.Event]) -> list[sp.ToolCallComplete]:
+    return [event for event in events if isinstance(event, sp.ToolCallComplete)]
+
+
+def _refused(events: list[sp.Event]) -> bool:
+    return any(isinstance(event, sp.RefusalDelta) for event in events)
+
+
+def _taken_back(events: list[sp.Event], done: sp.Done) -> list[sp.Event]:
+    """No call of a turn that was refused or failed stands."""
+    truncated = any(isinstance(event, sp.Error) and event.code == "stream_truncated" for event in events)
+    if (done.ok or truncated) and not _refused(events):
+        return []
+    return [sp.ToolCallRevoked(call.index, call.id, "refusal") for call in _complete(events)]
+
+
+def _judged(events: list[sp.Event], done: sp.Done) -> sp.Done:
+    return sp.Done(done.finish_reason, done.usage, done.ok and not (_refused(events) and _complete(events)))
 
 
 _others = st.one_of(

@@ -13,11 +13,11 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 RANKS = {
-    **dict.fromkeys(("events", "errors", "limits", "patterns"), 0),
+    **dict.fromkeys(("events", "errors", "limits", "patterns", "plugins"), 0),
     **dict.fromkeys(("sink", "jsonscan", "jsonread", "tools", "response", "coercion", "stats"), 1),
     **dict.fromkeys(("frames", "assembler", "protocols"), 2),
     **dict.fromkeys(("wires", "dialects", "adapters", "emit"), 3),
-    **dict.fromkeys(("recover", "negotiate", "plugins"), 4),
+    **dict.fromkeys(("recover", "negotiate"), 4),
     **dict.fromkeys(("parser", "streams", "repair"), 5),
     **dict.fromkeys(("runtime", "middleware", "proxy"), 6),
     **dict.fromkeys(("cli", "__main__"), 7),

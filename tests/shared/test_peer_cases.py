@@ -3,23 +3,24 @@
 The tables of `docs/peer_cases*.md` name the cases whose assertion is not ours, by their id.  A case that is not listed
 must pass, and one that is listed must really differ.  What a case says of the request is said in our words: a prompt
 that ended inside of a thought is `reasoning="open"`, one that ended inside of the answer, or a reader that leaves
-thoughts in the text, is "closed"; a reader of thoughts alone is `dialects="reasoning"`, where the format does not put
-its thoughts and its calls into the same envelope.  Where only the text was asserted, as by a reader of calls that knows
-no thoughts, the thoughts may be part of it.
+thoughts in the text, is "closed"; a reader of thoughts alone is `dialects="reasoning"`.  Where a case does not say how
+its prompt ended, or what becomes of calls, any of these may give what it asserts.  Where only the text was asserted,
+as by a reader of calls that knows no thoughts, the thoughts may be part of it.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
+from collections.abc import Iterator
+from itertools import product, zip_longest
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from collection import json_lines
 
 import streamparse as sp
-from streamparse.dialects import Dialect, dialect_from_template
+from streamparse.dialects import THOUGHTS, Dialect, dialect_from_template
 
 DOCS = Path(__file__).parents[2] / "docs"
 CASES = {case["id"]: case for case in json_lines("peertests/cases.jsonl")}
@@ -33,8 +34,11 @@ LISTED = {
     for id in re.findall(r"`([^`]+)`", cell)
 }
 
-ENVELOPES = {"harmony", "muse-atem", "beam", "kimi-k3", "inkling", "gemma4", "plamo3", "solar-open", "cohere-action"}
-"""Formats that tell thoughts and calls by the same kind of marker, so that reading one is reading the other."""
+OWN = {"HunyuanA13BReasoningParser": "tool_calls-array"}
+"""The dialect of a model of which a case names but the reader of its thoughts."""
+
+KNOWN = {marker for thought in THOUGHTS.values() for marker in (*thought.opens, *thought.echoes)}
+"""Tags of thoughts that models write."""
 
 _BRACES = {"unquoted_keys": True, "string_delims": [['<|"|>', '<|"|>']]}
 _NAMED = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
@@ -51,6 +55,14 @@ _GEMMA = {
     },
 }
 _WHOLE = {"open": "<tool>", "close": "</tool>", "content": "json", "transform": {"function": "{content}"}}
+_FIXED = {
+    "open": "<call>",
+    "close": "</call>",
+    "content": "json",
+    "transform": {"function": {"name": "set_alarm", "arguments": "{content}"}},
+}
+_DECLARED = {"<tool>": {"tool_calls": _WHOLE}, "<call>": {"tool_calls": _FIXED}}
+"""What a checkpoint declared, by how the text begins; else it was Gemma's declaration."""
 
 
 class Call(NamedTuple):
@@ -71,26 +83,40 @@ class State(NamedTuple):
     calls: list[Call]
 
 
-def _dialects(case: dict[str, Any]) -> list[str] | list[Dialect] | Literal["auto", "reasoning"]:
-    format, options = case["format"], case["options"]
-    if format == "response_template":
-        tagged = "".join(case["chunks"]).startswith("<tool>")
-        return [dialect_from_template({"fields": {"tool_calls": _WHOLE} if tagged else _GEMMA})]
-    if options.get("extract_tools") is False and format not in ENVELOPES:
-        return "reasoning"
-    return [format] if format in sp.DIALECTS else "auto"
+def _declared(case: dict[str, Any]) -> Dialect | None:
+    """The dialect of a case whose checkpoint declares it, or whose tags no model writes."""
+    if case["format"] == "response_template":
+        return dialect_from_template({"fields": _DECLARED.get(case["chunks"][0], _GEMMA)})
+    opens, closes = case["options"].get("reasoning_tags") or ("<think>", "</think>")
+    if isinstance(closes, list) or case["format"] in sp.DIALECTS or opens in KNOWN:
+        return None
+    return dialect_from_template({"fields": {"thinking": {"open": opens, "close": closes}}})
 
 
-def _reasoning(options: dict[str, Any]) -> Literal["auto", "open", "closed"]:
+def _dialects(case: dict[str, Any]) -> Iterator[Any]:
+    """The dialects to read with; of a reader of thoughts alone it is not said whether the calls are left in the text."""
+    declared = _declared(case)
+    if declared is not None:
+        yield [declared]
+        return
+    if case["options"].get("extract_tools") is False:
+        yield "reasoning"
+    dialect = OWN.get(case["options"]["peer_parser"], case["format"])
+    yield [dialect] if dialect in sp.DIALECTS else "auto"
+
+
+def _starts(options: dict[str, Any]) -> tuple[str, ...]:
+    """Where the text may start; all there is where the case does not say."""
     if options.get("extract_reasoning") is False or options.get("prefill", {}).get("content"):
-        return "closed"
-    return "open" if options.get("starts_in_reasoning") else "auto"
+        return ("closed",)
+    if options.get("starts_in_reasoning") is None:
+        return ("auto", "open", "closed")
+    return ("open",) if options["starts_in_reasoning"] else ("auto",)
 
 
-def _states(case: dict[str, Any]) -> tuple[State, State]:
+def _states(case: dict[str, Any], dialects: Any, start: Any) -> tuple[State, State]:
     """What was read before the end of the text, and with it."""
-    dialects: Any = _dialects(case)
-    parser = sp.TextParser(dialects, tools=case["tools"], reasoning=_reasoning(case["options"]))
+    parser = sp.TextParser(dialects, tools=case["tools"], reasoning=start)
     events = [event for chunk in case["chunks"] for event in parser.feed(chunk)]
     before = _state(parser, events)
     return before, _state(parser, events + parser.close())
@@ -118,8 +144,12 @@ def _solid(text: str) -> str:
 
 def _differences(case: dict[str, Any]) -> list[str]:
     """The parts of the expectation that are not met."""
+    ways = product(_dialects(case), _starts(case["options"]))
+    return min((_differing(case, *_states(case, *way)) for way in ways), key=len)
+
+
+def _differing(case: dict[str, Any], before: State, after: State) -> list[str]:
     expect = case["expect"]
-    before, after = _states(case)
     ways = {"content": ("content", "told") if expect["reasoning"] is None else ("content",), "reasoning": ("reasoning",)}
     found = [
         part

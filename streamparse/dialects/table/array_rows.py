@@ -38,6 +38,7 @@ _TOOL_CALLS = Dialect(
     models="Jamba 1.5, Hunyuan-A13B, Apriel 1.5 and 1.6",
     example='<tool_calls>[{"name": "get_weather", "arguments": {"city": "Paris"}}]</tool_calls>',
     thoughts=("apriel",),
+    drops=("<answer>", "</answer>"),
 )
 
 _TOOLCALL_UPPER = Dialect(
@@ -67,6 +68,7 @@ _FUNCTOOLS = Dialect(
     JsonCalls(),
     models="Phi-4-mini, FireFunction v2",
     example='functools[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+    drops=("<|end|>", "<|endoftext|>"),
 )
 
 _COHERE = Dialect(
@@ -152,6 +154,7 @@ _SARASHINA = Dialect(
     LiteralCalls(),
     models="Sarashina 2 and 3",
     example="<|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]",
+    drops=("</s>",),
 )
 
 _FUNCTION_CALLS = Dialect(

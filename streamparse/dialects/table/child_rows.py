@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.nested_tags import NestedTags
 from streamparse.dialects.table.tags import child_tags
 from streamparse.dialects.tool_tags import ToolAttributes, ToolTags, ToolText
@@ -40,6 +41,7 @@ _MINIMAX_M3 = Dialect(
     rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
     Either(r"\]", _NESTED, _STRIPPED),
     thoughts=("mm",),
+    beside=(leftovers("minimax-m3", _NESTED, _MARK),),
     models="MiniMax-M3",
     example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>{_MARK}</invoke>\n'
     f"{_MARK}</tool_call>",

@@ -22,6 +22,7 @@ _HERMES = Dialect(
     models="Hermes 2 Pro and 3, Qwen2.5, Qwen3, QwQ, SmolLM3, Granite 4",
     example='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     in_thought="ends",
+    drops=("<|im_end|>", "<|endoftext|>"),
 )
 
 _LONGCAT = Dialect(
@@ -52,6 +53,7 @@ _GRANITE_20B = Dialect(
     JsonCalls(closes=("</function_call>",), opens=("<function_call>",)),
     models="granite-20b-functioncalling",
     example='<function_call> {"name": "get_weather", "arguments": {"city": "Paris"}}',
+    drops=("<|endoftext|>",),
 )
 
 _TOOLS_TAG = Dialect(
@@ -144,6 +146,7 @@ _LLAMA3 = Dialect(
     JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
     models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
     example='<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}',
+    drops=("<|eom_id|>", "<|eot_id|>"),
 )
 
 _BARE = Dialect(

@@ -166,12 +166,7 @@ _PLAMO = Dialect(
     '{"city": "Paris"}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>'
     "<|plamo:end_tool_requests:plamo|>",
     in_thought="ends",
-    drops=_plamo(
-        "begin_tool_requests",
-        "end_tool_requests",
-        "end_tool_request",
-        "end_think",
-    ),
+    drops=(*_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"), "<|plamo:tag|>"),
     thoughts=("plamo",),
 )
 

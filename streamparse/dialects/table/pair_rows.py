@@ -5,12 +5,14 @@ from __future__ import annotations
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
+from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.table.tags import pair_tags
 from streamparse.dialects.xml_params import GAP
 
 __all__ = ["ROWS"]
 
 _PAIRS = pair_tags("", "tool_call")
+_PAIRS_LEFT = leftovers("pairs", _PAIRS, "</arg_value")
 _PAIR = "<arg_key>city</arg_key>{}<arg_value>Paris</arg_value>"
 
 
@@ -24,6 +26,7 @@ def _row(name: str, *openers: str, models: str, example: str, ends_thought: bool
         models=models,
         example=example,
         in_thought="ends" if ends_thought else "text",
+        beside=(_PAIRS_LEFT,),
     )
 
 
@@ -35,6 +38,7 @@ _IQUEST_Q1 = Dialect(
     _IQUEST,
     models="IQuest-Q1",
     example="<iquest_tool_call>get_weather" + _PAIR.format("") + "</iquest_tool_call>",
+    beside=(leftovers("iquest-q1", _IQUEST, "</arg_value"),),
 )
 
 _IFM = pair_tags("ifm|", "tool_call")
@@ -49,6 +53,7 @@ _K2_HORIZON = Dialect(
     models="K2-v3, K2 Horizon",
     in_thought="ends",
     drops=("</ifm|tool_calls>",),
+    beside=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
     example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
     "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
 )

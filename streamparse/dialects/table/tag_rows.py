@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
+from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.table.tags import child_tags, function_tags, invoke_tags
 from streamparse.dialects.xml_params import GAP, XmlParams
 
@@ -26,6 +27,7 @@ _QWEN3_CODER = Dialect(
     models="Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Step-3.5, Step-5, Nanbeige 4",
     example="<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
     in_thought="ends",
+    beside=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
 )
 
 _MIMO = Dialect(
@@ -35,6 +37,7 @@ _MIMO = Dialect(
     _VERBATIM,
     models="MiMo-V2-Flash, MiMo-V2.5",
     example="<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n</tool_call>",
+    beside=(leftovers("mimo", _VERBATIM, "</parameter"),),
 )
 
 _SEED_OSS = Dialect(
@@ -46,6 +49,7 @@ _SEED_OSS = Dialect(
     models="Seed-OSS-36B",
     example="<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n"
     "</seed:tool_call>",
+    beside=(leftovers("seed-oss", _SEED, "</parameter"),),
 )
 
 _NS = "antml:"
@@ -70,6 +74,7 @@ _ANTHROPIC_INVOKE = Dialect(
     models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
     example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</function_calls>",
+    beside=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
 )
 
 _MINIMAX_M2 = Dialect(
@@ -80,6 +85,7 @@ _MINIMAX_M2 = Dialect(
     models="MiniMax-M2, M2.1, M2.5, M2.7",
     example='<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</minimax:tool_call>",
+    beside=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
 )
 
 _STEP3 = Dialect(
@@ -99,6 +105,7 @@ _STEP3 = Dialect(
     example='<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
     '<steptml:parameter name="city">Paris</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n'
     "<｜tool_calls_end｜>",
+    beside=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
 )
 
 _DOTS_TAGS = invoke_tags("", ("invoke", "parameter", "dots_function_call"), "dots_function_call")
@@ -113,6 +120,7 @@ _DOTS = Dialect(
     models="dots.llm2",
     example='<dots_function_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</dots_function_call>",
+    beside=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
 )
 
 _PARAM = XmlParams(
@@ -136,6 +144,7 @@ _MINICPM5 = Dialect(
     _PARAM,
     models="MiniCPM5",
     example='<function name="get_weather"><param name="city">Paris</param></function>',
+    beside=(leftovers("minicpm5", _PARAM, "</param>"),),
 )
 
 ROWS = (_QWEN3_CODER, _MIMO, _SEED_OSS, _ANTHROPIC_INVOKE, _MINIMAX_M2, _STEP3, _DOTS, _MINICPM5)

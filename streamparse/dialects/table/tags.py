@@ -6,6 +6,8 @@ models that drift: other quotation marks or none, a doubled block, an opening ta
 
 from __future__ import annotations
 
+import re
+
 from streamparse.dialects.xml_params import GAP, KEY, XmlParams
 
 __all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
@@ -89,6 +91,7 @@ def pair_tags(mark: str, word: str) -> XmlParams:
     m = mark.replace("|", r"\|")
     end = r"(?::\w{1,32})?>"
     key = rf"[^<>\n]{{1,64}}</{m}arg_key"
+    other = _unlike(f"<{mark}arg_")
     begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
     inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}"
     call = (
@@ -107,7 +110,13 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         parameter_close=f"</{m}arg_value{end}",
         stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),
         value_open=rf"(?:{_BREAKS}{{0,64}}(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
-        rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]))",
+        rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]|{other}))",
         trim=False,
         hollow=False,
     )
+
+
+def _unlike(literal: str) -> str:
+    """A pattern of what begins as the literal does and goes on otherwise."""
+    differing = (f"{re.escape(literal[:size])}[^{re.escape(literal[size])}]" for size in range(1, len(literal)))
+    return "|".join(differing)

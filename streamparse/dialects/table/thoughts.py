@@ -28,7 +28,7 @@ _ROWS = (
     Thought("apertus", ("<|inner_prefix|>",), ("<|inner_suffix|>",), models="Apertus"),
     Thought("gemma4", ("<|channel>thought\n", "<|channel>"), ("<channel|>",), models="Gemma 4"),
     Thought("harmony", (), ("<|end|>",), models="gpt-oss, Beam", echoes=(_HARMONY, "<|start|>assistant" + _HARMONY)),
-    Thought("muse", (), ("<|eom|>",), models="Muse-Glimmer, Muse Spark", echoes=_MUSE_ECHOES),
+    Thought("muse", (), ("<|eom|>", "<|eot|>"), models="Muse-Glimmer, Muse Spark", echoes=_MUSE_ECHOES),
     Thought(
         "inkling",
         ("<|message_model|><|content_thinking|>", "<|content_thinking|>"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.table.tags import invoke_tags
 from streamparse.dialects.xml_params import GAP, XmlParams
 
@@ -15,6 +16,8 @@ _DSML = invoke_tags(
     _SPELLINGS,
     r"\s?[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?(?:function_calls|tool_?calls|calls|tool_use|tool)",
 )
+
+_DSML_LEFT = leftovers("dsml", _DSML, *(f"</{text}" for text in _SPELLINGS))
 
 
 def _dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dialect:
@@ -30,6 +33,7 @@ def _dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dia
         f'<{mark}parameter name="city" string="true">Paris</{mark}parameter>\n</{mark}invoke>\n</{mark}{block}>',
         in_thought="ends",
         drops=("<｜end▁of▁sentence｜>",),
+        beside=(_DSML_LEFT,),
     )
 
 
@@ -46,6 +50,7 @@ _GCML = Dialect(
     _TAGS,
     models="GigaChat 3.5",
     drops=("<|message_sep|>",),
+    beside=(leftovers("gcml", _TAGS, "</｜GCML｜parameter"),),
     example='<｜GCML｜tool_calls>\n<｜GCML｜invoke name="get_weather">\n'
     '<｜GCML｜parameter name="city" string="true">Paris</｜GCML｜parameter>\n</｜GCML｜invoke>\n</｜GCML｜tool_calls>',
 )
@@ -72,6 +77,7 @@ _KIMI_K3 = Dialect(
     thoughts=("kimi-k3",),
     models="Kimi K3",
     in_thought="ends",
+    beside=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
     drops=("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>tools<|sep|>", "<|close|>message<|sep|>"),
     example='<|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|>'
     '<|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|>'

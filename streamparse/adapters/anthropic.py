@@ -1,0 +1,159 @@
+"""Anthropic Messages.
+
+https://docs.anthropic.com/en/api/messages
+
+The results of parallel calls are blocks of one user's message, before anything else in it.  Thought goes back with its
+signature and in its place, or not at all: a block without one is refused.  So are texts of blanks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.adapter import Adapter, JSONObject
+from streamparse.adapters.content import read_blocks, result_of, shown, spoken
+from streamparse.adapters.definitions import Declared
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.values import present, read_call, string
+from streamparse.response import ToolCall
+from streamparse.tools import ToolResult
+
+__all__ = ["Anthropic"]
+
+_CHOICES = ("anyOf", "oneOf", "allOf")
+_KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction")
+_USER_KINDS = ("document", "search_result")
+_OF_THE_TURN = ("stop_sequence", "stop_details", "container", "context_management")
+"""Items that tell how a turn went; no message has a place for them."""
+
+
+class Anthropic(Adapter):
+    """The Messages API."""
+
+    name = "anthropic"
+    dialect = "anthropic-invoke"
+    names = Names(r"[a-zA-Z0-9_-]{1,64}")
+    ids = Ids(r"[a-zA-Z0-9_-]+", 128)
+    system_apart = True
+
+    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
+        tool, schema = declared.tool, declared.parameters
+        for keyword in _CHOICES:
+            if keyword in schema:
+                lost.append(Loss(tool.name, "", keyword, "kept, but refused at the top of a schema"))
+        fields = present(name=tool.name, description=tool.description)
+        return {**fields, "input_schema": schema, **({"strict": True} if declared.strict else {})}
+
+    def format_call(self, call: ToolCall) -> JSONObject:
+        return {"type": "tool_use", "id": self.ids.fit(call.id), "name": call.name, "input": call.arguments}
+
+    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
+        return read_call(string(written, "name"), written.get("input"), string(written, "id"))
+
+    def format_result(self, result: ToolResult) -> JSONObject:
+        block: JSONObject = {"type": "tool_result", "tool_use_id": self.ids.fit(result.call_id)}
+        if result.error is not None:
+            return {**block, "content": result.error, "is_error": True}
+        parts = shown(result)
+        seen = any(isinstance(part, Image) for part in parts)
+        return {**block, "content": [_visible(part) for part in parts] if seen else spoken(result)}
+
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        failed = written.get("is_error") is True
+        return result_of(string(written, "tool_use_id"), "", read_blocks(written.get("content")), failed)
+
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        if turn.role == "assistant":
+            return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
+        blocks = [self.format_result(result) for result in turn.results]
+        others = [part for part in turn.parts if not isinstance(part, ToolResult)]
+        if not blocks and len(others) == 1 and isinstance(others[0], Text):
+            return [{"role": "user", "content": others[0].text}]
+        blocks += [block for part in others if (block := _told(part, lost)) is not None]
+        return [{"role": "user", "content": blocks}]
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        parts = [part for block in _blocks(message.get("content")) for part in self._read(block)]
+        return Turn("assistant" if string(message, "role") == "assistant" else "user", parts)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+        """The blocks of the assistant: a signature ends the thought before it, a citation belongs to the text."""
+        blocks: list[JSONObject] = []
+        thought = ""
+        for part in parts:
+            match part:
+                case Thought():
+                    thought += part.text
+                case Item(kind="signature"):
+                    blocks.append({"type": "thinking", "thinking": thought, "signature": part.data})
+                    thought = ""
+                case Item(kind="citations_delta"):
+                    _cite(blocks, part.data)
+                case Text() if part.text.strip():
+                    blocks.append({"type": "text", "text": part.text})
+                case ToolCall():
+                    blocks.append(self.format_call(part))
+                case Item() if _is_ours(part):
+                    blocks.append(part.data)
+                case Item() if part.kind not in _OF_THE_TURN:
+                    lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
+        if thought:
+            lost.append(Loss("assistant", "", "thought", "dropped: it has no signature"))
+        return blocks
+
+    def _read(self, block: Mapping[str, Any]) -> list[Part]:
+        match string(block, "type"):
+            case "tool_use":
+                return [self.read_call(block)]
+            case "tool_result":
+                return [self.read_result(block)]
+            case "thinking":
+                thought, signature = string(block, "thinking"), string(block, "signature")
+                return [Thought(thought), *([Item("signature", signature)] if signature else [])]
+            case "text":
+                citations = block.get("citations")
+                cited = citations if isinstance(citations, list) else []
+                return [Text(string(block, "text")), *(Item("citations_delta", each) for each in cited)]
+            case _:
+                return read_blocks([block])
+
+
+def _blocks(content: Any) -> list[Mapping[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, (list, tuple)) else []
+
+
+def _visible(part: Text | Image) -> JSONObject:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    if part.url:
+        return {"type": "image", "source": {"type": "url", "url": part.url}}
+    return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": part.data}}
+
+
+def _told(part: Part, lost: list[Loss]) -> JSONObject | None:
+    """A block of the user."""
+    if isinstance(part, Image) or (isinstance(part, Text) and part.text.strip()):
+        return _visible(part)
+    if isinstance(part, Item) and part.kind in _USER_KINDS:
+        return dict(part.data)
+    if isinstance(part, Item):
+        lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
+    return None
+
+
+def _cite(blocks: list[JSONObject], citation: Any) -> None:
+    """Add a citation to the text before it."""
+    if blocks and blocks[-1]["type"] == "text":
+        blocks[-1] = {**blocks[-1], "citations": [*blocks[-1].get("citations", []), citation]}
+
+
+def _is_ours(item: Item) -> bool:
+    named = item.kind in _KINDS or item.kind.endswith("_tool_result")
+    return named and isinstance(item.data, dict) and item.data.get("type") == item.kind

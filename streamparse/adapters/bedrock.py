@@ -1,0 +1,150 @@
+"""Amazon Bedrock's Converse.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+
+The results of parallel calls are blocks of one user's message, each with its `status`.  A result that is an object is
+sent as one, anything else as text.  Bytes (pictures, redacted thought) are base64, as on the wire; boto3 wants them
+decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.adapter import Adapter, JSONObject
+from streamparse.adapters.content import note, result_of, shown
+from streamparse.adapters.definitions import Declared
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.values import mappings, present, read_call, string
+from streamparse.response import ToolCall
+from streamparse.tools import ToolResult
+
+__all__ = ["Bedrock"]
+
+_OF_THE_TURN = ("metrics", "trace", "additionalModelResponseFields")
+_OURS = ("citationsContent", "toolResult")
+
+
+class Bedrock(Adapter):
+    """The Converse API; `format_tools` gives the `tools` of its `toolConfig`."""
+
+    name = "bedrock"
+    dialect = "anthropic-invoke"
+    names = Names(r"[a-zA-Z0-9_-]{1,64}")
+    ids = Ids(r"[a-zA-Z0-9_-]+", 64)
+    system_apart = True
+
+    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+        fields = present(name=declared.tool.name, description=declared.tool.description)
+        strict = {"strict": True} if declared.strict else {}
+        return {"toolSpec": {**fields, "inputSchema": {"json": declared.parameters}, **strict}}
+
+    def format_call(self, call: ToolCall) -> JSONObject:
+        return {"toolUse": {"toolUseId": self.ids.fit(call.id), "name": call.name, "input": call.arguments}}
+
+    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
+        use = written.get("toolUse")
+        arguments = use.get("input") if isinstance(use, Mapping) else None
+        return read_call(string(use, "name"), arguments, string(use, "toolUseId"))
+
+    def format_result(self, result: ToolResult) -> JSONObject:
+        status = "success" if result.error is None else "error"
+        fields = {"toolUseId": self.ids.fit(result.call_id), "content": _content(result), "status": status}
+        return {"toolResult": fields}
+
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        inner = written.get("toolResult")
+        result = inner if isinstance(inner, Mapping) else {}
+        id, blocks = string(result, "toolUseId"), mappings(result.get("content"))
+        failed = string(result, "status") == "error"
+        if len(blocks) == 1 and "json" in blocks[0] and not failed:
+            return ToolResult(id, "", blocks[0]["json"])
+        return result_of(id, "", [part for block in blocks for part in _read(block)], failed)
+
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        if turn.role == "assistant":
+            return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
+        blocks = [self.format_result(result) for result in turn.results]
+        for part in turn.parts:
+            if isinstance(part, (Text, Image)):
+                blocks.append(_visible(part))
+            elif isinstance(part, Item):
+                lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
+        return [{"role": "user", "content": blocks}]
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        parts: list[Part] = []
+        for block in mappings(message.get("content")):
+            if "toolUse" in block:
+                parts.append(self.read_call(block))
+            elif "toolResult" in block and string(message, "role") != "assistant":
+                parts.append(self.read_result(block))
+            else:
+                parts += _read(block)
+        return Turn("assistant" if string(message, "role") == "assistant" else "user", parts)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+        blocks: list[JSONObject] = []
+        thought = ""
+        for part in parts:
+            match part:
+                case Thought():
+                    thought += part.text
+                case Item(kind="signature"):
+                    blocks.append(_reasoning({"text": thought, "signature": part.data}))
+                    thought = ""
+                case Item(kind="redactedContent"):
+                    blocks.append({"reasoningContent": {"redactedContent": part.data}})
+                case Text() if part.text.strip():
+                    blocks.append({"text": part.text})
+                case ToolCall():
+                    blocks.append(self.format_call(part))
+                case Item() if part.kind in _OURS:
+                    blocks.append({part.kind: part.data})
+                case Item() if part.kind not in _OF_THE_TURN:
+                    lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
+        # Models that sign nothing (DeepSeek, gpt-oss) take their thought back as it came.
+        return blocks if not thought else [_reasoning({"text": thought}), *blocks]
+
+
+def _reasoning(text: JSONObject) -> JSONObject:
+    return {"reasoningContent": {"reasoningText": text}}
+
+
+def _content(result: ToolResult) -> list[JSONObject]:
+    if result.error is not None:
+        return [{"text": result.error}]
+    if isinstance(result.result, dict):
+        return [{"json": result.result}]
+    return [_visible(part) for part in shown(result) if part != Text("")]  # blank text is refused
+
+
+def _visible(part: Text | Image) -> JSONObject:
+    if isinstance(part, Text):
+        return {"text": part.text}
+    if part.url:
+        return {"text": note(part)}
+    return {"image": {"format": part.media_type.removeprefix("image/"), "source": {"bytes": part.data}}}
+
+
+def _read(block: Mapping[str, Any]) -> list[Part]:
+    """Text, a picture, thought with its signature, or something that only Bedrock knows."""
+    if isinstance(block.get("text"), str):
+        return [Text(block["text"])]
+    if data := string(block, "image", "source", "bytes"):
+        return [Image(data, "image/" + string(block, "image", "format"))]
+    if "reasoningContent" in block:
+        thought = block["reasoningContent"]
+        text, signature = string(thought, "reasoningText", "text"), string(thought, "reasoningText", "signature")
+        redacted = string(thought, "redactedContent")
+        return [
+            *([Thought(text)] if text else []),
+            *([Item("signature", signature)] if signature else []),
+            *([Item("redactedContent", redacted)] if redacted else []),
+        ]
+    return [Item(kind, value) for kind, value in block.items()]

@@ -1,0 +1,63 @@
+"""Cohere's chat, version 2.
+
+https://docs.cohere.com/v2/docs/tool-use-overview
+
+A result is one `tool` message that holds a document, each an object.  The plan that came with calls goes back beside
+them, and takes the place of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.adapter import JSONObject
+from streamparse.adapters.content import shown
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.openai import OpenAI
+from streamparse.adapters.parts import Image, Item, Part, Thought, Turn
+from streamparse.adapters.rules import ANY, Names
+from streamparse.adapters.values import mappings, present, string, unwrapped, wrapped
+from streamparse.tools import ToolResult
+
+__all__ = ["Cohere"]
+
+
+class Cohere(OpenAI):
+    """The chat of Cohere."""
+
+    name = "cohere"
+    dialect = "cohere-action"
+    names = Names(r"[a-zA-Z_][a-zA-Z0-9_]*")
+    ids = ANY
+
+    def format_result(self, result: ToolResult) -> JSONObject:
+        seen = result.error is None and any(isinstance(part, Image) for part in shown(result))
+        data = {"output": super().format_result(result)["content"]} if seen else wrapped(result.result, result.error)
+        document = {"type": "document", "document": {"data": data}}
+        return {"role": "tool", "tool_call_id": result.call_id, "content": [document]}
+
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        documents = [block["document"] for block in mappings(written.get("content")) if "document" in block]
+        if not documents or not isinstance(documents[0], Mapping):
+            return super().read_result(written)
+        value, error = unwrapped(documents[0].get("data"))
+        return ToolResult(string(written, "tool_call_id"), "", value, error)
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        turn = super().read_message(message)
+        plan = string(message, "tool_plan")
+        return Turn(turn.role, [Item("tool_plan", plan), *turn.parts]) if plan else turn
+
+    def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
+        return [Thought(text) for block in mappings(message.get("content")) if (text := string(block, "thinking"))]
+
+    def takes(self, item: Item) -> bool:
+        return item.kind in ("tool_plan", "citation")
+
+    def assistant(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        plan = "".join(str(part.data) for part in turn.parts if isinstance(part, Item) and part.kind == "tool_plan")
+        thought = [{"type": "thinking", "thinking": turn.thought}] if turn.thought else []
+        content = [*thought, {"type": "text", "text": turn.text}] if thought and turn.text else thought or turn.text
+        calls = self.format_calls(turn.calls)
+        return {"role": "assistant", **present(tool_plan=plan, content=content, tool_calls=calls)}

@@ -1,0 +1,188 @@
+"""Gemini's `generateContent`.
+
+https://ai.google.dev/api/caching#Content, https://ai.google.dev/gemini-api/docs/thought-signatures
+
+A tool's schema may be said in two ways: as `parameters`, in a subset of OpenAPI 3.0, or as `parametersJsonSchema`, in
+JSON Schema.  The first is understood by every version, by Vertex AI and by relays, the second loses nothing.  So
+`Gemini` takes the first where it says the same, word by word when it is read again, and else the second.
+`GeminiOpenAPI` always takes the first, for servers that know no other, and tells what is lost.
+
+Results are parts of one content, each an object: `{"output": ...}` unless it is one already, or `{"error": ...}`.
+A thought signature goes back on the very call it came with, and else on the text before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.adapter import Adapter, JSONObject
+from streamparse.adapters.content import result_of, shown
+from streamparse.adapters.definitions import Declared, rooted
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.rules import Names
+from streamparse.adapters.schema import openapi
+from streamparse.adapters.values import mappings, present, read_call, string, unwrapped, wrapped
+from streamparse.response import ToolCall
+from streamparse.tools import ToolResult, Toolset
+
+__all__ = ["Gemini", "GeminiOpenAPI"]
+
+_OURS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
+_OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+_SIGNATURE = "thought_signature"
+
+
+class Gemini(Adapter):
+    """The Gemini API, and Vertex AI."""
+
+    name = "gemini"
+    names = Names(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+    system_apart = True
+
+    def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
+        declarations = super().write_tools(tools, lost)
+        return [{"functionDeclarations": declarations}] if declarations else []
+
+    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+        tool, schema = declared.tool, declared.parameters
+        fields = present(name=tool.name, description=tool.description)
+        written = {**fields, **_parameters(openapi(schema, tool.name, []))}
+        return written if _says(written, schema) else {**fields, "parametersJsonSchema": schema}
+
+    def format_call(self, call: ToolCall) -> JSONObject:
+        return {"functionCall": {**present(id=call.id), "name": call.name, "args": call.arguments}}
+
+    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
+        call = written.get("functionCall")
+        arguments = call.get("args") if isinstance(call, Mapping) else None
+        return read_call(string(call, "name"), arguments or {}, string(call, "id"))
+
+    def format_result(self, result: ToolResult) -> JSONObject:
+        images = [part for part in shown(result) if isinstance(part, Image)] if result.error is None else []
+        fields = {**present(id=result.call_id), "name": result.tool_name}
+        if not images:
+            return {"functionResponse": {**fields, "response": wrapped(result.result, result.error)}}
+        text = "".join(part.text for part in shown(result) if isinstance(part, Text))
+        return {
+            "functionResponse": {**fields, "response": {"output": text}, "parts": [_picture(each) for each in images]}
+        }
+
+    def read_result(self, written: Mapping[str, Any]) -> ToolResult:
+        inner = written.get("functionResponse")
+        response = inner if isinstance(inner, Mapping) else {}
+        id, name = string(response, "id"), string(response, "name")
+        value, error = unwrapped(response.get("response"))
+        images = [part for each in mappings(response.get("parts")) if isinstance(part := _read(each), Image)]
+        if images:
+            return result_of(id, name, [*([Text(value)] if isinstance(value, str) and value else []), *images])
+        return ToolResult(id, name, value, error)
+
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        if turn.role == "assistant":
+            return [{"role": "model", "parts": self._answer(turn.parts, lost)}]
+        parts = [self.format_result(result) for result in turn.results]
+        for part in turn.parts:
+            if isinstance(part, Text):
+                parts.append({"text": part.text})
+            elif isinstance(part, Image):
+                parts.append(_picture(part))
+            elif isinstance(part, Item):
+                lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
+        return [{"role": "user", "parts": parts}]
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        role = "assistant" if string(message, "role") == "model" else "user"
+        parts: list[Part] = []
+        for written in mappings(message.get("parts")):
+            number = sum(isinstance(part, ToolCall) for part in parts)
+            parts += self._read_part(written, number)
+        return Turn("assistant" if role == "assistant" else "user", parts)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+        written: list[JSONObject] = []
+        calls: dict[int | None, JSONObject] = {}
+        for part in parts:
+            match part:
+                case Thought():
+                    written.append({"text": part.text, "thought": True})
+                case Text():
+                    written.append({"text": part.text})
+                case ToolCall():
+                    calls[part.index] = self.format_call(part)
+                    written.append(calls[part.index])
+                case Item(kind="thought_signature"):
+                    _sign(written, calls.get(part.index), part)
+                case Item() if part.kind in _OURS:
+                    written.append({part.kind: part.data})
+                case Item() if part.kind not in _OF_THE_TURN:
+                    lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
+        return written
+
+    def _read_part(self, written: Mapping[str, Any], number: int) -> list[Part]:
+        """A part, and its signature; `number` is that of the next call."""
+        signature = string(written, "thoughtSignature")
+        index = number if "functionCall" in written else None
+        signed: list[Part] = [Item(_SIGNATURE, signature, index)] if signature else []
+        if "functionCall" in written:
+            call = self.read_call(written)
+            return [ToolCall(call.name, call.arguments, call.id, raw=call.raw, index=number), *signed]
+        if "functionResponse" in written:
+            return [self.read_result(written)]
+        part = _read(written)
+        return [*([part] if part is not None else []), *signed]
+
+
+class GeminiOpenAPI(Gemini):
+    """The Gemini API of servers that know no JSON Schema."""
+
+    name = "gemini-openapi"
+
+    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
+        tool = declared.tool
+        fields = present(name=tool.name, description=tool.description)
+        return {**fields, **_parameters(openapi(declared.parameters, tool.name, lost))}
+
+
+def _parameters(schema: JSONObject) -> JSONObject:
+    """A function without parameters is one without a schema: an object of nothing is refused."""
+    return {"parameters": schema} if schema.get("properties") else {}
+
+
+def _says(written: JSONObject, schema: JSONObject) -> bool:
+    """Whether a declaration is read as this very schema."""
+    (tool,) = Toolset.of([{"functionDeclarations": [written]}]).values()
+    return rooted(tool.parameters) == schema
+
+
+def _picture(image: Image) -> JSONObject:
+    if image.url:
+        return {"fileData": {"fileUri": image.url}}
+    return {"inlineData": {"mimeType": image.media_type, "data": image.data}}
+
+
+def _read(written: Mapping[str, Any]) -> Part | None:
+    """Text, thought, a picture, or something that only Gemini knows."""
+    if isinstance(written.get("text"), str):
+        text = written["text"]
+        return None if not text else Thought(text) if written.get("thought") is True else Text(text)
+    if string(written, "inlineData", "mimeType").startswith("image/"):
+        return Image(string(written, "inlineData", "data"), string(written, "inlineData", "mimeType"))
+    if string(written, "fileData", "fileUri"):
+        return Image(url=string(written, "fileData", "fileUri"))
+    return next((Item(kind, written[kind]) for kind in _OURS if kind in written), None)
+
+
+def _sign(written: list[JSONObject], call: JSONObject | None, item: Item) -> None:
+    """Put a signature where it came: on its call, else on the text before it, else on an empty one."""
+    part = call
+    if part is None and item.index is None and written:
+        last = written[-1]
+        part = last if "text" in last and "thought" not in last and "thoughtSignature" not in last else None
+    if part is None:
+        part = {"text": ""}
+        written.append(part)
+    part["thoughtSignature"] = item.data

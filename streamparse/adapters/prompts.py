@@ -1,0 +1,119 @@
+"""Prompts that teach a model the tools where the server does not: what is asked for is what is parsed.
+
+The example in a prompt is a call of the first tool with values of the right types, written in the dialect itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from streamparse.adapters.definitions import declare
+from streamparse.adapters.markup import MARKUPS, Markup
+from streamparse.adapters.schema import inlined
+from streamparse.adapters.values import compact, present
+from streamparse.response import ToolCall
+from streamparse.tools import Tool
+
+__all__ = ["PROMPTS", "Prompt", "example_call", "format_calls_as_text", "format_system_prompt"]
+
+_TEXT = """\
+You can call tools. Each line between the tags declares one of them, with the JSON Schema of its arguments:
+
+<tools>
+{tools}
+</tools>
+
+To call a tool, write the call in exactly this form, which shows a call of {name}:
+
+{example}
+
+{rule}Call only the tools above, with the arguments that their schemas ask for. The result comes with the next message.
+If no tool is of use, answer without one."""
+
+
+_PLAIN: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "null": None}
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """The prompt of one dialect."""
+
+    markup: Markup
+
+    def write(self, tools: Iterable[Any]) -> str:
+        """The text for tools of any kind; "" for none."""
+        known = [declared.tool for declared in declare(tools)]
+        if not known:
+            return ""
+        example = self.markup.write([example_call(known[0])])
+        rule = f"{self.markup.rule} " if self.markup.rule else ""
+        return _TEXT.format(tools="\n".join(map(_line, known)), name=known[0].name, example=example, rule=rule)
+
+
+PROMPTS: dict[str, Prompt] = {name: Prompt(markup) for name, markup in MARKUPS.items()}
+"""The prompts, by the name of the dialect that reads what they ask for."""
+
+
+def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
+    """The text that tells a model of tools and of how to call them in a dialect; "" without tools.
+
+    Raises ValueError for a dialect that has no prompt.
+    """
+    return _prompt(dialect).write(tools)
+
+
+def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes") -> str:
+    """Calls as a model would have written them in a dialect: for the history of a model without native tools.
+
+    Raises ValueError for a dialect that has no prompt.
+    """
+    return _prompt(dialect).markup.write(calls)
+
+
+def _prompt(dialect: str) -> Prompt:
+    if dialect not in PROMPTS:
+        raise ValueError(f"no prompt for the dialect {dialect!r}; known are: {', '.join(PROMPTS)}")
+    return PROMPTS[dialect]
+
+
+def _line(tool: Tool) -> str:
+    return compact({**present(name=tool.name, description=tool.description), "parameters": tool.parameters})
+
+
+def example_call(tool: Tool) -> ToolCall:
+    """A call of a tool with its required arguments, or else its first one."""
+    schema = inlined(tool.parameters, tool.name, [])
+    properties = schema.get("properties")
+    return ToolCall(tool.name, _members(schema, properties if isinstance(properties, dict) else {}))
+
+
+def _members(schema: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    required = schema.get("required")
+    names = [name for name in properties if isinstance(required, list) and name in required] or list(properties)[:1]
+    return {name: _sample(properties[name]) for name in names}
+
+
+def _sample(schema: Any) -> Any:
+    """A value that fits a schema, as far as its type tells."""
+    if not isinstance(schema, dict):
+        return "text"
+    given = [*(schema.get(key) or () for key in ("examples", "enum"))]
+    chosen = next((options[0] for options in given if isinstance(options, list) and options), schema.get("const"))
+    if chosen is not None:
+        return chosen
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list) and choices:
+        return _sample(choices[0])
+    return _sample_of(schema, schema.get("type"))
+
+
+def _sample_of(schema: dict[str, Any], kind: Any) -> Any:
+    kind = str(kind[0] if isinstance(kind, list) and kind else kind)
+    if kind == "array":
+        return [_sample(schema.get("items"))]
+    if kind == "object":
+        properties = schema.get("properties")
+        return _members(schema, properties if isinstance(properties, dict) else {})
+    return schema.get("minimum", _PLAIN[kind]) if kind in ("integer", "number") else _PLAIN.get(kind, "text")

@@ -1,0 +1,40 @@
+"""Whole requests, from one provider's words into another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from streamparse.adapters.loss import Loss, Translation
+from streamparse.adapters.requests.anthropic import read_anthropic, write_anthropic
+from streamparse.adapters.requests.ollama import read_ollama, write_ollama
+from streamparse.adapters.requests.openai import read_openai, write_openai
+from streamparse.adapters.requests.request import Choice, Request
+
+__all__ = ["READERS", "REQUEST_WRITERS", "Choice", "Request", "translate_request"]
+
+READERS: dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]] = {
+    "openai": read_openai,
+    "anthropic": read_anthropic,
+    "ollama": read_ollama,
+}
+REQUEST_WRITERS: dict[str, Callable[[Request, list[Loss]], dict[str, Any]]] = {
+    "openai": write_openai,
+    "anthropic": write_anthropic,
+    "ollama": write_ollama,
+}
+
+
+def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
+    """Write one provider's request as another takes it, and tell what is lost; to its own provider it stays as it is.
+
+    Raises ValueError for a provider whose requests are not known; a request never raises.
+    """
+    for provider in (source, target):
+        if provider not in READERS:
+            raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(READERS)}")
+    if source == target:
+        return Translation(dict(request), [])
+    lost: list[Loss] = []
+    written = REQUEST_WRITERS[target](READERS[source](request, lost), lost)
+    return Translation(written, list(dict.fromkeys(lost)))

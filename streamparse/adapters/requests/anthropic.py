@@ -1,0 +1,129 @@
+"""Requests for Anthropic Messages.
+
+https://docs.anthropic.com/en/api/messages
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamparse.adapters.content import read_blocks
+from streamparse.adapters.definitions import read_declared
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Text, Turn
+from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread
+from streamparse.adapters.table import ADAPTERS
+from streamparse.adapters.values import mappings, present, string
+
+__all__ = ["DEFAULT_MAX_TOKENS", "read_anthropic", "write_anthropic"]
+
+DEFAULT_MAX_TOKENS = 4096
+"""What stands for a limit that was not set: this API wants one."""
+
+_READ = (
+    "model", "messages", "system", "tools", "tool_choice", "max_tokens", "stop_sequences", "stream", "output_config",
+    "thinking", *SAMPLING,
+)  # fmt: skip
+_SAMPLING = ("temperature", "top_p", "top_k")
+_MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required", "none": "none"}
+
+
+def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+    """Read a request for Messages."""
+    drop_unread(request, _READ, lost)
+    lost += _unkept(request)
+    parts = read_blocks(request.get("system"))
+    think = string(request, "thinking", "type")
+    return Request(
+        model=string(request, "model"),
+        turns=[
+            *([Turn("system", parts)] if parts else []),
+            *ADAPTERS["anthropic"].read_messages(request.get("messages")),
+        ],
+        tools=read_declared(request.get("tools"), lost),
+        choice=_choice(request.get("tool_choice")),
+        max_tokens=request.get("max_tokens"),
+        stop=list(request.get("stop_sequences") or ()),
+        sampling=chosen(request, SAMPLING),
+        stream=request.get("stream") is True,
+        schema=_schema(request.get("output_config")),
+        think=think != "disabled" if think else None,
+    )
+
+
+def _unkept(request: Mapping[str, Any]) -> Iterator[Loss]:
+    """The marks of caching on blocks, which no other provider has; those on tools are told where these are read."""
+    contents = [request.get("system"), *(message.get("content") for message in mappings(request.get("messages")))]
+    if any("cache_control" in block for content in contents for block in mappings(content)):
+        yield Loss("messages", "", "cache_control", "dropped: no setting elsewhere")
+
+
+def _choice(choice: Any) -> Choice:
+    serial = choice.get("disable_parallel_tool_use") if isinstance(choice, Mapping) else None
+    parallel = not serial if isinstance(serial, bool) else None
+    return Choice(_MODES.get(string(choice, "type")), string(choice, "name"), parallel)
+
+
+def _schema(config: Any) -> dict[str, Any] | None:
+    wanted = config.get("format") if isinstance(config, Mapping) else None
+    schema = wanted.get("schema") if isinstance(wanted, Mapping) else None
+    return dict(schema) if isinstance(schema, Mapping) else None
+
+
+def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for Messages."""
+    adapter = ADAPTERS["anthropic"]
+    turns = [turn for turn in request.turns if turn.role != "system"]
+    written = {"model": request.model, "max_tokens": _limit(request, lost), **_system(request, lost)}
+    written["messages"] = adapter.write_messages(turns, lost)
+    written |= present(tools=adapter.write_tools(request.tools, lost), stop_sequences=request.stop)
+    written |= present(stream=True if request.stream else None, tool_choice=_written_choice(request))
+    written |= chosen(_cooled(request.sampling, lost), _SAMPLING)
+    drop_unread(request.sampling, _SAMPLING, lost)
+    if request.schema:
+        written["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+    elif request.schema is not None:
+        lost.append(Loss("request", "", "response_format", "dropped: JSON needs a schema here"))
+    if request.think:
+        lost.append(Loss("request", "", "thinking", "dropped: it needs a budget"))
+    return written
+
+
+def _limit(request: Request, lost: list[Loss]) -> int:
+    if request.max_tokens is None:
+        lost.append(Loss("request", "", "max_tokens", f"set to {DEFAULT_MAX_TOKENS}: it is required"))
+    return request.max_tokens or DEFAULT_MAX_TOKENS
+
+
+def _cooled(sampling: dict[str, Any], lost: list[Loss]) -> dict[str, Any]:
+    """Temperatures reach to 1 here, elsewhere to 2."""
+    temperature = sampling.get("temperature")
+    if not isinstance(temperature, (int, float)) or temperature <= 1:
+        return sampling
+    lost.append(Loss("request", "", "temperature", "lowered to 1: more is refused"))
+    return {**sampling, "temperature": 1}
+
+
+def _system(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """The system's turns, wherever they stood: here they stand before all messages."""
+    texts: list[str] = []
+    talked = False
+    for number, turn in enumerate(request.turns):
+        talked = talked or turn.role != "system"
+        if turn.role != "system":
+            continue
+        texts.append("\n\n".join(part.text for part in turn.parts if isinstance(part, Text)))
+        if talked:
+            lost.append(Loss(f"messages[{number}]", "", "system", "moved before all messages"))
+    return present(system="\n\n".join(texts))
+
+
+def _written_choice(request: Request) -> dict[str, Any] | None:
+    choice = request.choice
+    if not request.tools or (choice.mode is None and choice.parallel is None):
+        return None
+    names = {"auto": "auto", "none": "none", "required": "tool" if choice.name else "any"}
+    written = present(type=names[choice.mode or "auto"], name=choice.name)
+    serial = choice.parallel is not None and choice.mode != "none"
+    return {**written, "disable_parallel_tool_use": not choice.parallel} if serial else written

@@ -1,0 +1,39 @@
+"""Dialects of one's own, beside those of the table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.table import DIALECTS
+from streamparse.plugins import find, group
+
+__all__ = ["find_dialect", "register_dialect"]
+
+_GROUP: Final = "streamparse.dialects"
+
+
+def register_dialect(name: str, dialect: Dialect) -> None:
+    """Add a dialect to `DIALECTS`: by its name, and for parsers made from now on with "auto".
+
+    Raises TypeError for what is no dialect, ValueError if its name is taken or another one, or if it has no openers,
+    and the error of `regex` if `follows` is no pattern.
+    """
+    if not isinstance(dialect, Dialect):
+        raise TypeError(f"a dialect must be a Dialect, got {dialect!r}")
+    if dialect.name != name or not name:
+        raise ValueError(f"the dialect {name!r} calls itself {dialect.name!r}")
+    if name in DIALECTS or name in ("auto", "reasoning"):
+        raise ValueError(f"there is a dialect {name!r} already")
+    if not dialect.openers:
+        raise ValueError(f"the dialect {name!r} has no openers")
+    dialect.probe.fullmatch("")
+    DIALECTS[name] = dialect
+
+
+def find_dialect(name: str) -> bool:
+    """Whether an installed distribution offers a dialect of this name, which is now in `DIALECTS`."""
+    return find(_GROUP, name)
+
+
+group(_GROUP, register_dialect)

@@ -1,0 +1,30 @@
+"""What is known of providers and models, and how to speak with each."""
+
+from __future__ import annotations
+
+from streamparse.negotiate.capabilities import Capabilities, capabilities_of, family_of, known_providers, provider_of
+from streamparse.negotiate.learner import CapabilityLearner, Figures, outcomes_of
+from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
+from streamparse.negotiate.profiles import Configuration, ConfigurationError, Profile, ToolSettings
+from streamparse.negotiate.stores import JSONFile, Record, SQLiteFile, Store
+
+__all__ = [
+    "Capabilities",
+    "CapabilityLearner",
+    "Configuration",
+    "ConfigurationError",
+    "Figures",
+    "FormatNegotiator",
+    "JSONFile",
+    "NegotiatedFormat",
+    "Profile",
+    "Record",
+    "SQLiteFile",
+    "Store",
+    "ToolSettings",
+    "capabilities_of",
+    "family_of",
+    "known_providers",
+    "outcomes_of",
+    "provider_of",
+]

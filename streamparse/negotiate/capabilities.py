@@ -1,0 +1,105 @@
+"""What is known of providers and of families of models: the table `capabilities.toml`, each row with its source."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypeAlias
+
+import msgspec
+
+__all__ = ["Capabilities", "Family", "Provider", "capabilities_of", "family_of", "known_providers", "provider_of"]
+
+Streamed: TypeAlias = Literal["pieces", "whole"]
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a model on a server can do; None is not known."""
+
+    native_tools: bool | None = None
+    """Whether the request takes tools, and calls come in fields of their own."""
+    parallel_calls: bool | None = None
+    streamed_arguments: Streamed | None = None
+    """Whether a call's arguments come in pieces as they are written, or whole."""
+    json_schema: bool | None = None
+    """Whether an answer can be bound to a JSON Schema."""
+    json_object: bool | None = None
+    tool_choice: tuple[Literal["auto", "none", "required", "named"], ...] | None = None
+    max_tools: int | None = None
+    max_calls: int | None = None
+    """The largest number of calls in one answer."""
+    dialects: tuple[str, ...] = ()
+    """The formats in which calls are known to come as text."""
+    quirks: tuple[str, ...] = ()
+    source: str = ""
+    """Where this was read: an address, or files of this project."""
+
+    def over(self, other: Capabilities) -> Capabilities:
+        """Return what is known here, and where nothing is, what is known there."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        kept = {name: value if value not in (None, (), "") else getattr(other, name) for name, value in fields.items()}
+        kept["quirks"] = tuple(dict.fromkeys((*self.quirks, *other.quirks)))
+        kept["source"] = "; ".join(dict.fromkeys(each for each in (self.source, other.source) if each))
+        return Capabilities(**kept)
+
+
+class Provider(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A provider or server: what it can do, its wire, and the adapter that writes for it."""
+
+    wire: str
+    adapter: str
+    aliases: tuple[str, ...] = ()
+
+
+class Family(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A family of models, by patterns of their names."""
+
+    models: tuple[str, ...]
+
+
+class _Table(msgspec.Struct, frozen=True):
+    providers: dict[str, Provider]
+    families: dict[str, Family]
+
+
+@cache
+def _table() -> _Table:
+    text = (files(__package__) / "capabilities.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Table)
+
+
+@cache
+def _providers_by_name() -> dict[str, tuple[str, Provider]]:
+    rows = _table().providers.items()
+    return {word: (name, row) for name, row in rows for word in (name, *row.aliases)}
+
+
+def known_providers() -> dict[str, Provider]:
+    """The providers of the table, by name."""
+    return dict(_table().providers)
+
+
+def provider_of(name: str) -> tuple[str, Provider] | None:
+    """Find a provider by its name or one of its other names, in any case of letters."""
+    return _providers_by_name().get(name.strip().lower().replace("_", "-"))
+
+
+def family_of(model: str) -> tuple[str, Family] | None:
+    """Find the family of a model by its name: `Qwen/Qwen3-Coder-30B`, `qwen3-coder:30b` and the like."""
+    bare = model.strip().lower().rpartition("/")[2].replace("_", "-")
+    rows = _table().families.items()
+    return next(((name, row) for name, row in rows if any(fnmatchcase(bare, each) for each in row.models)), None)
+
+
+def capabilities_of(provider: str | None = None, model: str | None = None) -> Capabilities:
+    """What is known of a model on a server; of the model first, where both say something."""
+    of_family = family_of(model) if model else None
+    of_provider = provider_of(provider) if provider else None
+    known = Capabilities()
+    for found in (of_provider, of_family):
+        if found is not None:
+            row = found[1]
+            known = Capabilities(**{name: getattr(row, name) for name in Capabilities.__struct_fields__}).over(known)
+    return known

@@ -1,0 +1,159 @@
+"""Picks how to speak with a model: from the user's configuration, then the model, then the provider's defaults."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from streamparse.adapters import ADAPTERS
+from streamparse.dialects import DIALECTS
+from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
+from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
+from streamparse.negotiate.profiles import Configuration, Profile
+from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
+
+__all__ = ["FormatNegotiator", "NegotiatedFormat"]
+
+ENOUGH_CALLS = 5
+"""So many calls say something of a format."""
+TOO_FEW_GOOD = 0.5
+GENERAL = Provider(wire="auto", adapter="openai", source="the general rules: most servers take what OpenAI takes")
+"""An unknown server."""
+
+
+class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """How to speak with one model on one server (`protocols.ToolFormat`)."""
+
+    name: str
+    """The profile's name, or the provider's, or "general"."""
+    wire: str
+    dialects: tuple[str, ...] | Literal["auto"]
+    reasoning: Literal["auto", "open", "closed"]
+    tools_in: Literal["request", "prompt"]
+    """Where the tools are declared: in the request's field, or as text in the prompt."""
+    call_parser: str
+    """The name of the parser for whole responses, as `parser_for` and `register_parser` know it."""
+    definitions: ToolDefinitionAdapter
+    results: ToolResultAdapter
+    capabilities: Capabilities
+
+    def parsing(self) -> dict[str, Any]:
+        """The keywords for `StreamParser` and the loops: wire, dialects, reasoning."""
+        return {"wire": self.wire, "dialects": self.dialects, "reasoning": self.reasoning}
+
+
+class FormatNegotiator:
+    """Answers how to speak with a model; each answer is kept until something new is learnt.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self, configuration: Configuration | Mapping[str, Any] | None = None, learner: CapabilityLearner | None = None
+    ) -> None:
+        """Take the configuration, read or as decoded values; raises ConfigurationError."""
+        given = configuration or Configuration()
+        self._configuration = given if isinstance(given, Configuration) else Configuration.of(given)
+        self._learner = learner
+        self._lock = threading.Lock()
+        self._answers: dict[tuple[str | None, str | None, str | None], NegotiatedFormat] = {}
+        self._learnt = -1
+
+    def negotiate(
+        self, provider: str | None = None, model: str | None = None, *, profile: str | None = None
+    ) -> NegotiatedFormat:
+        """Return the format for a model of a provider, or the one that a profile names.
+
+        Raises ValueError for a profile or provider that nobody knows; a model may be any.
+        """
+        key = (provider, model, profile)
+        with self._lock:
+            learnt = self._learner.version if self._learner is not None else 0
+            if learnt != self._learnt:
+                self._answers.clear()
+                self._learnt = learnt
+            if key not in self._answers:
+                self._answers[key] = self._negotiated(*key)
+            return self._answers[key]
+
+    def _negotiated(self, provider: str | None, model: str | None, profile: str | None) -> NegotiatedFormat:
+        name, chosen = self._profile(provider, model, profile)
+        provider = chosen.provider or provider
+        known_as, row = _provider(provider)
+        capabilities = chosen.capabilities.over(capabilities_of(provider, model))
+        figures = self._learner.figures(model) if self._learner is not None and model else {}
+        definitions, results = (
+            ADAPTERS[each or row.adapter] for each in (chosen.tools.definition_format, chosen.tools.result_format)
+        )
+        return NegotiatedFormat(
+            name=name or known_as,
+            wire=chosen.wire or row.wire,
+            dialects=_dialects(chosen, capabilities, figures),
+            reasoning=chosen.reasoning,
+            tools_in="prompt" if _native_fails(capabilities, figures) else "request",
+            call_parser=chosen.tools.call_parser or "composite",
+            definitions=definitions,
+            results=results,
+            capabilities=capabilities,
+        )
+
+    def _profile(self, provider: str | None, model: str | None, name: str | None) -> tuple[str | None, Profile]:
+        """The profile that was named, or else the first that fits, those that name models before the others."""
+        profiles = self._configuration.profiles
+        if name is not None:
+            if name not in profiles:
+                raise ValueError(f"unknown profile {name!r}; known are: {', '.join(profiles) or 'none'}")
+            return name, profiles[name]
+        fitting = [(key, each) for key, each in profiles.items() if _fits(each, provider, model)]
+        fitting.sort(key=lambda pair: not pair[1].models)
+        return fitting[0] if fitting else (None, Profile())
+
+
+def _fits(profile: Profile, provider: str | None, model: str | None) -> bool:
+    """Whether a profile speaks of this; one that names neither a provider nor models must be asked for by name."""
+    if profile.provider is None and not profile.models:
+        return False
+    if profile.provider is not None and _name(profile.provider) != _name(provider):
+        return False
+    return not profile.models or (model is not None and any(fnmatchcase(model, each) for each in profile.models))
+
+
+def _name(provider: str | None) -> str | None:
+    found = provider_of(provider) if provider else None
+    return found[0] if found else provider
+
+
+def _provider(name: str | None) -> tuple[str, Provider]:
+    if name is None:
+        return "general", GENERAL
+    found = provider_of(name)
+    if found is None:
+        raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile")
+    return found
+
+
+def _dialects(
+    profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]
+) -> tuple[str, ...] | Literal["auto"]:
+    """What was configured; else what the model was seen to write and its family is known for; else all."""
+    if profile.dialects is not None:
+        return profile.dialects
+    seen = [name for name, each in figures.items() if name in DIALECTS and _is_good(each)]
+    seen.sort(key=lambda name: -figures[name].calls)
+    return tuple(dict.fromkeys((*seen, *capabilities.dialects))) or "auto"
+
+
+def _is_good(figures: Figures) -> bool:
+    return (figures.rate or 0.0) >= TOO_FEW_GOOD
+
+
+def _native_fails(capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
+    """Whether tools belong into the prompt: the server takes none, or this model's native calls were mostly bad."""
+    if capabilities.native_tools is False:
+        return True
+    native = figures.get(NATIVE)
+    return native is not None and native.calls >= ENOUGH_CALLS and not _is_good(native)

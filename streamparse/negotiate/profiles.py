@@ -1,0 +1,122 @@
+"""Configuration: profiles in TOML, each for a provider or for models of one.
+
+    [profiles.local-coder]
+    provider = "ollama"
+    models = ["qwen3-coder*"]
+    wire = "ollama-chat"
+    dialects = ["qwen3-coder"]
+
+    [profiles.local-coder.tools]
+    definition_format = "ollama"      # an adapter
+    call_parser = "composite"         # a parser of whole responses
+    result_format = "ollama"          # an adapter
+
+Every key may be left out: what it would say then comes from the table of providers.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from streamparse.adapters import ADAPTERS
+from streamparse.dialects import DIALECTS
+from streamparse.negotiate.capabilities import Capabilities, known_providers, provider_of
+from streamparse.wires import WIRES
+
+__all__ = ["Configuration", "ConfigurationError", "Profile", "ToolSettings"]
+
+
+class ConfigurationError(ValueError):
+    """A configuration that cannot be used; the message names the key."""
+
+
+class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How tools are spoken of."""
+
+    definition_format: str | None = None
+    call_parser: str | None = None
+    result_format: str | None = None
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user says of a provider, or of those of its models that fit a pattern of `models`."""
+
+    provider: str | None = None
+    models: tuple[str, ...] = ()
+    wire: str | None = None
+    dialects: tuple[str, ...] | None = None
+    reasoning: Literal["auto", "open", "closed"] = "auto"
+    tools: ToolSettings = ToolSettings()
+    capabilities: Capabilities = Capabilities()
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The profiles by name, in the order of the file."""
+
+    profiles: dict[str, Profile] = {}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Configuration:
+        """Read a TOML file.  Raises OSError, or ConfigurationError that names the file and the key."""
+        try:
+            return cls.loads(Path(path).read_text(encoding="utf-8"))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{os.fspath(path)}: {error}") from error
+
+    @classmethod
+    def loads(cls, text: str) -> Configuration:
+        """Read TOML text.  Raises ConfigurationError."""
+        try:
+            return cls.of(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigurationError(f"not TOML: {error}") from error
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Configuration:
+        """Read decoded values.  Raises ConfigurationError."""
+        try:
+            configuration = msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(_with_dotted_path(str(error), values)) from error
+        for name, profile in configuration.profiles.items():
+            _check_names(f"profiles.{name}", profile)
+        return configuration
+
+
+def _check_names(key: str, profile: Profile) -> None:
+    _check(f"{key}.wire", profile.wire, (*WIRES, "auto"))
+    _check(f"{key}.tools.definition_format", profile.tools.definition_format, ADAPTERS)
+    _check(f"{key}.tools.result_format", profile.tools.result_format, ADAPTERS)
+    for place, names in (
+        ("dialects", profile.dialects or ()),
+        ("capabilities.dialects", profile.capabilities.dialects),
+    ):
+        for number, name in enumerate(names):
+            _check(f"{key}.{place}[{number}]", name, DIALECTS)
+    if profile.provider is not None and provider_of(profile.provider) is None:
+        _check(f"{key}.provider", profile.provider, known_providers())
+
+
+def _check(key: str, value: str | None, known: Iterable[str]) -> None:
+    names = list(known)
+    if value is not None and value not in names:
+        raise ConfigurationError(f"{key}: unknown {value!r}; known are: {', '.join(names)}")
+
+
+def _with_dotted_path(message: str, values: Mapping[str, Any]) -> str:
+    """Put the key first, with the name of the profile that msgspec writes as `[...]`."""
+    text, _, path = message.partition(" - at `$")
+    path = path.rstrip("`").lstrip(".")
+    for name, profile in values.get("profiles", {}).items() if "[...]" in path else ():
+        try:
+            msgspec.convert(profile, Profile)
+        except msgspec.ValidationError:
+            path = path.replace("[...]", f".{name}", 1)
+            break
+    return f"{path}: {text}" if path else text

@@ -1,0 +1,31 @@
+"""A proxy in front of a server: a client that speaks one wire gets correct tool calls from a server of another.
+
+    uvicorn.run(streamparse.proxy.app(upstream="http://127.0.0.1:8080"))
+
+It needs the extra `proxy`.
+"""
+
+from __future__ import annotations
+
+from streamparse.limits import Limits
+from streamparse.parser import Dialects
+from streamparse.proxy.application import Proxy
+from streamparse.proxy.settings import PATHS, Settings, ToolMode
+
+__all__ = ["PATHS", "Proxy", "Settings", "app"]
+
+
+def app(
+    upstream: str,
+    wire: str = "openai-chat",
+    *,
+    dialects: Dialects = "auto",
+    tools: ToolMode = "native",
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Proxy:
+    """Return the ASGI application in front of `upstream`, a server that speaks `wire`.
+
+    `dialects` are looked for in its text.  With `tools="prompt"` the server is told of the tools in the system prompt,
+    and not in a field of their own.  Raises ValueError for an unknown name or a URL that is none.
+    """
+    return Proxy(Settings(upstream=upstream, wire=wire, dialects=dialects, tools=tools, limits=limits))

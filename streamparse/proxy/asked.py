@@ -1,0 +1,90 @@
+"""What a client asks for: a request of one of the wires that a client may speak, and what the server is asked."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.emit import EMITTERS, Emitter
+from streamparse.parser import StreamParser
+from streamparse.proxy.rewriter import Rewriter
+from streamparse.proxy.settings import Settings
+from streamparse.proxy.translation import for_server
+
+__all__ = ["CLIENT_WIRES", "Asked", "asked_of"]
+
+CLIENT_WIRES: Final = {
+    "/v1/chat/completions": "openai-chat",
+    "/chat/completions": "openai-chat",
+    "/v1/messages": "anthropic",
+    "/api/chat": "ollama-chat",
+}
+"""The wire that a client speaks, by the path it asks."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """One request for an answer."""
+
+    wire: str
+    """The client's."""
+    request: dict[str, Any]
+    body: bytes
+    """What the server is sent."""
+    tools: list[Any]
+    streamed: bool
+    changed: bool
+    """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
+
+    def emitter(self) -> Emitter:
+        """A writer for one answer to the client."""
+        return EMITTERS[self.wire](model=str(self.request.get("model") or ""))
+
+    def rewriter(self, settings: Settings) -> Rewriter:
+        """A reader and a writer for one answer.
+
+        Without tools the client expects no call, and text is not looked into.
+        """
+        dialects = settings.dialects if self.tools else ()
+        parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
+        return Rewriter(parser, self.emitter())
+
+
+def asked_of(wire: str, body: bytes, settings: Settings) -> Asked | None:
+    """Read a client's request; None if it is none that is understood here, and the server has to tell."""
+    try:
+        request = msgspec.json.decode(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(request, dict):
+        return None
+    tools = _tools(request)
+    streamed = bool(request.get("stream", wire == "ollama-chat"))  # Ollama streams unless told not to
+    same = wire == settings.wire
+    # Several answers at once, or the probabilities of tokens, are nothing that an event could tell.
+    beyond = request.get("n", 1) not in (None, 1) or bool(request.get("logprobs"))
+    if same and (not tools or beyond):
+        return Asked(wire=wire, request=request, body=body, tools=[], streamed=streamed, changed=False)
+    sent = for_server(request, wire, settings, body)
+    return Asked(wire=wire, request=request, body=sent, tools=tools, streamed=streamed, changed=True)
+
+
+def _tools(request: dict[str, Any]) -> list[Any]:
+    """The tools that the model may call."""
+    tools = request.get("tools")
+    none = request.get("tool_choice") in ("none", {"type": "none"})
+    if none or not isinstance(tools, list):
+        return []
+    try:
+        StreamParser("openai-chat", tools=tools)
+    except (ValueError, TypeError):  # the server may know such tools
+        return [tool for tool in tools if _known(tool)]
+    return tools
+
+
+def _known(tool: Any) -> bool:
+    try:
+        StreamParser("openai-chat", tools=[tool])
+    except (ValueError, TypeError):
+        return False
+    return True

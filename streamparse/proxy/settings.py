@@ -1,0 +1,59 @@
+"""What a proxy is told: where its server is, what the server speaks, how tools are asked for."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from streamparse.dialects import DIALECTS
+from streamparse.limits import Limits
+from streamparse.parser import Dialects
+from streamparse.wires import WIRES
+
+__all__ = ["PATHS", "Settings", "ToolMode"]
+
+ToolMode: TypeAlias = Literal["native", "prompt"]
+
+PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "ollama-chat": "/api/chat",
+    "cohere": "/v2/chat",
+}
+"""Where each wire that an upstream may speak is asked."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one proxy; `checked` says what is wrong with them."""
+
+    upstream: str
+    """The server's base URL, with or without `/v1`."""
+    wire: str = "openai-chat"
+    dialects: Dialects = "auto"
+    tools: ToolMode = "native"
+    """Whether the server is given the tools, or told of them in the system prompt."""
+    limits: Limits = Limits()
+    max_request: int = 64 * 1024 * 1024
+    """Bytes of a request; more is answered with status 413."""
+    connect_timeout: float = 10.0
+    """Seconds until the server must have taken the connection."""
+    read_timeout: float = 600.0
+    """Seconds that the server may be silent."""
+
+    def checked(self) -> Settings:
+        """Return the settings; raise ValueError if they cannot be served."""
+        address = urlsplit(self.upstream)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL")
+        if self.wire not in PATHS:
+            raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
+        assert self.wire in WIRES
+        unknown = [name for name in self.dialects if name not in DIALECTS] if self.dialects != "auto" else []
+        if unknown:
+            raise ValueError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
+        if self.tools not in ("native", "prompt"):
+            raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
+        return self

@@ -1,0 +1,128 @@
+"""A whole response of any type, as what the engine reads: frames, and the text it is if no wire claims them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.dialects.envelope import calls_in
+from streamparse.frames import AutoFramer, Fault, Format, Frame
+from streamparse.limits import Limits
+from streamparse.recover.plain import Unreadable, plain
+from streamparse.recover.shapes import complete
+from streamparse.wires import WIRES, detect
+
+__all__ = ["Body", "body_of"]
+
+_UNDECIDED_FRAMES: Final = 16
+"""As many as a stream may begin with before its wire shows."""
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """What a whole response is made of."""
+
+    frames: list[Frame] = []
+    framing: Format | None = None
+    """None if it was no bytes, but values that somebody decoded."""
+    size: int = 0
+    """In bytes; of values, of their JSON."""
+    text: str | None = None
+    """What it is if it shows no wire; None if it is then nothing."""
+    wire: str | None = None
+    """The wire that claims one of the first frames."""
+    shown_by: Frame | None = None
+    """That frame."""
+    decoded: bool = False
+    """Whether somebody had all of it, and decoded it."""
+    prose: bool = False
+    """Whether it was given as text, and is not framed in any way."""
+    answer: bool = False
+    """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
+    fault: Fault | None = None
+    """Why no more than these frames can be read."""
+
+
+def body_of(thing: Any, limits: Limits) -> Body:
+    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; never raises."""
+    try:
+        value = plain(thing)
+        if isinstance(value, str):
+            body = _of_bytes(_sound(value).encode(), _sound(value), limits)
+            prose = body.framing in ("empty", "unknown")
+            return msgspec.structs.replace(body, prose=prose, answer=body.wire is None and '"error"' not in value)
+        if isinstance(value, bytes):
+            return _of_bytes(value, value.decode("utf-8", "replace"), limits)
+        return _of_value(value)
+    except (Unreadable, ValueError, RecursionError) as error:
+        return Body(fault=Fault("unexpected_shape", f"the response cannot be read: {error}", 0))
+
+
+def _of_bytes(data: bytes, text: str, limits: Limits) -> Body:
+    framer = AutoFramer(limits)
+    most = limits.max_total
+    frames = framer.feed(data if most is None else data[:most])
+    fault = framer.error
+    if most is not None and len(data) > most and fault is None:
+        fault = Fault("limit_total", f"the response exceeds {most} bytes", most)
+    elif fault is None:
+        frames += framer.close()
+        fault = framer.error
+    shown_by = next((frame for frame in frames[:_UNDECIDED_FRAMES] if detect(frame)), None)
+    body = Body(frames=frames, framing=framer.format or "empty", size=len(data), text=text, fault=fault)
+    if shown_by is not None:
+        return msgspec.structs.replace(body, wire=detect(shown_by), shown_by=shown_by)
+    if len(frames) == 1 and (whole := complete(_decoded(frames[0].data))) is not None:
+        made = _of_value(whole)
+        return msgspec.structs.replace(made, framing=body.framing, size=body.size, text=text)
+    return body
+
+
+def _of_value(value: Any) -> Body:
+    """The body of decoded JSON: one message, or a list of them."""
+    wires = _claimed(value)
+    if not any(wires) and (whole := complete(value)) is not None:
+        value, wires = whole, _claimed(whole)
+    messages = _messages(value)
+    frames = []
+    size = 0
+    for message in messages:
+        frames.append(Frame(json.dumps(message).encode(), offset=size))
+        size += len(frames[-1].data)
+    place = next((number for number, wire in enumerate(wires) if wire), None)
+    text = None if place is not None or next(calls_in(value), None) is None else json.dumps(value, ensure_ascii=False)
+    return Body(
+        frames=frames,
+        size=size,
+        decoded=isinstance(value, dict),
+        text=text if text is None else _sound(text),
+        wire=None if place is None else wires[place],
+        shown_by=None if place is None else frames[place],
+    )
+
+
+def _messages(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _claimed(value: Any) -> list[str | None]:
+    """The wire of each of the first messages.  They are asked as they are: not all of them can be written as JSON."""
+    return [
+        next((name for name, wire in WIRES.items() if isinstance(message, dict) and wire.claims(message, b"")), None)
+        for message in _messages(value)[:_UNDECIDED_FRAMES]
+    ]
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _sound(text: str) -> str:
+    """Join surrogate pairs, and replace halves that stay alone."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

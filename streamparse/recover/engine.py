@@ -1,0 +1,116 @@
+"""The streaming engine, fed a whole response at once: the one path that every parser of this room goes.
+
+    body ──frames──▶ wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler ──▶ ParsedResponse
+
+A body whose wire does not show is the text of an answer, unless it is an error as every provider writes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from streamparse.assembler import Assembler
+from streamparse.dialects import InBand
+from streamparse.limits import Limits
+from streamparse.recover.body import Body, body_of
+from streamparse.recover.parse import Parse
+from streamparse.response import ParsedResponse
+from streamparse.tools import Toolset
+from streamparse.wires import foreign_error, wire_named
+
+__all__ = ["Dialects", "Engine", "Reading", "Reasoning"]
+
+Dialects: TypeAlias = Iterable[str] | Literal["auto"]
+Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What was read, and as what."""
+
+    response: ParsedResponse
+    body: Body
+    wire: str | None
+    """None if it was read as text."""
+    dialect: str | None
+    """The dialect in which a call was found."""
+
+
+class Engine:
+    """How whole responses are read.
+
+    `wire` is forced; with "auto" it is the one that the body shows, or else `otherwise`.  Unknown names raise
+    ValueError, no response does.
+    """
+
+    def __init__(
+        self,
+        wire: str = "auto",
+        *,
+        otherwise: str = "openai-chat",
+        dialects: Dialects = "auto",
+        tools: Iterable[Any] | None = None,
+        reasoning: Reasoning = "auto",
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        if reasoning not in ("auto", "open", "closed"):
+            raise ValueError(f"unknown reasoning {reasoning!r}; known are: auto, open, closed")
+        for name in (wire, otherwise):
+            if name != "auto":
+                wire_named(name)
+        self.tools = Toolset.of(tools)
+        self.dialects = dialects if isinstance(dialects, str) else tuple(dialects)
+        self.limits = limits
+        self._wire = wire
+        self._otherwise = otherwise
+        self._reasoning: Reasoning = reasoning
+        self._begin()  # an unknown dialect raises at once
+
+    def read(self, thing: Any) -> Reading:
+        """Read native fields, and calls and thoughts in the text."""
+        body = body_of(thing, self.limits)
+        return self._close(thing, body, self._tell(body))
+
+    def read_json(self, thing: Any) -> Reading:
+        """As `read`; where that finds no call, JSON in the content may be calls, and is taken out of it."""
+        body = body_of(thing, self.limits)
+        parse = self._tell(body)
+        parse.recover()
+        return self._close(thing, body, parse)
+
+    def text(self, text: str) -> ParsedResponse:
+        """Read a text, which is taken as nothing else."""
+        parse = self._begin()
+        parse.tell_text(text)
+        return parse.close()
+
+    def json_in(self, text: str) -> ParsedResponse:
+        """Read the calls that stand as JSON in a text, which is taken as nothing else."""
+        parse = self._begin()
+        parse.tell_text(text)
+        parse.recover()
+        return parse.close()
+
+    def _tell(self, body: Body) -> Parse:
+        """Tell a body as what it is."""
+        parse = self._begin()
+        forced = None if self._wire == "auto" else self._wire
+        wire = forced or body.wire
+        error = foreign_error(body.frames[0], forced) if body.frames and not body.answer else None
+        if body.text is None or error is not None or (wire is not None and not body.prose):
+            parse.tell_frames(body, wire or self._otherwise, error)
+        else:
+            parse.tell_text(body.text)
+        return parse
+
+    def _begin(self) -> Parse:
+        assembler = Assembler(self.tools, self.limits)
+        inband = InBand(assembler, self.dialects, self.tools, self._reasoning, self.limits) if self.dialects else None
+        return Parse(assembler, inband, self.tools, self.limits)
+
+    def _close(self, thing: Any, body: Body, parse: Parse) -> Reading:
+        response = parse.close()
+        response.raw_response = thing
+        return Reading(response, body, parse.wire, parse.dialect)

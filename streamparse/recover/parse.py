@@ -1,0 +1,112 @@
+"""One whole response on its way through the rooms: told first, then closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from streamparse.assembler import Assembler, At, Halt
+from streamparse.dialects import InBand
+from streamparse.limits import Limits
+from streamparse.recover.body import Body
+from streamparse.recover.json_runs import Run, believable, tell
+from streamparse.response import ParsedResponse
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+from streamparse.wires import WIRES, tell_provider_error
+
+__all__ = ["Parse"]
+
+
+class Parse:
+    """The assembler of one response, and the sink in front of it."""
+
+    def __init__(self, assembler: Assembler, inband: InBand | None, tools: Toolset, limits: Limits) -> None:
+        self._assembler = assembler
+        self._inband = inband
+        self._sink: Sink = inband or assembler
+        self._tools = tools
+        self._limits = limits
+        self._halted = False
+        self._run: Run | None = None
+        self.wire: str | None = None
+        """The wire that was read; None for text."""
+
+    @property
+    def response(self) -> ParsedResponse:
+        """What was told so far."""
+        return self._assembler.response
+
+    @property
+    def dialect(self) -> str | None:
+        """The dialect in which a call was found, once one was."""
+        return self._inband.found if self._inband is not None else None
+
+    def tell_frames(self, body: Body, wire: str, error: Any = None) -> None:
+        """Tell the frames of a wire; `error` is what the first one says, if it is none of that wire."""
+        self.wire = wire
+        try:
+            self._tell_frames(body, wire, error)
+        except Halt:
+            self._halted = True  # the response says why
+
+    def tell_text(self, text: str) -> None:
+        """Tell the text of an answer, whose end is the caller's word."""
+        try:
+            self._sink.text(text)
+            if self._inband is not None:
+                self._inband.close()
+            self._assembler.end()
+        except Halt:
+            self._halted = True
+
+    def recover(self) -> None:
+        """Tell calls that stand as JSON in the content, and take them out of it; nothing, if there are calls."""
+        if self._halted or not self._assembler.ended or self._assembler.calls_found:
+            return
+        self._run = believable(self._assembler.response.content, self._tools, self._limits)
+        if self._run is not None:
+            try:
+                tell(self._run, self._assembler)
+            except Halt:
+                self._halted = True
+
+    def close(self) -> ParsedResponse:
+        """Give up what is open, and return what the response holds."""
+        if not self._halted:
+            self._assembler.close()
+        response = self._assembler.response
+        if self._run is not None:
+            _cut_out(response, self._run.start, self._run.end)
+        return response
+
+    def _tell_frames(self, body: Body, wire: str, error: Any) -> None:
+        assembler = self._assembler
+        reader = WIRES[wire](self._sink, self._tools, self._limits)
+        frames = body.frames
+        if error is not None:
+            assembler.record.place = frames[0]
+            tell_provider_error(self._sink, error)
+            frames = frames[1:]
+        for frame in frames:
+            assembler.record.place = frame
+            reader.frame(frame)
+        if body.fault is not None:
+            assembler.record.place = body.fault
+            assembler.halt(body.fault.code, body.fault.message)
+        assembler.record.place = At(body.size)
+        reader.close()
+        if body.decoded:
+            assembler.end()
+        if self._inband is not None:
+            self._inband.close()
+
+
+def _cut_out(response: ParsedResponse, start: int, end: int) -> None:
+    """Take characters out of the content; what stood behind them moves up."""
+    response.content = response.content[:start] + response.content[end:]
+    response.order = [
+        replace(mark, content=max(start, mark.content - (end - start))) if mark.content > start else mark
+        for mark in response.order
+    ]

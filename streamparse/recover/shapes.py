@@ -1,0 +1,107 @@
+"""Parts of bodies, made whole: what users keep of an answer when they do not keep all of it.
+
+| what is given | whose | the body around it |
+|---|---|---|
+| `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
+| `{"index", "message"}` | OpenAI chat | `choices[0]` |
+| `{"role", "content": [{"type": "tool_use"}]}`, or the blocks alone | Anthropic | a `message` |
+| `[{"type": "function_call"}]` | OpenAI Responses | `output` |
+| `{"role": "model", "parts": []}`, or a candidate | Gemini | `candidates[0]` |
+| `{"role", "content": [{"toolUse"}]}` | Bedrock Converse | `output.message` |
+| `{"generation"}` | Llama through Bedrock's `invoke` | a completion |
+| `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
+| `[{"generated_text"}]` | text-generation-inference | a completion |
+
+Gemini's own names come in snake case from its Python libraries; they are spelled as the wire has them.
+What lies inside of arguments and results is data, and is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+__all__ = ["complete"]
+
+_ROLES: Final = ("assistant", "model", "ASSISTANT", "Assistant")
+_BLOCKS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"})
+_ITEMS: Final = frozenset({"function_call", "reasoning", "message", "custom_tool_call"})
+_CONVERSE: Final = frozenset({"text", "toolUse", "reasoningContent", "citationsContent"})
+_PARTS: Final = frozenset({"text", "functionCall", "function_call", "thought", "inlineData", "inline_data"})
+_GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
+_DATA: Final = frozenset({"args", "response", "arguments"})
+
+
+def complete(value: Any) -> dict[str, Any] | None:
+    """Return the body that a value is a part of, or stands for; None if it is none of these."""
+    if isinstance(value, list):
+        return _of_list(value)
+    if not isinstance(value, dict):
+        return None
+    if any(key in value for key in _GEMINI):
+        return _spelled(value)
+    return _of_message(value) or _of_candidate(value) or _of_completion(value)
+
+
+def _of_list(values: list[Any]) -> dict[str, Any] | None:
+    kinds = {value.get("type") if isinstance(value, dict) else None for value in values}
+    if kinds and kinds <= _BLOCKS:
+        return {"type": "message", "role": "assistant", "content": values}
+    if kinds and kinds <= _ITEMS:
+        return {"object": "response", "output": values}
+    if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
+        return _completion(values[0]["generated_text"])
+    return None
+
+
+def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(value.get("index"), int) and isinstance(value.get("message"), dict):
+        return {"choices": [value]}
+    if value.get("role") not in _ROLES or not ({"content", "tool_calls", "function_call"} & value.keys()):
+        return None
+    content = value.get("content")
+    if isinstance(content, list) and content and all(isinstance(part, dict) for part in content):
+        if all(part.get("type") in _BLOCKS for part in content) and "tool_calls" not in value:
+            return {"type": "message", **value}
+        if all(_CONVERSE & part.keys() and "type" not in part for part in content):
+            return {"output": {"message": value}, "stopReason": value.get("stopReason")}
+    return {"choices": [{"index": 0, "message": value, "finish_reason": value.get("finish_reason")}]}
+
+
+def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
+    content = value.get("content", value)
+    parts = content.get("parts") if isinstance(content, dict) else None
+    known = isinstance(parts, list) and all(isinstance(part, dict) and _PARTS & part.keys() for part in parts)
+    if not known or (content is value and value.get("role") != "model"):
+        return None
+    return _spelled({"candidates": [value if content is not value else {"content": value}]})
+
+
+def _of_completion(value: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(text := value.get("generation"), str):
+        return _completion(text, value.get("stop_reason"))
+    for key, name, reason in (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason")):
+        inner = value.get(key)
+        first = inner[0] if isinstance(inner, list) and inner else None
+        if isinstance(first, dict) and isinstance(first.get(name), str):
+            return _completion(first[name], first.get(reason))
+    return None
+
+
+def _completion(text: str, reason: Any = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
+
+
+def _spelled(body: dict[str, Any]) -> dict[str, Any]:
+    """Spell the names of Gemini's own fields as its wire does."""
+    return {_camel(key): each if key in _DATA else _spelled_inside(each) for key, each in body.items()}
+
+
+def _spelled_inside(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spelled_inside(each) for each in value]
+    return _spelled(value) if isinstance(value, dict) else value
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), name)

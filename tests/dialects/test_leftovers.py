@@ -1,0 +1,74 @@
+"""A value that quotes the closing tags of its own format and another call: what is quoted does not stand as a call."""
+
+from __future__ import annotations
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, text_of
+
+import streamparse as sp
+
+NAMES = [name for name, row in sp.DIALECTS.items() if row.beside]
+TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
+
+
+def _tags(name: str) -> tuple[str, str]:
+    """What stands before a value in the example of a format, and behind it."""
+    before, after = sp.DIALECTS[name].example.split("Paris")
+    return before, after
+
+
+def _errors(events: list[sp.Event]) -> list[str]:
+    return [event.code for event in events if isinstance(event, sp.Error)]
+
+
+def _revoked(events: list[sp.Event]) -> list[tuple[int, str]]:
+    return [(event.index, event.reason) for event in events if isinstance(event, sp.ToolCallRevoked)]
+
+
+@pytest.mark.parametrize("dialects", ["named", "auto"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_call_that_a_value_quoted_is_revoked_with_the_value_it_cut_short(name: str, dialects: str) -> None:
+    before, after = _tags(name)
+    text = f"{before}A page:{after}\n{before}Rome{after} it says.{after}"
+    named = [name] if dialects == "named" else "auto"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(named, tools=TOOLS), text, 40)
+    assert calls_of(events) == [("get_weather", {"city": "A page:"}), ("get_weather", {"city": "Rome"})]
+    assert _revoked(events) == [(0, "ambiguous_markup"), (1, "ambiguous_markup")]
+    assert _errors(events) == ["ambiguous_markup"]
+    assert text_of(events).strip().startswith("it says.")
+    assert isinstance(events[-1], sp.Done)
+    assert not events[-1].ok
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_call_that_a_value_quotes_is_data(name: str) -> None:
+    before, after = _tags(name)
+    quoted = f"Write {before}Rome{after} to ask."
+    events = assert_same_in_every_cut(lambda: sp.TextParser([name], tools=TOOLS), before + quoted + after, 40)
+    assert calls_of(events) == [("get_weather", {"city": quoted})]
+    assert not _errors(events)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_calls_and_the_text_behind_them_raise_no_doubt(name: str) -> None:
+    before, after = _tags(name)
+    events = sp.TextParser([name], tools=TOOLS).feed(f"{before}Paris{after}\n{before}Rome{after}\nThe rest < that.")
+    assert [arguments for _, arguments in calls_of(events)] == [{"city": "Paris"}, {"city": "Rome"}]
+    assert not _errors(events)
+
+
+def test_closing_tags_that_are_quoted_in_back_ticks_raise_no_doubt() -> None:
+    before, after = _tags("qwen3-coder")
+    events = sp.TextParser(tools=TOOLS).feed(f"{before}Paris{after}\nIt ends with `</parameter></function>`.")
+    assert len(calls_of(events)) == 1
+    assert not _revoked(events)
+
+
+def test_closing_tags_in_the_text_leave_native_calls_alone() -> None:
+    parser = sp.StreamParser("openai-chat", tools=TOOLS)
+    native = '{"index": 0, "id": "a", "function": {"name": "get_weather", "arguments": "{}"}}'
+    events = parser.feed(b'data: {"choices": [{"delta": {"tool_calls": [' + native.encode() + b"]}}]}\n\n")
+    events += parser.feed(b'data: {"choices": [{"delta": {"content": "</parameter></function></tool_call>"}}]}\n\n')
+    events += parser.feed(b'data: {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}\n\n') + parser.close()
+    assert calls_of(events) == [("get_weather", {})]
+    assert not _revoked(events)

@@ -1,0 +1,107 @@
+"""The work of every dialect is linear in the text, whatever a model writes between its markers, and little is held.
+
+The texts are made of each row's own example: its value grown long, its parts repeated, cut off, and almost written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import settings
+from work import assert_linear, repeated
+
+import streamparse as sp
+from streamparse.dialects import DIALECTS, Dialect
+
+SIZES = (4 * 1024, 256 * 1024) if settings.default.max_examples > 1000 else (1024, 8 * 1024)
+"""Characters; the larger ones with `--hypothesis-profile nightly`."""
+LONG = (4 * 1024, 1024 * 1024) if settings.default.max_examples > 1000 else (4 * 1024, 64 * 1024)
+"""Characters of one argument."""
+PIECE = 4
+LIMITS = sp.Limits(max_calls=None, max_pending=None)
+TOOLS = [
+    {"name": name, "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+    for name in ("get_weather", "brave_search", "bash")
+]
+VALUES = {name: next(v for v in ("Paris", "ls -l", "ls") if v in row.example) for name, row in DIALECTS.items()}
+"""The argument of each example that is made long."""
+
+
+def _marker(row: Dialect) -> str:
+    """What opens a call in the example."""
+    longest = max((opener.text for opener in row.openers if row.example.startswith(opener.text)), key=len, default="")
+    return longest or row.example[:12]
+
+
+def _around(row: Dialect, value: str) -> tuple[str, str]:
+    before, _, after = row.example.partition(value)
+    return before, after
+
+
+def _shapes(row: Dialect) -> dict[str, Callable[[int], str]]:
+    before, after = _around(row, VALUES[row.name])
+    marker = _marker(row)
+    closer = after.lstrip("\"'\n")[:12]
+    return {
+        "many calls": repeated(row.example + "\n"),
+        "many calls in one line": repeated(row.example),
+        "markers": repeated(marker),
+        "markers on lines": repeated(f"{marker}\n"),
+        "markers in prose": repeated(f"{marker} is a word. "),
+        "markers in back-ticks": repeated(f"`{marker}` and "),
+        "almost markers": repeated(f"{marker[:-1]} "),
+        "beginnings of calls": repeated(before),
+        "beginnings of calls on lines": repeated(f"{before}\n"),
+        "quoted beginnings of calls": repeated(f"`{before}` "),
+        "calls without their ends": repeated(before + VALUES[row.name]),
+        "blanks behind the marker": repeated(" \n", marker, "x"),
+        "blanks behind the call": repeated(" \n", row.example, "x"),
+        "blanks in the value": repeated(" \n", before, after),
+        "blanks behind the value": repeated(" \n", before + VALUES[row.name], after),
+        "brackets in the value": repeated("[{(<", before, after),
+        "nested brackets": repeated("[", before.rstrip("\"'\n"), after),
+        "nested objects": repeated('{"a":', before.rstrip("\"'\n"), after),
+        "nested tags": repeated("<a>", before, after),
+        "almost the end in the value": repeated(closer[:-1] + " ", before, after),
+        "the marker in the value": repeated(f"{marker} ", before, after),
+        "quotes in the value": repeated("\"' ", before, after),
+        "backslashes in the value": repeated("\\", before, after),
+        "names without end": repeated("name", marker),
+    }
+
+
+SHAPES = list(_shapes(DIALECTS["hermes"]))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_long_argument_costs_what_a_short_one_does_for_each_character(name: str) -> None:
+    before, after = _around(DIALECTS[name], VALUES[name])
+    body = repeated("a word of text, and a < b > [c] ", before, after)
+    assert_linear(lambda: sp.TextParser([name], tools=TOOLS, limits=LIMITS), body, PIECE, LONG)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_the_work_of_a_dialect_is_linear(name: str, shape: str) -> None:
+    body = _shapes(DIALECTS[name])[shape]
+    for tools in (TOOLS, None):
+        assert_linear(lambda: sp.TextParser([name], tools=tools, limits=LIMITS), body, PIECE, SIZES)
+
+
+SMALL = sp.Limits(max_held_text=512, max_call_args=2048, max_calls=None)
+HELD = 2 * 2048
+"""Characters that may be withheld in all: what may become a call, and what its grammar needs to decide."""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_dialect_withholds_no_more_than_its_limits(name: str, shape: str) -> None:
+    text = _shapes(DIALECTS[name])[shape](32 * 1024)
+    parser = sp.TextParser([name], tools=TOOLS, limits=SMALL)
+    grammar = parser._inband
+    assert grammar is not None
+    for start in range(0, len(text), 64):
+        parser.feed(text[start : start + 64])
+        reader = grammar._reader
+        assert len(reader.buffer) - reader.at + reader.taken() <= HELD

@@ -1,0 +1,77 @@
+"""Work by counting: the calls that the interpreter makes, and the text within their reach.
+
+The characters of all text that the called functions of the library were given, or hold in a buffer, are summed: a
+buffer that is searched again with each piece shows there.  Functions of `jsonread` count only as calls: they share one
+text, and are given the place where each of them goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from cuts import in_pieces
+
+import streamparse as sp
+from streamparse.dialects.reader import Reader
+
+__all__ = ["assert_linear", "repeated", "work"]
+
+PACKAGE = Path(sp.__file__).parent
+READS_IN_PLACE = str(PACKAGE / "jsonread")
+GROWTH = 1.15
+
+
+def repeated(text: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    """What makes a text of about so many characters of another one, again and again."""
+    return lambda size: before + text * (size // len(text)) + after
+
+
+def _held(frame: FrameType) -> int:
+    """The text within reach of a function that is about to run."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    held = sum(len(value) for name in names if isinstance(value := frame.f_locals.get(name), (str, bytes, bytearray)))
+    reader = frame.f_locals.get("self")
+    return held + (len(reader.buffer) if isinstance(reader, Reader) and hasattr(reader, "buffer") else 0)
+
+
+def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
+    """Feed and close; how many calls that took, and how many characters they were within reach of."""
+    calls = reach = 0
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls, reach
+        if event == "call":
+            calls += 1
+            path = frame.f_code.co_filename
+            if path.startswith(str(PACKAGE)) and not path.startswith(READS_IN_PLACE):
+                reach += _held(frame)
+        elif event == "c_call":
+            calls += 1
+
+    sys.setprofile(count)
+    try:
+        for piece in pieces:
+            parser.feed(piece)
+        parser.close()
+    finally:
+        sys.setprofile(None)
+    return calls, reach
+
+
+def assert_linear(
+    parser: Callable[[], Any], body: Callable[[int], Any], piece: int, sizes: tuple[int, int], growth: float = GROWTH
+) -> None:
+    """Assert that neither of the figures grows, for each byte or character, between two sizes of a body."""
+    per_byte = []
+    work(parser(), in_pieces(body(sizes[0]), piece))  # patterns are compiled when they are first used
+    for size in sizes:
+        data = body(size)
+        calls, reach = work(parser(), in_pieces(data, piece))
+        per_byte.append((calls / len(data), reach / len(data)))
+    (few_calls, little), (many_calls, much) = per_byte
+    assert many_calls <= few_calls * growth, "calls"
+    assert much <= little * growth, "characters"

@@ -1,0 +1,136 @@
+"""Steps around a client: requests pass them in order, answers in the opposite one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import pytest
+
+import streamparse as sp
+from streamparse.middleware import (
+    MiddlewareChain,
+    NormaliseTools,
+    ParseAnswer,
+    Transform,
+    TranslateTools,
+    ValidateCalls,
+)
+
+pytest.importorskip("jsonschema")
+
+
+def search(query: str, limit: int = 10) -> str:
+    """Search the web."""
+    return f"{query} {limit}"
+
+
+def _message(*inputs: Any) -> dict[str, Any]:
+    """A whole Anthropic message with calls of `search`."""
+    blocks = [
+        {"type": "tool_use", "id": f"toolu_{n}", "name": "search", "input": each} for n, each in enumerate(inputs)
+    ]
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Well."}, *blocks],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    }
+
+
+class Noted:
+    """Notes when it is passed."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self._name = name
+        self._log = log
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        self._log.append(f"> {self._name}")
+        return {**request, "path": [*request.get("path", ()), self._name]}
+
+    def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
+        self._log.append(f"< {self._name} {request.get('path', [])}")
+        return response
+
+
+def test_answers_pass_in_the_opposite_order_each_with_the_request_as_its_step_was_given_it() -> None:
+    log: list[str] = []
+    send = MiddlewareChain(Noted("a", log), Noted("b", log)).around_sync(lambda request: request["path"])
+    assert send({}) == ["a", "b"]
+    assert log == ["> a", "> b", "< b ['a']", "< a []"]
+
+
+def test_tools_are_normalised_and_translated_the_answer_parsed_and_its_calls_validated() -> None:
+    sent: list[Any] = []
+
+    async def client(request: dict[str, Any]) -> Any:
+        sent.append(request)
+        return _message({"query": "tea", "limit": "3"}, {"limit": 3})
+
+    chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer("anthropic"), TranslateTools("anthropic"))
+    request = {"model": "m", "tools": [search]}
+    response = anyio.run(chain.around(client), request)
+
+    (tool,) = sent[0]["tools"]
+    assert (tool["name"], tool["description"]) == ("search", "Search the web.")
+    assert tool["input_schema"]["required"] == ["query"]
+    assert request["tools"] == [search], "what was given stays as it is"
+    assert response.content == "Well."
+    assert [(call.name, call.arguments) for call in response.tool_calls] == [("search", {"query": "tea", "limit": 3})]
+    (broken,) = response.broken_calls
+    assert (broken.id, broken.name, broken.code) == ("toolu_1", "search", "missing_parameter")
+    assert "query" in response.errors[-1].message
+
+
+def test_the_two_ways_can_be_walked_by_hand() -> None:
+    chain = MiddlewareChain(ParseAnswer(), TranslateTools("openai"))
+    request = {"tools": [search]}
+    assert chain.process_request(request)["tools"][0]["type"] == "function"
+    text = '<tool_call>\n{"name": "search", "arguments": {"query": "tea"}}\n</tool_call>'
+    assert chain.process_response(text, request).tool_calls[0].arguments == {"query": "tea"}
+
+
+def test_a_transform_changes_what_it_is_told_to() -> None:
+    chain = MiddlewareChain(
+        Transform(lambda request: {**request, "temperature": 0}, lambda response: response.content.upper()),
+        ParseAnswer(),
+    )
+    assert chain.process_request({"model": "m"}) == {"model": "m", "temperature": 0}
+    assert chain.process_response("hello", {}) == "HELLO"
+    assert MiddlewareChain(Transform()).process_response("hello", {}) == "hello"
+
+
+def test_a_request_without_tools_passes() -> None:
+    chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer(), TranslateTools("gemini"))
+    assert chain.process_request({"model": "m"}) == {"model": "m"}
+    assert chain.process_response("hello", {"model": "m"}).content == "hello"
+
+
+def test_validation_without_parsing_is_a_mistake_of_the_program() -> None:
+    with pytest.raises(TypeError, match="ParseAnswer"):
+        MiddlewareChain(ValidateCalls()).process_response("hello", {})
+
+
+@pytest.mark.parametrize("step", [lambda: TranslateTools("nope"), lambda: ParseAnswer("nope")])
+def test_unknown_names_are_refused_at_once(step: Any) -> None:
+    with pytest.raises(ValueError, match="unknown"):
+        step()
+
+
+def test_what_the_client_raises_passes_through() -> None:
+    def client(_: Any) -> Any:
+        raise OSError("no route")
+
+    with pytest.raises(OSError, match="no route"):
+        MiddlewareChain(ParseAnswer()).around_sync(client)({})
+
+
+def test_a_tool_above_its_tier_is_not_kept_as_a_call() -> None:
+    chain = MiddlewareChain(ValidateCalls(), ParseAnswer())
+    request = {"tools": [sp.Tool("wipe", parameters={"type": "object"}, tier=1)]}
+    body = '<tool_call>\n{"name": "wipe", "arguments": {}}\n</tool_call>'
+    assert chain.process_response(body, request).tool_calls == []
