@@ -18,6 +18,7 @@ __all__ = [
     "read_call",
     "read_text",
     "string",
+    "strings",
     "unwrapped",
     "value_text",
     "wrapped",
@@ -101,6 +102,11 @@ def string(value: Any, *keys: str) -> str:
 def mappings(values: Any) -> list[Mapping[str, Any]]:
     """The objects of what should be a list of them."""
     return [each for each in values if isinstance(each, Mapping)] if isinstance(values, (list, tuple)) else []
+
+
+def strings(values: Any) -> list[str]:
+    """The texts of what should be a list of them."""
+    return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
 
 
 def present(**fields: Any) -> dict[str, Any]:

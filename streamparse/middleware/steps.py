@@ -72,7 +72,7 @@ class ParseAnswer:
 
 
 class ValidateCalls:
-    """Keeps the calls that may be run, coerced as `preflight` does; the others become broken calls with an error each."""
+    """Keeps the calls that may be run, coerced as `preflight` does; the others are broken calls, each with an error."""
 
     def __init__(self, *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()) -> None:
         self._tier = tier

@@ -2,7 +2,7 @@
 
 | request | what happens |
 |---|---|
-| `POST /v1/chat/completions`, `/v1/messages`, `/api/chat` with tools | asked of the server in its wire; read; written in the client's |
+| `POST /v1/chat/completions`, `/v1/messages`, `/api/chat` | asked of the server in its words, read, written anew |
 | the same without tools, in the server's own wire | passed through |
 | anything else | passed through |
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-__all__ = ["Headers", "for_client", "for_upstream", "value_of"]
+__all__ = ["Headers", "crossing", "for_client", "for_upstream", "unaddressed", "value_of"]
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 _HOP_BY_HOP: Final = frozenset(
-    (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te")
-    + (b"trailer", b"transfer-encoding", b"upgrade")
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding"
+    b" upgrade".split()
 )
 _OURS_TO_UPSTREAM: Final = frozenset((b"host", b"content-length", b"expect"))
-_OF_THE_BODY: Final = frozenset((b"content-length", b"content-encoding", b"content-type", b"etag", b"content-md5"))
+_OF_THE_BODY: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
 _ANTHROPIC_VERSION: Final = b"2023-06-01"
 
 

@@ -72,8 +72,11 @@ def _is_the_providers_own(definition: Mapping[str, Any]) -> bool:
 def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type."""
     made = {key: _json_schema_part(key, value) for key, value in schema.items() if key != "nullable"}
-    if schema.get("nullable") is True and isinstance(made.get("type"), str):
-        made["type"] = [made["type"], "null"]
+    if schema.get("nullable") is True:
+        if isinstance(made.get("type"), str):
+            made["type"] = [made["type"], "null"]
+        elif isinstance(made.get("anyOf"), list):
+            made["anyOf"] = [*made["anyOf"], {"type": "null"}]
     return made
 
 

@@ -2,21 +2,22 @@
 
 A chunk holds candidates, a candidate parts, and a part is one of many things.  Calls come whole, their arguments an
 object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
-The Interactions API (`streamparse.wires.gemini_interactions`) is read too.
+The Interactions API (`streamparse.wires.gemini_interactions`) is read too, and so are dumps of Google's SDK and the
+envelope of Code Assist.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
-from streamparse.wires.gemini_interactions import InteractionEvent, Interactions
-from streamparse.wires.gemini_partial_args import ArgumentWriter, PartialArg, PathError
+from streamparse.wires.gemini_chunk import Candidate, Chunk, FunctionCall, Part
+from streamparse.wires.gemini_dump import as_sent, is_dumped, respell
+from streamparse.wires.gemini_interactions import Interactions
+from streamparse.wires.gemini_partial_args import ArgumentWriter, PathError
 from streamparse.wires.loose import LooseJSON
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.raw import argument_text
@@ -57,62 +58,15 @@ _PASSED_ON: Final = (
     "toolResponse",
     "functionResponse",
 )
+_FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
 _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
-class _FunctionCall(msgspec.Struct, gc=False):
-    name: str | None = None
-    args: msgspec.Raw = msgspec.Raw()
-    id: str | None = None
-    partialArgs: list[PartialArg] | None = None
-    willContinue: bool | None = None
-
-
-class _Part(msgspec.Struct, gc=False):
-    text: str | None = None
-    thought: bool | None = None
-    functionCall: _FunctionCall | None = None
-    thoughtSignature: str | None = None
-    executableCode: Any = None
-    codeExecutionResult: Any = None
-    inlineData: Any = None
-    fileData: Any = None
-    toolCall: Any = None
-    toolResponse: Any = None
-    functionResponse: Any = None
-
-
-class _Content(msgspec.Struct, gc=False):
-    parts: list[_Part] | None = None
-
-
-class _Candidate(msgspec.Struct, gc=False):
-    content: _Content | None = None
-    finishReason: str | int | None = None
-    index: int | None = None
-    finishMessage: str | None = None
-    groundingMetadata: Any = None
-    citationMetadata: Any = None
-    urlContextMetadata: Any = None
-
-
-class _Feedback(msgspec.Struct, gc=False):
-    blockReason: str | int | None = None
-    blockReasonMessage: str | None = None
-
-
-class _Chunk(InteractionEvent, gc=False):
-    candidates: list[_Candidate] | None = None
-    usageMetadata: dict[str, Any] | None = None
-    promptFeedback: _Feedback | None = None
-    error: Any = None
-
-
-class Gemini(MessageWire[_Chunk]):
+class Gemini(MessageWire[Chunk]):
     """Tells what the chunks of a `GenerateContentResponse` hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Chunk, sink, limits)
+        super().__init__(Chunk, sink, limits, respell)
         self._text = sink.text
         self._choice = choice
         self._loose = LooseJSON(limits)
@@ -123,15 +77,24 @@ class Gemini(MessageWire[_Chunk]):
         self._writer = ArgumentWriter()
 
     @staticmethod
-    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
-        if "candidates" in message or "promptFeedback" in message or "usageMetadata" in message:
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        if not _FIELDS.isdisjoint(message):
+            return True
+        envelope = message.get("response")
+        if isinstance(envelope, dict) and not _FIELDS.isdisjoint(envelope):
             return True
         error = message.get("error")
         if isinstance(error, dict) and isinstance(error.get("code"), int) and isinstance(error.get("status"), str):
             return True
         return Interactions.claims(message)
 
-    def take(self, chunk: _Chunk) -> None:
+    def frame(self, frame: Frame) -> None:
+        """The first frame comes by here: it shows whether the messages are dumps."""
+        if is_dumped(frame.data):
+            self.decode = self._decode_dump
+        super().frame(frame)
+
+    def take(self, chunk: Chunk) -> None:
         if self._over:
             self.ignored += 1
             return
@@ -143,6 +106,8 @@ class Gemini(MessageWire[_Chunk]):
                     self.ignored += 1
         elif chunk.event_type is not None or chunk.object is not None:
             self._interactions.take(chunk)
+        elif chunk.response is not None:
+            self.take(chunk.response)
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
         if chunk.promptFeedback is not None or chunk.error is not None:
@@ -158,6 +123,9 @@ class Gemini(MessageWire[_Chunk]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _decode_dump(self, data: bytes) -> Chunk:
+        return self._decoder.fast(as_sent(data))
+
     def _beside(self, frame: Frame) -> None:
         whole = self._loose.add(frame)
         if whole is not None:
@@ -165,7 +133,7 @@ class Gemini(MessageWire[_Chunk]):
         elif frame.field in (b"data", b"error"):
             super()._beside(frame)
 
-    def _take_candidate(self, candidate: _Candidate) -> None:
+    def _take_candidate(self, candidate: Candidate) -> None:
         content = candidate.content
         if content is not None and content.parts:
             for part in content.parts:
@@ -182,7 +150,7 @@ class Gemini(MessageWire[_Chunk]):
         if candidate.finishReason is not None:
             self._finish(str(candidate.finishReason), candidate.finishMessage)
 
-    def _take_rest(self, part: _Part) -> None:
+    def _take_rest(self, part: Part) -> None:
         """What few parts have: a call, a signature, what the server itself did."""
         call = None
         if part.functionCall is not None:
@@ -195,7 +163,7 @@ class Gemini(MessageWire[_Chunk]):
         if part.thoughtSignature:
             self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
 
-    def _take_call(self, function: _FunctionCall) -> Call | None:
+    def _take_call(self, function: FunctionCall) -> Call | None:
         """Tell a call, or a piece of one, and return it; a piece that goes on has no name."""
         call = self._call
         if function.name:
@@ -224,7 +192,7 @@ class Gemini(MessageWire[_Chunk]):
             self._sink.call_arguments(call, self._writer.close())
             self._sink.call_end(call)
 
-    def _take_notes(self, candidate: _Candidate) -> None:
+    def _take_notes(self, candidate: Candidate) -> None:
         """Sources and citations; some models repeat them in each chunk."""
         for kind in _NOTES:
             note = getattr(candidate, kind)
@@ -241,7 +209,7 @@ class Gemini(MessageWire[_Chunk]):
             self._fail({"code": reason, "message": message})
         self._sink.finish(reason, outcome)
 
-    def _take_failure(self, chunk: _Chunk) -> None:
+    def _take_failure(self, chunk: Chunk) -> None:
         feedback = chunk.promptFeedback
         if feedback is not None and feedback.blockReason is not None:
             if feedback.blockReasonMessage:

@@ -16,72 +16,16 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.sink import Call, Outcome, Sink
+from streamparse.wires.interaction_event import Delta, InteractionEvent, Step
 from streamparse.wires.raw import argument_text, value_of
 
-__all__ = ["InteractionEvent", "Interactions"]
+__all__ = ["Interactions"]
 
 _OUTCOMES: Final[dict[str, Outcome]] = {"failed": "failed", "cancelled": "failed", "incomplete": "cut"}
 _PLAIN: Final = ("model_output", "text", "thought", "user_input")
 
 
-class _Delta(msgspec.Struct, gc=False):
-    text: str | None = None
-    type: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
-    content: Any = None
-    signature: str | None = None
-    id: str | None = None
-    name: str | None = None
-    annotations: list[Any] | None = None
-    # of what the server itself does, and of media
-    call_id: Any = None
-    server_name: Any = None
-    result: Any = None
-    is_error: Any = None
-    data: Any = None
-    mime_type: Any = None
-    uri: Any = None
-
-
-class _Step(msgspec.Struct, gc=False):
-    type: str | None = None
-    id: str | None = None
-    name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
-    signature: str | None = None
-    text: str | None = None
-    content: msgspec.Raw = msgspec.Raw()
-    summary: msgspec.Raw = msgspec.Raw()
-
-
-class _Interaction(msgspec.Struct, gc=False):
-    status: str | None = None
-    usage: dict[str, Any] | None = None
-
-
-class _Metadata(msgspec.Struct, gc=False):
-    usage: dict[str, Any] | None = None
-
-
-class InteractionEvent(msgspec.Struct, gc=False):
-    """What an event holds besides the fields of a chunk; `step` and `content` are read by its type."""
-
-    index: int | None = None
-    delta: _Delta | None = None
-    event_type: str | None = None
-    step: msgspec.Raw = msgspec.Raw()
-    content: msgspec.Raw = msgspec.Raw()
-    interaction: _Interaction | None = None
-    metadata: _Metadata | None = None
-    # a whole interaction
-    object: str | None = None
-    status: str | None = None
-    usage: dict[str, Any] | None = None
-    outputs: list[msgspec.Raw] | None = None
-    steps: list[msgspec.Raw] | None = None
-
-
-_decode_step = msgspec.json.Decoder(_Step, strict=False).decode
+_decode_step = msgspec.json.Decoder(Step, strict=False).decode
 
 
 class Interactions:
@@ -128,7 +72,7 @@ class Interactions:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _delta(self, index: int | None, delta: _Delta) -> None:
+    def _delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"
         if kind == "text":
             self._text(delta.content, delta.text)
@@ -205,7 +149,7 @@ class Interactions:
         if told := text or _texts(content):
             self._sink.reasoning(told)
 
-    def _read(self, raw: msgspec.Raw) -> _Step | None:
+    def _read(self, raw: msgspec.Raw) -> Step | None:
         try:
             return _decode_step(raw) if bytes(raw) else None
         except (ValueError, RecursionError) as error:
@@ -213,7 +157,7 @@ class Interactions:
             return None
 
 
-def _plain(delta: _Delta) -> dict[str, Any]:
+def _plain(delta: Delta) -> dict[str, Any]:
     """What a delta of the server's own step holds."""
     values = {name: getattr(delta, name) for name in delta.__struct_fields__}
     values["arguments"] = value_of(delta.arguments)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import streamparse as sp
-from streamparse.cli.detect import Findings, detect
 from streamparse.cli.formats import EXAMPLE_TOOLS
 from streamparse.frames import FRAMERS
+from streamparse.recover import Findings, detect_format as detect
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "fixtures" / "recorded"

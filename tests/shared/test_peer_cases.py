@@ -106,11 +106,12 @@ def _dialects(case: dict[str, Any]) -> Iterator[Any]:
 
 
 def _starts(options: dict[str, Any]) -> tuple[str, ...]:
-    """Where the text may start; all there is where the case does not say."""
+    """Where the text may start; where a case does not say, a reader of calls alone knows no thoughts, and one of thoughts
+    alone may take it for granted that the prompt opened one."""
     if options.get("extract_reasoning") is False or options.get("prefill", {}).get("content"):
         return ("closed",)
     if options.get("starts_in_reasoning") is None:
-        return ("auto", "open", "closed")
+        return ("auto", "closed", "open") if options.get("extract_tools") is False else ("auto", "closed")
     return ("open",) if options["starts_in_reasoning"] else ("auto",)
 
 

@@ -14,7 +14,7 @@ from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Text, Turn
 from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread
 from streamparse.adapters.table import ADAPTERS
-from streamparse.adapters.values import mappings, present, string
+from streamparse.adapters.values import mappings, present, string, strings
 
 __all__ = ["DEFAULT_MAX_TOKENS", "read_anthropic", "write_anthropic"]
 
@@ -44,7 +44,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=_choice(request.get("tool_choice")),
         max_tokens=request.get("max_tokens"),
-        stop=list(request.get("stop_sequences") or ()),
+        stop=strings(request.get("stop_sequences")),
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
         schema=_schema(request.get("output_config")),

@@ -14,7 +14,7 @@ from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests.request import SAMPLING, Request, chosen, drop_unread
 from streamparse.adapters.table import ADAPTERS
-from streamparse.adapters.values import present, string
+from streamparse.adapters.values import present, string, strings
 
 __all__ = ["read_ollama", "write_ollama"]
 
@@ -34,7 +34,7 @@ def read_ollama(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         turns=ADAPTERS["ollama"].read_messages(request.get("messages")),
         tools=read_declared(request.get("tools"), lost),
         max_tokens=limit if isinstance(limit, int) and limit > 0 else None,  # -1 is no limit
-        stop=[stop] if isinstance(stop, str) else list(stop or ()),
+        stop=[stop] if isinstance(stop, str) else strings(stop),
         sampling=chosen(options, SAMPLING),
         stream=request.get("stream") is not False,
         schema=_schema(request.get("format")),

@@ -12,7 +12,7 @@ from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread
 from streamparse.adapters.table import ADAPTERS
-from streamparse.adapters.values import present, string
+from streamparse.adapters.values import present, string, strings
 
 __all__ = ["read_openai", "write_openai"]
 
@@ -34,7 +34,7 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=_choice(request),
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
-        stop=[stop] if isinstance(stop, str) else list(stop or ()),
+        stop=[stop] if isinstance(stop, str) else strings(stop),
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
         schema=_schema(request.get("response_format")),
@@ -62,7 +62,7 @@ def _schema(wanted: Any) -> dict[str, Any] | None:
 def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for chat completions."""
     adapter = ADAPTERS["openai"]
-    written = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
+    written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
     written |= present(max_tokens=request.max_tokens, stream=True if request.stream else None)
     written |= chosen(request.sampling, _SAMPLING) | _written_choice(request)
