@@ -27,8 +27,9 @@ _LENGTHS = struct.Struct(">III")
 
 
 def decoder(wire: str) -> Decode:
-    """The decoder that a wire itself uses."""
-    return cast(Decode, sp.WIRES[wire](Deaf(), Toolset.of(None), sp.Limits()).decode)
+    """The decoder that a wire itself uses, without anything around it."""
+    reader: Any = sp.WIRES[wire](Deaf(), Toolset.of(None), sp.Limits())
+    return cast(Decode, reader._decoder.fast)
 
 
 def floor(corpus: Corpus) -> Callable[[Iterable[bytes]], None]:

@@ -4,7 +4,7 @@ What a schema permits is a set of kinds.  A text is read as the first of null, b
 is permitted and that it looks like, else it is a string; numbers keep their literal text, and nothing is taken off
 the ends of a string.  Where only strings are permitted every text is one as it stands.  Where nothing is known
 (`ANY`) a text that is JSON of another kind is that value.  Attributes of the markup (`string="false"`,
-`type="number"`) override the schema.
+`type="number"`) override the schema; but a string that the schema does not permit is read by the schema.
 
 Schemas are read as JSON Schema has it: `type`, `const` and `enum`, `anyOf`, `oneOf`, `allOf`, local `$ref`, and
 OpenAPI's `nullable`.  Keywords beside each other all hold; what contradicts itself permits anything.

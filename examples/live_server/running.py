@@ -24,14 +24,18 @@ def is_available() -> bool:
 
 
 @contextmanager
-def running_server(template: str = "hermes", *, pad_layers: int = 0, slots: int = 2) -> Iterator[Scripted]:
+def running_server(
+    template: str = "hermes", *, pad_layers: int = 0, slots: int = 2, pure_content: bool = False
+) -> Iterator[Scripted]:
     """A real llama.cpp server on a free local port, in a process of its own.
 
     `template` names a file in `templates/`, `pad_layers` slow the model down (120: about 200 tokens a second on one
-    core), `slots` is how many answers it writes at one time.  Raises RuntimeError with the server's log when it
-    does not start.
+    core), `slots` is how many answers it writes at one time.  With `pure_content` the server does not read the calls
+    out of an answer, even where the request has tools.  Raises RuntimeError with the server's log when it does not
+    start.
     """
     options = ["--template", template, "--pad-layers", str(pad_layers), "--slots", str(slots)]
+    options += ["--pure-content"] if pure_content else []
     command = [sys.executable, "-m", "live_server.serve", *options]
     with TemporaryFile("w+") as log:
         process = subprocess.Popen(

@@ -30,7 +30,7 @@ def main() -> None:
     with TemporaryDirectory(prefix="live_server_") as folder:
         model = Path(folder) / "copy.gguf"
         make_model(model, template, given.pad_layers)
-        server = xllamacpp.Server(_parameters(model, given.slots))
+        server = xllamacpp.Server(_parameters(model, given.slots, given.pure_content))
         print("READY", server.listening_address, flush=True)
         sys.stdin.read()
 
@@ -40,10 +40,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--template", choices=sorted(file.stem for file in TEMPLATES.glob("*.jinja")), default="hermes")
     parser.add_argument("--pad-layers", type=int, default=0, help="120 slow the model to about 200 tokens a second")
     parser.add_argument("--slots", type=int, default=2, help="answers at one time")
+    parser.add_argument("--pure-content", action="store_true", help="do not read calls out of the answers")
     return parser.parse_args()
 
 
-def _parameters(model: Path, slots: int) -> xllamacpp.CommonParams:
+def _parameters(model: Path, slots: int, pure_content: bool) -> xllamacpp.CommonParams:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.model_alias = {"copy"}
@@ -58,6 +59,7 @@ def _parameters(model: Path, slots: int) -> xllamacpp.CommonParams:
     parameters.warmup = False
     parameters.ui = False
     parameters.use_jinja = True
+    parameters.force_pure_content_parser = pure_content
     return parameters
 
 

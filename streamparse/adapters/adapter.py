@@ -13,6 +13,7 @@ from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Turn, pieces
 from streamparse.adapters.prompts import format_system_prompt
 from streamparse.adapters.rules import ANY, Ids, Names
+from streamparse.adapters.ties import ordered, tied
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import Tool, ToolResult, Toolset
 
@@ -25,7 +26,7 @@ class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
     What is given by the program (tools, results) may raise; what is read of messages never does.
-    `system_apart` says that the system's turn is not among the messages; `dialect` is the way in which the provider's
+    `system_apart` says that the system's turn is not among the messages, `strict` that schemas can be enforced; `dialect` is the way in which the provider's
     models write calls where the server does not do it for them.
     """
 
@@ -34,6 +35,7 @@ class Adapter(ABC):
     names = Names()
     ids: Ids = ANY
     system_apart = False
+    strict = False
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -45,6 +47,8 @@ class Adapter(ABC):
         """The `tools` of a request, and what they could not say."""
         for declared in tools:
             self.names.check(declared.tool.name, lost)
+            if declared.strict and not self.strict:
+                lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
         return [self.definition(declared, lost) for declared in tools]
 
     @abstractmethod
@@ -95,7 +99,7 @@ class Adapter(ABC):
     def read_results(self, messages: Any, calls: Iterable[ToolCall] = ()) -> list[ToolResult]:
         """The results in messages; `calls` lend them the names of their tools, and their order."""
         found = [result for turn in self.read_messages(messages) for result in turn.results]
-        return _ordered(found, {self.ids.fit(call.id): call for call in calls})
+        return ordered(found, {self.ids.fit(call.id): call for call in calls})
 
     # -- messages --------------------------------------------------------------------------------------
 
@@ -112,17 +116,14 @@ class Adapter(ABC):
         return self.write_turn(Turn("assistant", pieces(response)), [])[0]
 
     def read_messages(self, messages: Any) -> list[Turn]:
-        """The turns of a conversation; results know the names of their tools, and parallel ones are in one turn."""
+        """The turns of a conversation; parallel results are in one turn, each tied to its call."""
         turns: list[Turn] = []
-        calls: dict[str, ToolCall] = {}
         for message in messages if isinstance(messages, (list, tuple)) else ():
             turn = self.read_message(message if isinstance(message, Mapping) else {})
-            if turn.calls:
-                calls |= {call.id: call for call in turn.calls}
             if turns and self.joins(turns[-1], turn):
                 turn = Turn(turn.role, [*turns.pop().parts, *turn.parts])
             turns.append(turn)
-        return [_named(turn, calls) for turn in turns]
+        return tied(turns)
 
     def joins(self, before: Turn, turn: Turn) -> bool:
         """Whether two messages are parts of one turn."""
@@ -137,22 +138,3 @@ class Adapter(ABC):
             elif turn.parts:
                 written += self.write_turn(turn, lost)
         return written
-
-
-def _named(turn: Turn, calls: dict[str, ToolCall]) -> Turn:
-    """The results of a turn with the names of their tools, in the order of the calls, before all else."""
-    if not turn.results:
-        return turn
-    others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-    return Turn(turn.role, [*_ordered(turn.results, calls), *others])
-
-
-def _ordered(results: list[ToolResult], calls: dict[str, ToolCall]) -> list[ToolResult]:
-    places = {id: number for number, id in enumerate(calls)}
-    results = sorted(results, key=lambda result: places.get(result.call_id, len(places)))
-    return [_known(result, calls.get(result.call_id), number) for number, result in enumerate(results)]
-
-
-def _known(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
-    name = result.tool_name or (call.name if call is not None else "")
-    return replace(result, tool_name=name, index=number)

@@ -38,6 +38,7 @@ class Anthropic(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"[a-zA-Z0-9_-]+", 128)
     system_apart = True
+    strict = True
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool, schema = declared.tool, declared.parameters

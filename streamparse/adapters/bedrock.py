@@ -39,8 +39,7 @@ class Bedrock(Adapter):
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(name=declared.tool.name, description=declared.tool.description)
-        strict = {"strict": True} if declared.strict else {}
-        return {"toolSpec": {**fields, "inputSchema": {"json": declared.parameters}, **strict}}
+        return {"toolSpec": {**fields, "inputSchema": {"json": declared.parameters}}}
 
     def format_call(self, call: ToolCall) -> JSONObject:
         return {"toolUse": {"toolUseId": self.ids.fit(call.id), "name": call.name, "input": call.arguments}}

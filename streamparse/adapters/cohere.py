@@ -30,6 +30,7 @@ class Cohere(OpenAI):
     dialect = "cohere-action"
     names = Names(r"[a-zA-Z_][a-zA-Z0-9_]*")
     ids = ANY
+    strict = False
 
     def format_result(self, result: ToolResult) -> JSONObject:
         seen = result.error is None and any(isinstance(part, Image) for part in shown(result))

@@ -34,12 +34,16 @@ class OpenAI(Adapter):
     name = "openai"
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 40)
+    strict = True
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
         fields["parameters"] = declared.parameters
-        return {"type": "function", "function": {**fields, "strict": True} if declared.strict else fields}
+        return {
+            "type": "function",
+            "function": {**fields, "strict": True} if declared.strict and self.strict else fields,
+        }
 
     def format_call(self, call: ToolCall) -> JSONObject:
         function = {"name": call.name, "arguments": argument_text(call)}

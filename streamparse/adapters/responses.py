@@ -35,6 +35,7 @@ class Responses(Adapter):
     name = "openai-responses"
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 64)
+    strict = True
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(type="function", name=declared.tool.name, description=declared.tool.description)

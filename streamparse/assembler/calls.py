@@ -244,16 +244,16 @@ class Calls:
 
     def _pourer(self, call: CallState) -> Callable[[str], None]:
         """The way of nearly every delta; a closure, for it costs less than a method."""
-        record, index = self._record, call.index
+        record, index, write = self._record, call.index, call.write
 
         def pour(fragment: str) -> None:
-            size = len(fragment)
-            if size > call.room:
+            room = call.room - len(fragment)
+            if room < 0:
                 fragment = self._fitting(call, fragment)
             else:
-                call.room -= size
+                call.room = room
             if fragment:
-                call.write(fragment)
+                write(fragment)
                 record.events.append(ToolCallDelta(index, fragment))
 
         return pour

@@ -1,4 +1,4 @@
-"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `wires`, `formats`.
+"""The command line: `streamparse parse`, `detect`, `timeline`, `bench`, `proxy`, `wires`, `formats`.
 
 Exit status: 0; 1 if the stream was not ended by its server (`parse`); 2 if the command cannot be carried out, with one
 line on stderr; 130 after Ctrl-C.
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from streamparse.cli import bench, detect, listing, parse, timeline
+from streamparse.cli import bench, detect, listing, parse, proxy, timeline
 from streamparse.cli.options import CommandError
 
 __all__ = ["main"]
@@ -54,5 +54,6 @@ def _command_line() -> argparse.ArgumentParser:
     detect.add_command(commands)
     timeline.add_command(commands)
     bench.add_command(commands)
+    proxy.add_command(commands)
     listing.add_commands(commands)
     return parser

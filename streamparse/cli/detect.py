@@ -14,6 +14,7 @@ from streamparse.recover import Findings, detect_format
 
 __all__ = ["add_command"]
 
+
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `detect` to the commands."""
     command = commands.add_parser("detect", help="say what a body or a text is", description=__doc__)

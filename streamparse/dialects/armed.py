@@ -67,7 +67,7 @@ class Armed:
     def in_thought(self, thought: Thought, fresh: bool) -> Markers:
         """The markers that count inside of an open thought; while it is `fresh`, its opening marker, too."""
         echoes = (*thought.opens, *thought.echoes) if fresh else ()
-        return _markers((*thought.closes, *self._ending, *echoes))
+        return _markers((*thought.closes, *self._ending, *echoes, *self.drops))
 
     def breaking(self, marker: str) -> list[tuple[Dialect, bool, bool]]:
         """The dialects that may read what follows a marker in an open thought: believed are declared tools."""

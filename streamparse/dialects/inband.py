@@ -26,7 +26,8 @@ from streamparse.tools import Toolset
 
 __all__ = ["InBand"]
 
-_RESCAN: Final = 4096
+_RESCAN: Final = 4096  # so much that was looked at in vain is looked at again
+_PATIENCE: Final = 8 * _RESCAN  # and in all so much, before what was looked at is passed over
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 
 
@@ -50,6 +51,8 @@ class InBand(Musing):
         self._grammar: Step[Dialect | None] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
         self._looked = 0  # how far behind it the grammars have looked
+        self._ahead = 0  # how much of what comes next was looked at in vain
+        self._again = 0  # how much of that was looked at more than once
         self._quoted = False  # whether it is quoted
         self._dropped = False  # and whether it is structure if it opens nothing
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
@@ -130,7 +133,7 @@ class InBand(Musing):
         if gap > _MOST_GAP:
             gap, self._place = 0, TEXT
         if end > at and not gap:
-            self._say(reader.take(end - at))
+            self._say(self._take(end - at))
             if found is not None and markers is not self._markers:
                 return True  # what may begin here is no marker any more
         if found is None:
@@ -139,13 +142,13 @@ class InBand(Musing):
             self._meet(found[0], gap)
             return True
         if reader.final:
-            self._say(reader.take(1))
+            self._say(self._take(1))
         return reader.final
 
     def _drop_gap(self, gap: int) -> bool:
         """Blanks after a call wait for what follows; at the end of the text they are structure."""
         if self._reader.final:
-            self._reader.take(gap)
+            self._take(gap)
         return False
 
     # -- a marker --------------------------------------------------------------------------------------
@@ -158,7 +161,7 @@ class InBand(Musing):
         at_edge = self._place != TEXT
         opens = self._armed.thoughts.get(marker) if at_edge else None
         if opens is not None or (at_edge and marker in self._armed.strays):
-            self._reader.take(gap + len(marker))
+            self._take(gap + len(marker))
             if opens is not None:
                 self._enter_thought(opens)
             return
@@ -169,10 +172,10 @@ class InBand(Musing):
     def _meet_in_thought(self, thought: Thought, marker: str) -> None:
         """A whole marker stands at the reader's place, and a thought is open."""
         if marker in thought.closes:
-            self._reader.take(len(marker))
+            self._take(len(marker))
             self._leave_thought()
         elif self._fresh and (marker in thought.opens or marker in thought.echoes):
-            self._reader.take(len(marker))  # the prompt, or the model, opened it already
+            self._take(len(marker))  # the prompt, or the model, opened it already
             self._ripen()
         else:
             self._quoted = self._quotes.open
@@ -248,17 +251,25 @@ class InBand(Musing):
         kept = reader.forgive()
         reader.put_back(kept)
         if dialect is not None:
+            self._ahead = 0
             self._leave_call(dialect)
             return
         if self._quoted:
             self._quotes.hold()
-        # Looking again at much that was rejected once would make the work grow with its square.
+        # Looking again and again at what was rejected would make the work grow with its square.
         looked = min(max(self._looked, len(kept)), seen)
-        self._pass_over(looked if looked > _RESCAN else 0)
+        self._again = self._again + min(looked, self._ahead) if self._ahead > 0 else 0
+        self._ahead = max(self._ahead, looked)
+        self._pass_over(self._ahead if looked >= _RESCAN or self._again > _PATIENCE else 0)
 
     def _pass_over(self, seen: int = 0) -> None:
         """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""
         if self._dropped:
-            self._reader.take(self._opened)
+            self._take(self._opened)
         elif seen or self._opened:
-            self._say(self._reader.take(seen or self._opened))
+            self._say(self._take(seen or self._opened))
+
+    def _take(self, size: int) -> str:
+        """Take what opens nothing."""
+        self._ahead -= size
+        return self._reader.take(size)

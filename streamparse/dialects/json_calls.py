@@ -29,7 +29,7 @@ from streamparse.sink import Call
 
 __all__ = ["JsonCalls"]
 
-_GAP = r"[ \t\r\n]{0,64}"
+_GAP = r"[ \t\r\n]{0,64}+"
 _MORE = rf"(?P<more>[;,]?{_GAP}(?=\{{))"
 _VALUES = frozenset('{["n')
 """What an argument value may begin with."""

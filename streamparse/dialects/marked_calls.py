@@ -22,7 +22,7 @@ from streamparse.patterns import gradual
 
 __all__ = ["GAP", "NAME", "MarkedCalls"]
 
-GAP = r"[ \t\r\n]{0,64}"
+GAP = r"[ \t\r\n]{0,64}+"
 """A pattern of the white space that may stand between the parts of a call."""
 
 NAME = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"

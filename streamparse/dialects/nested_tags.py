@@ -17,7 +17,7 @@ from io import StringIO
 import msgspec
 from msgspec import field
 
-from streamparse.coercion import ANY, Kinds, Typed, coerced, kinds_of_attribute, quoted
+from streamparse.coercion import ANY, Kinds, Typed, coerced, quoted
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.xml_params import GAP, XmlParams
@@ -35,6 +35,7 @@ class NestedTags(XmlParams, frozen=True, dict=True):
     """The tags of one format; `mark` is the pattern of what stands before each."""
 
     mark: str = ""
+    untyped: Kinds = _UNTYPED
 
     @cached_property
     def entry(self) -> Pattern:
@@ -45,9 +46,6 @@ class NestedTags(XmlParams, frozen=True, dict=True):
     def tag(self) -> Pattern:
         """A tag inside of a value."""
         return gradual(rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>")
-
-    def kinds(self, word: str | None, typed: Typed) -> Kinds:
-        return kinds_of_attribute(word or "") or _leaf(typed)
 
     def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
         if (yield from reader.look(self.entry)) is None:

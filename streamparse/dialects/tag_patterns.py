@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 
 import msgspec
 
+from streamparse.coercion import ANY, Kinds
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Pattern
 from streamparse.dialects.tagged import Ending
@@ -18,7 +19,7 @@ from streamparse.patterns import gradual
 
 __all__ = ["GAP", "KEY", "TagPatterns"]
 
-GAP = r"[ \t\r\n]{0,64}"
+GAP = r"[ \t\r\n]{0,64}+"
 """Blanks between tags, as a pattern."""
 KEY = "(?P=KEY)"
 """In the pattern of a closing tag: the key of the parameter that it closes."""
@@ -57,6 +58,8 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
     """A value may end without a closing tag where the next parameter begins."""
     hollow: bool = True
     """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
+    untyped: Kinds = ANY
+    """What a value may be where neither the markup nor a schema says anything of it."""
     entities: tuple[tuple[str, str], ...] = ()
     """What is escaped in names and keys, and what it stands for."""
 

@@ -51,13 +51,15 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
 
 def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Callable[[str], str | None]:
     """The short way for text that continues the value, while no marker can be in it."""
-    look = re.compile("|".join({re.escape(literal[0]) for literal in stops.literals}) or "(?!)").search
+    firsts = {literal[0] for literal in stops.literals}
+    first = next(iter(firsts)) if len(firsts) == 1 else ""  # nearly all are tags: looking for one character is quick
+    look = re.compile("|".join(map(re.escape, firsts)) or "(?!)").search
     scan = scanner.scan
 
     def flow(text: str) -> str | None:
         quote = scanner.quote
         if not quote or quote in text or "\\" in text or scanner.overshoot:  # more than a piece of a string
-            if look(text) is not None:
+            if (first in text) if first else (look(text) is not None):
                 return text
             end = scan(text)
             if end >= 0:

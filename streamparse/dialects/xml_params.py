@@ -15,7 +15,7 @@ The call is complete at its closing tag.
 
 from __future__ import annotations
 
-from streamparse.coercion import Kinds, Typed, kinds_of_attribute
+from streamparse.coercion import ANY, STRING, Kinds, Typed, kinds_of_attribute
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Reader, Step
@@ -118,7 +118,10 @@ class XmlParams(TagPatterns, frozen=True, dict=True):
 
     def kinds(self, word: str | None, typed: Typed) -> Kinds:
         """What a value may be: by its type in the markup, if there is one, else by the schema."""
-        return kinds_of_attribute(word or "") or typed.kinds
+        declared = typed.kinds if typed.kinds != ANY else self.untyped
+        said = kinds_of_attribute(word or "") or declared
+        # DeepSeek calls numbers strings at times; what no tool takes is not what it meant.
+        return declared if said == STRING and "string" not in declared else said
 
     def _json_body(self, reader: Reader, context: Context, call: Call) -> Step[None]:
         """Some models write the arguments as one JSON object inside of the call's tag."""

@@ -29,17 +29,18 @@ class NDJSON(BaseFramer):
 
         `offset` is where it begins.
         """
-        data = chunk[:-1]
-        if chunk[-2:] != b"}\n" or 10 in data or self._carry or self.error is not None:
+        line = chunk[:-1]
+        if 10 in line or not line or chunk[-1] != 10 or self._carry:
             return None
         size = len(chunk)
-        end = self.received + size
+        start = self.received
+        end = start + size
         if size > self._one_read or end > self._max_total:
             return None
-        self.offset = self.received
+        self.offset = start
         self.received = end
         self.singles += 1
-        return data
+        return line
 
     def close(self) -> list[Frame]:
         """End the body: its last line needs no LF."""
@@ -92,4 +93,5 @@ class NDJSON(BaseFramer):
 
     def _stop(self, code: str, message: str, offset: int) -> None:
         self.error = Fault(code, message, offset)
+        self._one_read = -1  # nothing fits any more
         self._carry.clear()

@@ -126,11 +126,11 @@ class StreamParser(BaseParser):
         return record.take()
 
     def _hurry(self) -> None:
-        """Once framing and wire are known, take the short way for single events."""
+        """Once framing and wire are known and a frame has come, take the short way for single events."""
         framer = self._framer
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
-        if self._wire is not None and isinstance(framer, BaseFramer):
+        if self._frames and self._wire is not None and isinstance(framer, BaseFramer):
             self._record.place = framer
             self._single = framer.single
             self._undo = framer.undo

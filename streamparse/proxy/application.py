@@ -12,6 +12,7 @@ client leaves, the connection to the server is closed.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ import anyio
 from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, finish, left, read_request, respond, start
 from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of
 from streamparse.proxy.headers import Headers, crossing, for_client, for_upstream, unaddressed
+from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import PATHS, Settings
 
 if TYPE_CHECKING:
@@ -178,7 +180,7 @@ class Exchange:
         """Read the answer as it comes; what each piece tells leaves before the next is read."""
         rewriter = asked.rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        await start(send, 200, for_client(response.headers.raw, asked.emitter().content_type))
+        await start(send, 200, self._headers(response, asked, asked.emitter().content_type))
         try:
             async for chunk in response.aiter_bytes():
                 data = feed(chunk)
@@ -192,14 +194,15 @@ class Exchange:
     async def _whole(self, response: httpx.Response, asked: Asked) -> None:
         rewriter = asked.rewriter(self._settings)
         try:
-            async for chunk in response.aiter_bytes():
-                rewriter.feed(chunk)
+            body = b"".join([chunk async for chunk in _fed(response, rewriter)])
         except httpx_module().HTTPError as error:
             await self._fail(502, _told(error))
             return
-        body = rewriter.whole()
+        written = rewriter.whole()
+        if asked.wire == self._settings.wire and rewriter.as_written(body):
+            written = body
         status = 502 if any(error.scope == "stream" for error in rewriter.response.errors) else 200
-        await respond(self._send, status, for_client(response.headers.raw, _JSON), body)
+        await respond(self._send, status, self._headers(response, asked, _JSON), written)
 
     async def _refuse(self, response: httpx.Response, asked: Asked) -> None:
         """Pass on a status that tells of an error; its body in the client's words if the server's are others."""
@@ -208,12 +211,16 @@ class Exchange:
             return
         rewriter = asked.rewriter(self._settings)
         try:
-            async for chunk in response.aiter_bytes():
-                rewriter.feed(chunk)
+            async for _ in _fed(response, rewriter):
+                pass
         except httpx_module().HTTPError as error:
             rewriter.abort(_told(error))
         body = rewriter.whole()
-        await respond(self._send, response.status_code, for_client(response.headers.raw, _JSON), body)
+        await respond(self._send, response.status_code, self._headers(response, asked, _JSON), body)
+
+    def _headers(self, response: httpx.Response, asked: Asked, content_type: str) -> Headers:
+        lost = [(b"streamparse-lost", asked.lost.encode())] if asked.lost else []
+        return [*for_client(response.headers.raw, content_type), *lost]
 
     async def _fail(self, status: int, message: str) -> None:
         """Tell the client, in its own wire's words, that the server could not be reached."""
@@ -223,6 +230,13 @@ class Exchange:
         else:
             body = self._asked.emitter().error_body("upstream_error", message)
             await respond(self._send, status, [(b"content-type", _JSON.encode())], body)
+
+
+async def _fed(response: httpx.Response, rewriter: Rewriter) -> AsyncIterator[bytes]:
+    """The body, while it is read."""
+    async for chunk in response.aiter_bytes():
+        rewriter.feed(chunk)
+        yield chunk
 
 
 def httpx_module() -> Any:

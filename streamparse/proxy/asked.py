@@ -10,7 +10,7 @@ from streamparse.emit import EMITTERS, Emitter
 from streamparse.parser import StreamParser
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.translation import for_server
+from streamparse.proxy.translation import dialect_to_teach, for_server
 
 __all__ = ["CLIENT_WIRES", "Asked", "asked_of"]
 
@@ -35,6 +35,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     streamed: bool
     changed: bool
     """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
+    lost: str = ""
+    """What the server's wire could not be told, by name."""
 
     def emitter(self) -> Emitter:
         """A writer for one answer to the client."""
@@ -65,8 +67,17 @@ def asked_of(wire: str, body: bytes, settings: Settings) -> Asked | None:
     beyond = request.get("n", 1) not in (None, 1) or bool(request.get("logprobs"))
     if same and (not tools or beyond):
         return Asked(wire=wire, request=request, body=body, tools=[], streamed=streamed, changed=False)
-    sent = for_server(request, wire, settings, body)
-    return Asked(wire=wire, request=request, body=sent, tools=tools, streamed=streamed, changed=True)
+    dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and tools else None
+    sent, lost = for_server(request, wire, settings.wire, dialect)
+    content = body if same and dialect is None else _encode(sent)
+    names = sorted({loss.keyword for loss in lost})
+    return Asked(
+        wire=wire, request=request, body=content, tools=tools, streamed=streamed, changed=True, lost=", ".join(names)
+    )
+
+
+def _encode(value: Any) -> bytes:
+    return msgspec.json.encode(value)
 
 
 def _tools(request: dict[str, Any]) -> list[Any]:

@@ -42,5 +42,16 @@ class Rewriter:
         self._parser.close()
         return self._emitter.whole(self._parser.response)
 
+    def as_written(self, body: bytes) -> bool:
+        """Whether the body tells all that was found in it by itself: nothing of it was hidden in its text."""
+        plain = StreamParser(self._parser.wire or "auto", dialects=())
+        plain.feed(body)
+        plain.close()
+        return _gist(plain.response) == _gist(self._parser.response)
+
     def _written(self, events: list[Event]) -> bytes:
         return b"".join([self._emit(event) for event in events])
+
+
+def _gist(response: ParsedResponse) -> tuple[object, ...]:
+    return response.content, response.reasoning, response.tool_calls, response.broken_calls

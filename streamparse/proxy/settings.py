@@ -10,6 +10,7 @@ import msgspec
 from streamparse.dialects import DIALECTS
 from streamparse.limits import Limits
 from streamparse.parser import Dialects
+from streamparse.proxy.translation import dialect_to_teach
 
 __all__ = ["PATHS", "Settings", "ToolMode"]
 
@@ -52,4 +53,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
         if self.tools not in ("native", "prompt"):
             raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
+        if self.tools == "prompt":
+            dialect_to_teach(self.dialects)
         return self

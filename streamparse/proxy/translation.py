@@ -1,14 +1,102 @@
-"""What the server is asked, of what a client asked in another way."""
+"""What the server is asked, of what a client asked in its own way.
+
+In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it: the system's turn teaches
+them, calls of the history become what the model would have written, and results become text of the user.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from streamparse.proxy.settings import Settings
+import msgspec
+from msgspec.structs import replace
 
-__all__ = ["for_server"]
+from streamparse.adapters import PROMPTS, Text, Turn, format_calls_as_text, format_system_prompt
+from streamparse.adapters.content import spoken
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.parts import Part
+from streamparse.adapters.requests import READERS, REQUEST_WRITERS, Choice, Request
+from streamparse.parser import Dialects
+from streamparse.response import ToolCall
+from streamparse.tools import ToolResult
+
+__all__ = ["dialect_to_teach", "for_server", "taught"]
+
+_PROVIDERS: Final = {"openai-chat": "openai", "anthropic": "anthropic", "ollama-chat": "ollama"}
+_OF_TOOLS: Final = ("tools", "tool_choice", "parallel_tool_calls")
+_OF_TURNS: Final = ("messages", "system")
+_DEFAULT_DIALECT: Final = "hermes"
 
 
-def for_server(request: dict[str, Any], wire: str, settings: Settings, body: bytes) -> bytes:  # noqa: ARG001
-    """Return the body of the request to the server."""
-    return body
+def dialect_to_teach(dialects: Dialects) -> str:
+    """The dialect in which a server's model is asked to write calls; raises ValueError if none of them has a prompt."""
+    if dialects == "auto":
+        return _DEFAULT_DIALECT
+    known = [name for name in dialects if name in PROMPTS]
+    if not known:
+        raise ValueError(f"no dialect of {list(dialects)} has a prompt; those that have are: {', '.join(PROMPTS)}")
+    return known[0]
+
+
+def for_server(
+    request: Mapping[str, Any], source: str, target: str, dialect: str | None
+) -> tuple[dict[str, Any], list[Loss]]:
+    """Return the request in the words of the wire `target`, and what it could not say.
+
+    With a `dialect` the tools are taught in it, and not handed over.
+    """
+    lost: list[Loss] = []
+    if source == target and dialect is None:
+        return dict(request), lost
+    read = READERS[_PROVIDERS[source]](request, lost)
+    asked = read if dialect is None else taught(read, dialect)
+    written = REQUEST_WRITERS[_PROVIDERS[target]](asked, lost)
+    if source == target:  # all else is the server's to understand
+        kept = {key: value for key, value in request.items() if key not in (*_OF_TOOLS, *_OF_TURNS)}
+        return kept | {key: written[key] for key in _OF_TURNS if key in written}, []
+    if target == "openai-chat" and asked.stream:
+        written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
+    return written, lost
+
+
+def taught(request: Request, dialect: str) -> Request:
+    """The same request to a model that knows of tools only by text."""
+    prompt = format_system_prompt([declared.tool for declared in request.tools], dialect)
+    turns = _joined(Turn(turn.role, _told(turn.parts, dialect)) for turn in request.turns)
+    if prompt and turns and turns[0].role == "system":
+        turns[0] = Turn("system", [*turns[0].parts, Text("\n\n" + prompt)])
+    elif prompt:
+        turns.insert(0, Turn("system", [Text(prompt)]))
+    return replace(request, turns=turns, tools=[], choice=Choice())
+
+
+def _told(parts: Iterable[Part], dialect: str) -> list[Part]:
+    """The parts of a turn with its calls and results as text."""
+    told: list[Part] = []
+    calls: list[ToolCall] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        else:
+            told.append(Text(_answer(part)) if isinstance(part, ToolResult) else part)
+    if calls:
+        written = format_calls_as_text(calls, dialect)
+        told.append(Text("\n" + written if any(isinstance(part, Text) for part in told) else written))
+    return told
+
+
+def _answer(result: ToolResult) -> str:
+    content = msgspec.json.encode({"name": result.tool_name, "content": spoken(result)}).decode()
+    return f"<tool_response>\n{content}\n</tool_response>\n"
+
+
+def _joined(turns: Iterable[Turn]) -> list[Turn]:
+    """Turns of the user that follow each other as one: templates want the sides to take turns."""
+    joined: list[Turn] = []
+    for turn in turns:
+        if joined and joined[-1].role == turn.role == "user":
+            joined[-1] = Turn("user", [*joined[-1].parts, *turn.parts])
+        else:
+            joined.append(turn)
+    return joined

@@ -43,6 +43,12 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     fault: Fault | None = None
     """Why no more than these frames can be read."""
 
+    @property
+    def streamed(self) -> bool:
+        """Whether it is a stream of JSON, though of no known wire: then it is no text."""
+        first = self.frames[:_UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
+        return any(frame.field == b"data" and frame.data.lstrip()[:1] == b"{" for frame in first)
+
 
 def body_of(thing: Any, limits: Limits) -> Body:
     """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; never raises."""
@@ -50,10 +56,12 @@ def body_of(thing: Any, limits: Limits) -> Body:
         value = plain(thing)
         if isinstance(value, str):
             body = _of_bytes(_sound(value).encode(), _sound(value), limits)
-            prose = body.framing in ("empty", "unknown")
+            prose = not any(frame.field == b"data" for frame in body.frames)
             return msgspec.structs.replace(body, prose=prose, answer=body.wire is None and '"error"' not in value)
         if isinstance(value, bytes):
             return _of_bytes(value, value.decode("utf-8", "replace"), limits)
+        if value is None or value == []:
+            return Body(fault=Fault("empty_body", "there is no response", 0))
         return _of_value(value)
     except (Unreadable, ValueError, RecursionError) as error:
         return Body(fault=Fault("unexpected_shape", f"the response cannot be read: {error}", 0))
@@ -69,21 +77,27 @@ def _of_bytes(data: bytes, text: str, limits: Limits) -> Body:
     elif fault is None:
         frames += framer.close()
         fault = framer.error
+    framing = framer.format or "empty"
+    if fault is None and (whole := _completed(data, frames, framing)) is not None:
+        return msgspec.structs.replace(_of_value(whole), framing=framing, size=len(data), text=text)
     shown_by = next((frame for frame in frames[:_UNDECIDED_FRAMES] if detect(frame)), None)
-    body = Body(frames=frames, framing=framer.format or "empty", size=len(data), text=text, fault=fault)
-    if shown_by is not None:
-        return msgspec.structs.replace(body, wire=detect(shown_by), shown_by=shown_by)
-    if len(frames) == 1 and (whole := complete(_decoded(frames[0].data))) is not None:
-        made = _of_value(whole)
-        return msgspec.structs.replace(made, framing=body.framing, size=body.size, text=text)
-    return body
+    wire = None if shown_by is None else detect(shown_by)
+    return Body(frames=frames, framing=framing, size=len(data), text=text, wire=wire, shown_by=shown_by, fault=fault)
+
+
+def _completed(data: bytes, frames: list[Frame], framing: Format) -> Any:
+    """The body that JSON is a part of; None if it is a whole body, or many messages."""
+    if framing != "json-array" and (len(frames) != 1 or framing not in ("json", "ndjson")):
+        return None
+    value = _decoded(data)
+    whole = complete(value)
+    return whole if whole != value else None
 
 
 def _of_value(value: Any) -> Body:
     """The body of decoded JSON: one message, or a list of them."""
+    value = complete(value) or value
     wires = _claimed(value)
-    if not any(wires) and (whole := complete(value)) is not None:
-        value, wires = whole, _claimed(whole)
     messages = _messages(value)
     frames = []
     size = 0
@@ -103,7 +117,7 @@ def _of_value(value: Any) -> Body:
 
 
 def _messages(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return value if isinstance(value, list) else [value]
 
 
 def _claimed(value: Any) -> list[str | None]:

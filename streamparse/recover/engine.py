@@ -98,9 +98,11 @@ class Engine:
         parse = self._begin()
         forced = None if self._wire == "auto" else self._wire
         wire = forced or body.wire
-        error = foreign_error(body.frames[0], forced) if body.frames and not body.answer else None
-        if body.text is None or error is not None or (wire is not None and not body.prose):
+        error = foreign_error(body.frames[0], forced) if body.frames and (forced or not body.answer) else None
+        if body.text is None or error is not None or (wire is not None and not body.prose) or body.streamed:
             parse.tell_frames(body, wire or self._otherwise, error)
+            if wire is None:
+                parse.disown(body)
         else:
             parse.tell_text(body.text)
         return parse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -17,6 +17,8 @@ from streamparse.tools import Toolset
 from streamparse.wires import WIRES, tell_provider_error
 
 __all__ = ["Parse"]
+
+_SHOWN: Final = 200
 
 
 class Parse:
@@ -50,6 +52,13 @@ class Parse:
             self._tell_frames(body, wire, error)
         except Halt:
             self._halted = True  # the response says why
+
+    def disown(self, body: Body) -> None:
+        """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
+        if body.frames and not self._halted and not self._assembler.response.errors:
+            self._assembler.record.place = body.frames[-1]
+            excerpt = body.frames[0].data[:_SHOWN].decode("utf-8", "replace")
+            self._assembler.error("stream", "not_a_stream", f"no known wire speaks like this: {excerpt!r}")
 
     def tell_text(self, text: str) -> None:
         """Tell the text of an answer, whose end is the caller's word."""

@@ -63,7 +63,7 @@ def _read(thing: Any) -> Any:
             return "".join(thing)
         return b"".join(piece.encode() if isinstance(piece, str) else bytes(piece) for piece in thing)
     values = _Values()
-    if isinstance(thing, (Mapping, list, tuple)):
+    if isinstance(thing, (Mapping, list, tuple)) and not hasattr(thing, "_asdict"):
         return values.of(thing, 0)
     fields = _fields(thing)
     return values.of(fields, 0) if fields else None
@@ -93,7 +93,7 @@ class _Values:
             return base64.b64encode(value).decode()  # as the wire had it
         if isinstance(value, Mapping):
             return {str(key): self.of(inner, depth + 1) for key, inner in value.items()}
-        if isinstance(value, (list, tuple, set, frozenset)):
+        if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_asdict"):
             return [self.of(inner, depth + 1) for inner in value]
         fields = _fields(value)
         return str(value) if fields is None else self.of(fields, depth + 1)

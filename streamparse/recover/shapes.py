@@ -23,7 +23,7 @@ from typing import Any, Final
 
 __all__ = ["complete"]
 
-_ROLES: Final = ("assistant", "model", "ASSISTANT", "Assistant")
+_ROLES: Final = ("assistant", "model")
 _BLOCKS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"})
 _ITEMS: Final = frozenset({"function_call", "reasoning", "message", "custom_tool_call"})
 _CONVERSE: Final = frozenset({"text", "toolUse", "reasoningContent", "citationsContent"})
@@ -33,7 +33,7 @@ _DATA: Final = frozenset({"args", "response", "arguments"})
 
 
 def complete(value: Any) -> dict[str, Any] | None:
-    """Return the body that a value is a part of, or stands for; None if it is none of these."""
+    """Return the body that a value is a part of, or stands for; None, or the same again, if it is whole."""
     if isinstance(value, list):
         return _of_list(value)
     if not isinstance(value, dict):
@@ -47,11 +47,19 @@ def _of_list(values: list[Any]) -> dict[str, Any] | None:
     kinds = {value.get("type") if isinstance(value, dict) else None for value in values}
     if kinds and kinds <= _BLOCKS:
         return {"type": "message", "role": "assistant", "content": values}
-    if kinds and kinds <= _ITEMS:
+    if kinds and kinds <= _ITEMS and all(map(_is_item, values)):
         return {"object": "response", "output": values}
     if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
         return _completion(values[0]["generated_text"])
     return None
+
+
+def _is_item(value: dict[str, Any]) -> bool:
+    """Whether a typed object is of the Responses API: a message of Anthropic has other parts."""
+    parts = value.get("content") if value["type"] == "message" else None
+    return not isinstance(parts, list) or all(
+        isinstance(part, dict) and part.get("type") in ("output_text", "refusal") for part in parts
+    )
 
 
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -66,7 +66,10 @@ class Gemini(MessageWire[Chunk]):
     """Tells what the chunks of a `GenerateContentResponse` hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Chunk, sink, limits, respell)
+        super().__init__(Chunk, sink, limits, self._respell)
+        self.decode = self._decode
+        self._fast = self._decoder.fast
+        self._dumped: bool | None = None  # the first message shows it
         self._text = sink.text
         self._choice = choice
         self._loose = LooseJSON(limits)
@@ -77,7 +80,7 @@ class Gemini(MessageWire[Chunk]):
         self._writer = ArgumentWriter()
 
     @staticmethod
-    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         if not _FIELDS.isdisjoint(message):
             return True
         envelope = message.get("response")
@@ -87,12 +90,6 @@ class Gemini(MessageWire[Chunk]):
         if isinstance(error, dict) and isinstance(error.get("code"), int) and isinstance(error.get("status"), str):
             return True
         return Interactions.claims(message)
-
-    def frame(self, frame: Frame) -> None:
-        """The first frame comes by here: it shows whether the messages are dumps."""
-        if is_dumped(frame.data):
-            self.decode = self._decode_dump
-        super().frame(frame)
 
     def take(self, chunk: Chunk) -> None:
         if self._over:
@@ -123,8 +120,16 @@ class Gemini(MessageWire[Chunk]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _decode_dump(self, data: bytes) -> Chunk:
-        return self._decoder.fast(as_sent(data))
+    def _decode(self, data: bytes) -> Chunk:
+        if self._dumped is False:
+            return self._fast(data)
+        if self._dumped is None:
+            self._dumped = is_dumped(data)
+        return self._fast(as_sent(data) if self._dumped else data)
+
+    def _respell(self, message: dict[str, Any]) -> None:
+        if self._dumped:
+            respell(message)
 
     def _beside(self, frame: Frame) -> None:
         whole = self._loose.add(frame)

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 __all__ = ["as_sent", "is_dumped", "respell"]
 
-_DUMPED: Final = re.compile(
-    rb'"(?:candidates_token_count|create_time|finish_(?:message|reason)|function_call|model_version|prompt_feedback'
-    rb'|response_id|thought_signature|usage_metadata)"'
+_DUMPED: Final = frozenset(
+    (
+        "create_time",
+        "finish_message",
+        "finish_reason",
+        "function_call",
+        "model_version",
+        "prompt_feedback",
+        "response_id",
+        "thought_signature",
+        "usage_metadata",
+    )
 )
+_LEVELS: Final = ("response", "candidates", "content", "parts")
 _USERS: Final = ("args", "response")
 """What a tool was given and gave back: keys in it are the user's."""
 
 
 def is_dumped(data: bytes) -> bool:
-    """Whether a message has a field that only a dump has; a quote within a string is escaped, so its text has none."""
-    return _DUMPED.search(data) is not None
+    """Whether a message has a field that only a dump has."""
+    try:
+        waiting: list[Any] = [msgspec.json.decode(data)]
+    except (ValueError, RecursionError):
+        return False
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            if not _DUMPED.isdisjoint(value):
+                return True
+            waiting += (value[key] for key in _LEVELS if key in value)
+    return False
 
 
 def as_sent(data: bytes) -> bytes:
@@ -31,11 +52,8 @@ def as_sent(data: bytes) -> bytes:
 
 
 def respell(message: dict[str, Any]) -> None:
-    """Give the fields of a message, in place, the names that the wire has; an interaction's are in snake case there."""
-    if "event_type" in message or message.get("object") == "interaction":
-        return
-    envelope = message.get("response")
-    waiting: list[Any] = [message, envelope]
+    """Give the fields of a message, in place, the names that the wire has."""
+    waiting: list[Any] = [message, message.get("response")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):

@@ -29,7 +29,7 @@ class MessageWire(Generic[T]):
     ) -> None:
         self._sink = sink
         self._decoder = FrameDecoder(shape, sink, limits, reshape)
-        self.decode = self._decoder.fast
+        self.decode: Callable[[bytes], T] = self._decoder.fast
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -87,13 +87,14 @@ class MessageWire(Generic[T]):
             if message is not None:
                 self.take(message)
         elif (frame.event == b"error" or frame.field == b"error") and frame.data.strip():
+            words = frame.data.decode("utf-8", "replace")
             try:
-                self._fail(msgspec.json.decode(frame.data))
+                self._fail(msgspec.json.decode(frame.data) or words)
             except (ValueError, RecursionError):
-                self._fail(frame.data.decode("utf-8", "replace"))
+                self._fail(words)
 
     def _fail(self, error: Any) -> None:
-        """Tell the provider's error; some send it in two events of different names."""
-        if not self._failed:
+        """Tell the provider's error, unless it is blank; some send it in two events of different names."""
+        if error and not self._failed:
             self._failed = True
             tell_provider_error(self._sink, error)

@@ -23,8 +23,12 @@ ids = st.from_regex(r"[a-zA-Z0-9]{9}", fullmatch=True)  # what every provider ta
 def _leaves() -> st.SearchStrategy[dict[str, Any]]:
     described = {"description": texts.filter(bool)}
     return st.one_of(
-        st.fixed_dictionaries({"type": st.sampled_from(["string", "integer", "number", "boolean"])}, optional=described),
-        st.fixed_dictionaries({"type": st.sampled_from([["string", "null"], ["null", "integer"], ["string", "integer"]])}),
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["string", "integer", "number", "boolean"])}, optional=described
+        ),
+        st.fixed_dictionaries(
+            {"type": st.sampled_from([["string", "null"], ["null", "integer"], ["string", "integer"]])}
+        ),
         st.fixed_dictionaries({"type": st.just("string"), "enum": st.lists(texts, min_size=1, max_size=3)}),
         st.fixed_dictionaries({"type": st.just("integer"), "enum": st.just([1, 2]), "minimum": st.just(1)}),
         st.fixed_dictionaries({"const": scalars.filter(lambda value: value is not None)}),
@@ -56,10 +60,10 @@ schemas = st.fixed_dictionaries(
 )
 
 tools = st.builds(sp.Tool, names, texts, schemas)
-calls = st.builds(lambda name, arguments, id: sp.ToolCall(name, arguments, id), names, objects, ids)
+calls = st.builds(sp.ToolCall, names, objects, ids)
 results = st.one_of(
     st.builds(
-        lambda id, name, value: sp.ToolResult(id, name, value),
+        sp.ToolResult,
         ids,
         names,
         texts.filter(lambda text: text[:1] not in ("{", "[", "n")) | objects.filter(lambda value: "error" not in value),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from conversations import calls, results, tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS, translate_messages, translate_tools
-from conversations import calls, results, tools
 
 PAIRS = list(product(ADAPTERS, ADAPTERS))
 LOSSLESS = [name for name in ADAPTERS if name != "gemini-openapi"]

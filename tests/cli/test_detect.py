@@ -12,7 +12,7 @@ import pytest
 import streamparse as sp
 from streamparse.cli.formats import EXAMPLE_TOOLS
 from streamparse.frames import FRAMERS
-from streamparse.recover import Findings, detect_format as detect
+from streamparse.recover import Findings, detect_format
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "fixtures" / "recorded"
@@ -44,7 +44,7 @@ def test_a_body_is_known_by_its_framing_and_wire() -> None:
 
 
 def test_a_call_in_the_text_of_a_body_is_known_by_its_dialect() -> None:
-    found = detect((RECORDED / "ollama-chat-inband.body").read_bytes())
+    found = detect_format((RECORDED / "ollama-chat-inband.body").read_bytes())
     assert (found.framing, found.wire, found.dialect) == ("ndjson", "ollama-chat", "hermes")
     assert "granite-array" in found.also
     assert {call.source for call in found.calls} == {"inband"}
@@ -63,7 +63,7 @@ def test_text_is_no_body() -> None:
 
 @pytest.mark.parametrize("name", sp.DIALECTS)
 def test_the_example_of_every_format_is_known_as_it_or_said_to_be_if_it_is_named(name: str) -> None:
-    found = detect(sp.DIALECTS[name].example.encode(), EXAMPLE_TOOLS)
+    found = detect_format(sp.DIALECTS[name].example.encode(), EXAMPLE_TOOLS)
     assert found.wire is None
     assert name in (found.dialect, *found.also)
 
@@ -72,7 +72,7 @@ def test_the_example_of_every_format_is_known_as_it_or_said_to_be_if_it_is_named
     "text", ["", " ", "Thought: no event stream.\n", '{"a": 1}', "[1, 2]", "<html></html>", "data: 1"]
 )
 def test_what_no_wire_claims_is_a_text_of_so_many_characters(text: str) -> None:
-    assert detect(text.encode()) == Findings(framing="text", size=len(text), text=len(text), ok=True)
+    assert detect_format(text.encode()) == Findings(framing="text", size=len(text), text=len(text), ok=True)
 
 
 def test_the_declared_tools_decide_what_auto_believes(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_control_characters_of_the_text_do_not_reach_the_terminal() -> None:
 
 @pytest.mark.parametrize("body", sorted(RECORDED.glob("*.body")), ids=lambda body: body.stem)
 def test_every_recorded_body_has_a_framing_and_a_wire_if_it_is_no_error(body: Path) -> None:
-    found = detect(body.read_bytes())
+    found = detect_format(body.read_bytes())
     assert found.framing in FRAMERS
     assert found.wire in sp.WIRES or [error.split(":")[0] for error in found.errors] == ["provider_error"]
 

@@ -41,3 +41,9 @@ def test_a_thought_that_waits_for_its_end_is_given_back_as_text_when_it_is_too_l
     text = "analysisWe " + "think " * 2000 + "assistantfinalSo."
     parser = sp.TextParser(tools=[{"name": "f"}])
     assert text_of(parser.feed(text) + parser.close()) == text
+
+
+def test_a_text_that_begins_like_a_recipient_is_not_held_back_for_a_header() -> None:
+    for dialect in ("harmony", "muse-atem", "beam"):
+        parser = sp.TextParser([dialect])
+        assert text_of(parser.feed("to=work means") + parser.feed(" to ")) == "to=work means to "

@@ -84,7 +84,11 @@ def test_a_declaration_is_read_by_the_grammar_that_it_describes(case: str) -> No
         ({"open_pattern": "<c>x{2}(?P<name>.)", "content": "json"}, "repeats"),
         ({"open": "<c>", "content": "kv-lines"}, "no grammar"),
         (
-            {"open": "<c>", "content": "json", "transform": {"function": {"name": "f_{kind}", "arguments": "{content}"}}},
+            {
+                "open": "<c>",
+                "content": "json",
+                "transform": {"function": {"name": "f_{kind}", "arguments": "{content}"}},
+            },
             "name",
         ),
         ({"open_pattern": r"(?P<name>\w+)", "content": "json"}, "literal marker"),

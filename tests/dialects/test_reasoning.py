@@ -6,7 +6,7 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, reasoning_of, text_of
 
 import streamparse as sp
-from streamparse.dialects import DIALECTS, THOUGHTS
+from streamparse.dialects import DIALECTS, THOUGHTS, Thought
 
 SPANS = [thought for thought in THOUGHTS.values() if thought.opens]
 ids = [thought.name for thought in SPANS]
@@ -85,3 +85,28 @@ def test_a_call_in_an_open_thought_is_what_its_dialect_says() -> None:
         "text": ("a <|tool_call_start|>[f()]<|tool_call_end|> b", 0, ""),
         "resumes": ("a  b", 1, ""),
     }
+
+
+CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+
+
+@pytest.mark.parametrize("thought", SPANS, ids=ids)
+def test_reasoning_alone_is_found_and_calls_stay_in_the_text(thought: Thought) -> None:
+    events = assert_same_in_every_cut(
+        lambda: sp.TextParser("reasoning", tools=[{"name": "f"}]),
+        f"{thought.opens[0]}Hm.{thought.closes[0]}So: {CALL} ",
+    )
+    assert (reasoning_of(events), text_of(events), calls_of(events)) == ("Hm.", f"So: {CALL} ", [])
+
+
+@pytest.mark.parametrize(
+    "call", [CALL, "<function=f>\n</function>", "<|tool_call_begin|>functions.f:0<|tool_call_end|>"]
+)
+def test_reasoning_alone_ends_at_a_call_that_ends_it_in_its_own_dialect(call: str) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["reasoning"]), f"<think>Hm. {call}")
+    assert (reasoning_of(events), text_of(events), calls_of(events)) == ("Hm. ", call, [])
+
+
+def test_reasoning_alone_is_not_ended_by_a_mention_of_a_marker() -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser("reasoning"), "<think>a <tool_call> is wanted</think>So.")
+    assert (reasoning_of(events), text_of(events)) == ("a <tool_call> is wanted", "So.")

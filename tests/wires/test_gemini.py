@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, events_of, plain
+from cuts import assert_same_in_every_cut, calls_of, events_of, plain, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +63,46 @@ def test_a_chunk_of_a_bad_type_keeps_the_arguments_of_its_call() -> None:
     content = b'{"parts":[{"functionCall":{"name":"f","args":{"n":1}}}]}'
     body = b'data: {"candidates":[{"content":' + content + b',"finishReason":"STOP","index":"x"}]}\n\n'
     assert calls_of(events_of(sp.StreamParser("gemini"), [body])) == [("f", {"n": 1})]
+
+
+# -- dumps -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"exclude_none": True}, {"mode": "json"}], ids=str)
+@pytest.mark.parametrize("wire", ["gemini", "auto"])
+def test_what_the_sdk_dumps_gives_the_events_of_what_the_server_sent(wire: str, options: dict[str, Any]) -> None:
+    types = pytest.importorskip("google.genai.types")
+    body = (FOLDER / "gemini-text-thoughts-and-a-signature.sse").read_bytes()
+    body += (FOLDER / "gemini-two-calls-in-pieces-follow-each-other.sse").read_bytes()
+    sent = [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line.startswith(b"data: ")]
+    dumped = [types.GenerateContentResponse.model_validate(chunk).model_dump(**options) for chunk in sent]
+    as_sent, as_dumped = sp.StreamParser("gemini"), sp.StreamParser(wire)
+    expected = [event for chunk in sent for event in as_sent.feed(chunk)] + as_sent.close()
+    assert [event for chunk in dumped for event in as_dumped.feed(chunk)] + as_dumped.close() == expected
+
+
+def test_the_users_own_keys_are_left_alone_in_a_dump() -> None:
+    call = {"function_call": {"name": "f", "args": {"a_b": {"c_d": None}, "finish_reason": 1}}}
+    answer = {"function_response": {"name": "f", "response": {"e_f": None}}}
+    message = {"candidates": [{"content": {"parts": [call, answer]}, "finish_reason": "STOP"}]}
+    parser = sp.StreamParser("gemini")
+    assert calls_of(parser.feed(message)) == [("f", {"a_b": {"c_d": None}, "finish_reason": 1})]
+    assert [item["data"] for item in parser.response.items] == [{"name": "f", "response": {"e_f": None}}]
+
+
+def test_arguments_whose_keys_look_like_a_dump_keep_their_text() -> None:
+    call = b'{"functionCall":{"name":"f","args":{"finish_reason": 1.50e1}}}'
+    body = b'data: {"candidates":[{"content":{"parts":[' + call + b']},"finishReason":"STOP"}]}\n\n'
+    parser = sp.StreamParser("gemini")
+    events_of(parser, [body])
+    assert parser.response.tool_calls[0].raw == '{"finish_reason": 1.50e1}'
+
+
+def test_a_field_of_a_bad_type_costs_a_dump_only_this_field() -> None:
+    message = {"candidates": [{"content": {"parts": [{"text": "Hi"}]}, "finish_reason": "STOP", "index": "x"}]}
+    parser = sp.StreamParser("gemini")
+    events = [*parser.feed(message), *parser.close()]
+    assert (text_of(events), parser.response.finish_reason) == ("Hi", "STOP")
 
 
 # -- arguments in pieces -----------------------------------------------------------------------------------

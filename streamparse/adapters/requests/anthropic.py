@@ -79,8 +79,7 @@ def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
     written["messages"] = adapter.write_messages(turns, lost)
     written |= present(tools=adapter.write_tools(request.tools, lost), stop_sequences=request.stop)
     written |= present(stream=True if request.stream else None, tool_choice=_written_choice(request))
-    written |= chosen(_cooled(request.sampling, lost), _SAMPLING)
-    drop_unread(request.sampling, _SAMPLING, lost)
+    written |= _sampling(request.sampling, lost)
     if request.schema:
         written["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
     elif request.schema is not None:
@@ -96,13 +95,16 @@ def _limit(request: Request, lost: list[Loss]) -> int:
     return request.max_tokens or DEFAULT_MAX_TOKENS
 
 
-def _cooled(sampling: dict[str, Any], lost: list[Loss]) -> dict[str, Any]:
-    """Temperatures reach to 1 here, elsewhere to 2."""
-    temperature = sampling.get("temperature")
-    if not isinstance(temperature, (int, float)) or temperature <= 1:
-        return sampling
-    lost.append(Loss("request", "", "temperature", "lowered to 1: more is refused"))
-    return {**sampling, "temperature": 1}
+def _sampling(settings: dict[str, Any], lost: list[Loss]) -> dict[str, Any]:
+    """The settings of sampling, which newer versions of the official SDK leave out; temperatures reach to 1 here."""
+    written = chosen(settings, _SAMPLING)
+    drop_unread(settings, _SAMPLING, lost)
+    lost += [Loss("request", "", name, "sent, but newer versions of the API do without it") for name in written]
+    temperature = written.get("temperature")
+    if isinstance(temperature, (int, float)) and temperature > 1:
+        lost.append(Loss("request", "", "temperature", "lowered to 1: more is refused"))
+        written["temperature"] = 1
+    return written
 
 
 def _system(request: Request, lost: list[Loss]) -> dict[str, Any]:

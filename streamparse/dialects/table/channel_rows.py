@@ -29,7 +29,7 @@ _MUSE = Dialect(
     Channels(
         markup=XmlParams(
             # Some recipients are fumbled: name="read<|message|>">
-            call=r'(?:<atem:function_calls>[ \t\r\n]{0,64})?<atem:invoke\s+name="(?P<name>[^"<>]{1,256})'
+            call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
             r'(?:<\|message\|>)?"?\s{0,8}>',
             parameter=r'<atem:parameter\s+name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
             call_begin=r"<atem:(?:invoke\s|function_calls>)",

@@ -12,7 +12,7 @@ __all__ = ["ROWS"]
 _STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True)
 """What is left of some formats where the server strips the special tokens."""
 
-_MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
+_MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
 
 _MISTRAL = Dialect(
     "mistral-v11",

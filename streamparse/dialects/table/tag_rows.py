@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamparse.coercion import STRING
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
@@ -33,7 +34,7 @@ _QWEN3_CODER = Dialect(
 _MIMO = Dialect(
     "mimo",
     (*_inside("<tool_call>"), _FUNCTION),
-    (_VERBATIM := function_tags("tool_call", trim=False)).call,
+    (_VERBATIM := function_tags("tool_call", trim=False, untyped=STRING)).call,
     _VERBATIM,
     models="MiMo-V2-Flash, MiMo-V2.5",
     example="<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n</tool_call>",

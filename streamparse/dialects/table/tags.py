@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from streamparse.coercion import ANY, Kinds
 from streamparse.dialects.xml_params import GAP, KEY, XmlParams
 
 __all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
@@ -19,7 +20,7 @@ _BREAKS = r"(?:[ \t\r\n]|\\n)"
 """A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
 
-def function_tags(block: str, trim: bool = True) -> XmlParams:
+def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> XmlParams:
     """`<function=NAME>` and `<parameter=KEY>`; also as `<function name="NAME">`."""
     inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
     name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
@@ -35,6 +36,7 @@ def function_tags(block: str, trim: bool = True) -> XmlParams:
         parameter_close=rf"</parameter(?:>|(?P<odd>)(?:[^<>\s]{{1,64}}>|(?={GAP}<)))",
         stops=("</parameter", "<parameter", "</function>", f"<{block}>", "<function"),
         trim=trim,
+        untyped=untyped,
     )
 
 

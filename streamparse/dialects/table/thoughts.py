@@ -49,4 +49,3 @@ _ROWS = (
 
 THOUGHTS: dict[str, Thought] = {row.name: row for row in _ROWS}
 """Every way to mark reasoning in text, by name."""
-

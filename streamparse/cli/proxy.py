@@ -1,0 +1,84 @@
+"""`streamparse proxy`: an HTTP proxy that gives clients correct tool calls from any server.
+
+The extra `proxy` brings what it needs: an HTTP client and uvicorn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+from importlib.util import find_spec
+
+from streamparse import proxy
+from streamparse.cli.options import CommandError
+from streamparse.parser import Dialects
+
+__all__ = ["add_command"]
+
+NEEDED = ("httpx", "uvicorn")
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `proxy` to the commands."""
+    command = commands.add_parser(
+        "proxy",
+        help="stand between clients and a server, and make native calls of calls in its text",
+        description="Stand between clients and a server. Clients may speak OpenAI chat (/v1/chat/completions), Anthropic"
+        " (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as native ones."
+        " Every other request is passed through.",
+    )
+    command.add_argument("--upstream", required=True, metavar="URL", help="the server: http://127.0.0.1:8080")
+    command.add_argument(
+        "--wire", default="openai-chat", help="what it speaks: openai-chat (the default), anthropic or ollama-chat"
+    )
+    command.add_argument(
+        "--dialect",
+        action="append",
+        metavar="NAME",
+        help="a dialect to look for in the text (see `streamparse formats`), or none; repeatable; default: auto",
+    )
+    command.add_argument("--host", default="127.0.0.1", help="where to listen; default: 127.0.0.1, this machine alone")
+    command.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes a free one")
+    command.add_argument(
+        "--tools",
+        choices=("native", "prompt"),
+        default="native",
+        help="hand the tools to the server (the default), or teach them to the model in the system prompt",
+    )
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise CommandError(f"{' and '.join(missing)} not found: pip install 'llm-streamparse[proxy]'")
+    names: list[str] = arguments.dialect or []
+    dialects: Dialects = tuple(name for name in names if name != "none") if names else "auto"
+    try:
+        application = proxy.app(arguments.upstream, arguments.wire, dialects=dialects, tools=arguments.tools)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    return _serve(application, arguments.host, arguments.port)
+
+
+def _serve(application: proxy.Proxy, host: str, port: int) -> int:
+    """Serve until a signal comes; the server's own headers are passed on, so uvicorn adds none."""
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    config = uvicorn.Config(
+        application, ws="none", server_header=False, date_header=False, access_log=False, log_level="warning"
+    )
+    with _listening(host, port) as listener:
+        address, number = listener.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.upstream}", flush=True)
+        uvicorn.Server(config).run(sockets=[listener])
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise CommandError(f"cannot listen on {host}:{port}: {error}") from error

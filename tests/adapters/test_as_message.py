@@ -1,0 +1,247 @@
+"""The assistant's turn goes back with everything that the provider wants returned, in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conversations import parsed
+
+import streamparse as sp
+from streamparse.adapters import ADAPTERS
+
+THINKING = {"type": "thinking", "thinking": "I look twice.", "signature": "c2ln"}
+REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "Bern"}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result"}]}
+CITATION = {"type": "web_search_result_location", "url": "https://example.org", "encrypted_index": "aW5k"}
+SAID = {"type": "text", "text": "It is mild.", "citations": [CITATION]}
+AGAIN = {"type": "thinking", "thinking": "And once more.", "signature": "bW9yZQ=="}
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Bern", "days": [1, 2]}}
+NEXT = {"type": "tool_use", "id": "toolu_2", "name": "now", "input": {}}
+CONTENT = [THINKING, REDACTED, SEARCH, FOUND, SAID, AGAIN, CALL, NEXT]
+
+
+def anthropic(content: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use"}
+
+
+def _pieces(index: int, block: dict[str, Any]) -> list[dict[str, Any]]:
+    """The deltas that a block comes in."""
+    match block["type"]:
+        case "thinking":
+            half = len(block["thinking"]) // 2
+            return [
+                {"type": "thinking_delta", "thinking": block["thinking"][:half]},
+                {"type": "thinking_delta", "thinking": block["thinking"][half:]},
+                {"type": "signature_delta", "signature": block["signature"]},
+            ]
+        case "text":
+            cited = [{"type": "citations_delta", "citation": each} for each in block.get("citations", ())]
+            return [{"type": "text_delta", "text": each} for each in block["text"]] + cited
+        case _:
+            return []
+
+
+def streamed(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events of a stream of these blocks."""
+    empty = {"thinking": {"thinking": "", "signature": ""}, "text": {"text": "", "citations": []}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {"content": []}}]
+    for index, block in enumerate(content):
+        start = {**block, **empty.get(block["type"], {})}
+        events.append({"type": "content_block_start", "index": index, "content_block": start})
+        events += [{"type": "content_block_delta", "index": index, "delta": each} for each in _pieces(index, block)]
+        events.append({"type": "content_block_stop", "index": index})
+    return [*events, {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}, {"type": "message_stop"}]
+
+
+def test_blocks_of_anthropic_come_back_in_order_with_signatures_and_citations() -> None:
+    response = parsed(anthropic(CONTENT), wire="anthropic")
+    assert response.as_message("anthropic") == {"role": "assistant", "content": CONTENT}
+
+
+def test_blocks_of_anthropic_come_back_from_a_stream_as_from_a_whole_message() -> None:
+    response = parsed(*streamed(CONTENT), wire="anthropic")
+    assert response.as_message("anthropic") == {"role": "assistant", "content": CONTENT}
+
+
+def test_a_thought_that_is_not_shown_comes_back_with_its_signature() -> None:
+    hidden = {"type": "thinking", "thinking": "", "signature": "c2ln"}
+    response = parsed(*streamed([hidden, CALL]), wire="anthropic")
+    assert response.as_message("anthropic")["content"] == [hidden, CALL]
+
+
+def test_text_of_blanks_alone_and_thought_without_a_signature_are_not_sent_to_anthropic() -> None:
+    unsigned = {"type": "thinking", "thinking": "Hm.", "signature": ""}
+    response = parsed(anthropic([unsigned, {"type": "text", "text": "\n\n"}, CALL]), wire="anthropic")
+    assert response.as_message("anthropic")["content"] == [CALL]
+
+
+def test_the_same_answer_speaks_every_providers_language() -> None:
+    response = parsed(anthropic(CONTENT), wire="anthropic")
+    for name, adapter in ADAPTERS.items():
+        message = response.as_message(name)
+        (turn,) = adapter.read_messages(message if isinstance(message, list) else [message])
+        assert [(call.id, call.name, call.arguments) for call in turn.calls] == [
+            (adapter.ids.fit(call.id), call.name, call.arguments) for call in response.tool_calls
+        ]
+        assert turn.text == "It is mild."
+
+
+GEMINI_PARTS = [
+    {"text": "Two tools.", "thought": True},
+    {"text": "Let me see.", "thoughtSignature": "dGV4dA=="},
+    {"functionCall": {"id": "a", "name": "get_weather", "args": {"city": "Bern"}}, "thoughtSignature": "Y2FsbA=="},
+    {"functionCall": {"id": "b", "name": "now", "args": {}}},
+    {"executableCode": {"language": "PYTHON", "code": "1 + 1"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+    {"text": "Done."},
+    {"text": "", "thoughtSignature": "ZW5k"},
+]
+
+
+def test_signatures_of_gemini_come_back_on_the_parts_they_came_with() -> None:
+    body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP", "index": 0}]}
+    response = parsed(body, wire="gemini")
+    # An empty part with a signature ends the text before it: the two are one part.
+    expected = [*GEMINI_PARTS[:-2], {"text": "Done.", "thoughtSignature": "ZW5k"}]
+    assert response.as_message("gemini") == {"role": "model", "parts": expected}
+
+
+def test_a_signature_behind_a_thought_of_gemini_has_a_part_of_its_own() -> None:
+    parts = [{"text": "Hm.", "thought": True}, {"text": "", "thoughtSignature": "c2ln"}]
+    body = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+    assert parsed(body, wire="gemini").as_message("gemini")["parts"] == parts
+
+
+REASONING = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": [{"type": "summary_text", "text": "Hm."}],
+    "encrypted_content": "eA==",
+}
+WEB = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "Bern"}}
+
+
+def test_items_of_responses_come_back_whole_and_in_order() -> None:
+    more = {**REASONING, "id": "rs_2", "summary": []}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "call_x", "name": "now", "arguments": '{ "zone": "CET" }'}
+    message = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "One moment."}]}
+    body = {"object": "response", "id": "r", "status": "completed", "output": [REASONING, WEB, message, more, call]}
+    assert parsed(body, wire="openai-responses").as_message("openai-responses") == [
+        REASONING,
+        WEB,
+        {"role": "assistant", "content": "One moment."},
+        more,
+        {"type": "function_call", "call_id": "call_x", "name": "now", "arguments": '{ "zone": "CET" }'},
+    ]
+
+
+def _chat(message: dict[str, Any]) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "tool_calls"}
+    return {"object": "chat.completion", "choices": [choice]}
+
+
+CHAT_CALL = {"id": "call_9", "type": "function", "function": {"name": "now", "arguments": '{"zone":  "CET"}'}}
+
+
+def test_arguments_go_back_letter_by_letter_as_the_model_wrote_them() -> None:
+    response = parsed(_chat({"content": None, "tool_calls": [CHAT_CALL]}), wire="openai-chat")
+    assert response.as_message("openai") == {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]}
+
+
+def test_thought_goes_back_to_who_wants_it_and_to_no_one_else() -> None:
+    response = parsed(_chat({"content": "Yes.", "reasoning_content": "Hm."}), wire="openai-chat")
+    assert response.as_message("openai") == {"role": "assistant", "content": "Yes."}
+    assert response.as_message("deepseek") == {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
+    assert response.as_message("ollama") == {"role": "assistant", "content": "Yes.", "thinking": "Hm."}
+
+
+def test_reasoning_details_of_openrouter_come_back_whole_from_pieces() -> None:
+    encrypted = {
+        "type": "reasoning.encrypted",
+        "data": "eA==",
+        "id": "rs_1",
+        "format": "openai-responses-v1",
+        "index": 1,
+    }
+    pieces = [
+        [{"type": "reasoning.text", "text": "I look ", "index": 0}],
+        [{"type": "reasoning.text", "text": "twice.", "index": 0}],
+        [{"type": "reasoning.text", "signature": "c2ln", "index": 0}],
+        [encrypted],
+    ]
+    chunks = [{"choices": [{"index": 0, "delta": {"reasoning_details": details}}]} for details in pieces]
+    end = {
+        "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **CHAT_CALL}]}, "finish_reason": "tool_calls"}]
+    }
+    message = parsed(*chunks, end, wire="openai-chat").as_message("openrouter")
+    signed, sealed = message["reasoning_details"]
+    assert (signed["type"], signed["text"], signed["signature"]) == ("reasoning.text", "I look twice.", "c2ln")
+    assert (sealed["data"], sealed["id"]) == ("eA==", "rs_1")
+    assert message["reasoning"] == "I look twice."
+
+
+def test_the_plan_of_cohere_goes_back_beside_its_calls() -> None:
+    message = {"role": "assistant", "tool_plan": "I ask the clock.", "tool_calls": [CHAT_CALL]}
+    response = parsed({"id": "1", "message": message, "finish_reason": "TOOL_CALL"}, wire="cohere")
+    assert response.as_message("cohere") == message
+
+
+def test_blocks_of_bedrock_come_back_in_order() -> None:
+    content = [
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+        {"reasoningContent": {"redactedContent": "eA=="}},
+        {"text": "One moment."},
+        {"toolUse": {"toolUseId": "tooluse_1", "name": "now", "input": {"zone": "CET"}}},
+    ]
+    body = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use"}
+    assert parsed(body, wire="bedrock-converse").as_message("bedrock") == {"role": "assistant", "content": content}
+
+
+def test_a_minted_id_is_the_same_in_the_call_and_in_its_result() -> None:
+    call = {"function": {"name": "now", "arguments": {}}}
+    line = {
+        "message": {"role": "assistant", "content": "", "tool_calls": [call, call]},
+        "done": True,
+        "done_reason": "stop",
+    }
+    response = parsed(line, wire="ollama-chat")
+    results = [sp.ToolResult(call.id, call.name, "noon", index=call.index) for call in response.tool_calls]
+    for provider, adapter in ADAPTERS.items():
+        message = response.as_message(provider)
+        (turn,) = adapter.read_messages(message if isinstance(message, list) else [message])
+        back = adapter.read_results(adapter.format_results(results))
+        assert [call.id for call in turn.calls] == [result.call_id for result in back]
+        assert len({call.id for call in turn.calls}) == 2
+
+
+def test_calls_in_the_text_go_back_as_native_ones() -> None:
+    text = 'So be it.\n<tool_call>\n{"name": "now", "arguments": {"zone": "CET"}}\n</tool_call>'
+    response = parsed(_chat({"content": text}), wire="openai-chat")
+    message = response.as_message("openai")
+    assert message["content"].strip() == "So be it."
+    assert [call["function"]["name"] for call in message["tool_calls"]] == ["now"]
+
+
+def test_calls_that_were_taken_back_do_not_go_back() -> None:
+    chunk = {
+        "choices": [
+            {"index": 0, "delta": {"tool_calls": [{"index": 0, **CHAT_CALL}]}, "finish_reason": "content_filter"}
+        ]
+    }
+    response = parsed(chunk, wire="openai-chat")
+    assert response.tool_calls[0].revoked
+    assert response.as_message("openai") == {"role": "assistant", "content": ""}
+
+
+def test_an_answer_without_an_order_has_thought_then_text_then_calls() -> None:
+    response = sp.ParsedResponse(content="Yes.", reasoning="Hm.", tool_calls=[sp.ToolCall("now", {}, "c1")])
+    parts = response.as_message("gemini")["parts"]
+    assert [next(iter(part)) for part in parts] == ["text", "text", "functionCall"]
+    assert parts[0] == {"text": "Hm.", "thought": True}
+
+
+def test_an_unknown_provider_raises_and_lists_the_known() -> None:
+    with pytest.raises(ValueError, match=r"unknown provider 'klingon'; known are: openai, openai-responses, anthropic"):
+        sp.ParsedResponse().as_message("klingon")

@@ -1,0 +1,226 @@
+"""Whole requests in another provider's words: what is said there is what was said here."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from conversations import PICTURE, objects, values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streamparse as sp
+from streamparse.adapters import ADAPTERS, translate_messages, translate_request
+from streamparse.adapters.requests import READERS
+
+NOW = sp.Tool("now", "The time.", {"type": "object", "properties": {"zone": {"type": "string"}}})
+SCHEMA = {"type": "object", "properties": {"time": {"type": "string"}}}
+OPENAI: dict[str, Any] = {
+    "model": "m",
+    "messages": [
+        {"role": "developer", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What does the clock say?"},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "now", "arguments": '{"zone":"CET"}'}},
+                {"id": "c2", "type": "function", "function": {"name": "now", "arguments": "{}"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": "one"},
+        {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+        {"role": "user", "content": "Sure?"},
+    ],
+    "tools": ADAPTERS["openai"].format_tools([NOW]),
+    "tool_choice": "required",
+    "parallel_tool_calls": False,
+    "max_completion_tokens": 50,
+    "stop": "END",
+    "temperature": 0.5,
+    "seed": 7,
+    "stream": True,
+    "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}},
+}
+
+
+def test_a_request_of_openai_in_anthropics_words() -> None:
+    written = translate_request(OPENAI, "openai", "anthropic")
+    assert written.result == {
+        "model": "m",
+        "max_tokens": 50,
+        "system": "Be brief.",
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "What does the clock say?"},
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}},
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "c1", "name": "now", "input": {"zone": "CET"}},
+                    {"type": "tool_use", "id": "c2", "name": "now", "input": {}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "c1", "content": "noon"},
+                    {"type": "tool_result", "tool_use_id": "c2", "content": "one"},
+                ],
+            },
+            {"role": "user", "content": "Sure?"},
+        ],
+        "tools": ADAPTERS["anthropic"].format_tools([NOW]),
+        "tool_choice": {"type": "any", "disable_parallel_tool_use": True},
+        "stop_sequences": ["END"],
+        "temperature": 0.5,
+        "stream": True,
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+    }
+    assert {loss.keyword for loss in written.lost} == {"seed", "temperature"}
+
+
+def test_a_request_of_openai_in_ollamas_words() -> None:
+    written = translate_request(OPENAI, "openai", "ollama")
+    assert written.result["options"] == {"num_predict": 50, "stop": ["END"], "temperature": 0.5, "seed": 7}
+    assert written.result["format"] == SCHEMA
+    assert written.result["stream"] is True
+    assert [message["role"] for message in written.result["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "user",
+    ]
+    assert written.result["messages"][1]["images"] == [PICTURE]
+    assert {loss.keyword for loss in written.lost} == {"tool_choice", "parallel_tool_calls"}
+
+
+@pytest.mark.parametrize(("there", "back"), permutations(READERS, 2))
+def test_a_request_comes_back_as_it_was(there: str, back: str) -> None:
+    kept = {key: value for key, value in OPENAI.items() if key not in ("seed", "tool_choice", "parallel_tool_calls")}
+    first = translate_request(kept, "openai", there).result
+    second = translate_request(first, there, back).result
+    third = translate_request(second, back, "openai").result
+    expected = translate_request(translate_request(kept, "openai", "ollama").result, "ollama", "openai").result
+    if "ollama" not in (there, back):  # whose images and options say the same in other words
+        assert third["response_format"] == OPENAI["response_format"]
+    assert third["messages"] == expected["messages"]
+    assert third["tools"] == OPENAI["tools"]
+    settings = ("model", "max_tokens", "stop", "temperature", "stream", "response_format")
+    assert {name: third[name] for name in settings} == {name: expected[name] for name in settings}
+
+
+@pytest.mark.parametrize(
+    ("openai", "anthropic"),
+    [
+        ("auto", {"type": "auto"}),
+        ("none", {"type": "none"}),
+        ("required", {"type": "any"}),
+        ({"type": "function", "function": {"name": "now"}}, {"type": "tool", "name": "now"}),
+    ],
+)
+def test_the_choice_of_tools_is_the_same_in_both_words(openai: Any, anthropic: Any) -> None:
+    request = {"model": "m", "messages": [], "tools": OPENAI["tools"], "tool_choice": openai, "max_tokens": 9}
+    there = translate_request(request, "openai", "anthropic").result
+    assert there["tool_choice"] == anthropic
+    assert translate_request(there, "anthropic", "openai").result["tool_choice"] == openai
+
+
+def test_ollama_is_sent_no_tools_where_none_may_be_called() -> None:
+    request = {"model": "m", "messages": [], "tools": OPENAI["tools"], "tool_choice": "none"}
+    assert "tools" not in translate_request(request, "openai", "ollama").result
+
+
+def test_a_request_for_ollama_is_one_for_a_stream_unless_it_says_not() -> None:
+    request = {"model": "m", "messages": []}
+    assert translate_request(request, "ollama", "openai").result["stream"] is True
+    assert "stream" not in translate_request({**request, "stream": False}, "ollama", "openai").result
+    assert translate_request(request, "openai", "ollama").result["stream"] is False
+
+
+def test_what_anthropic_requires_and_was_not_said_is_told() -> None:
+    written = translate_request({"model": "m", "messages": [], "temperature": 1.5}, "openai", "anthropic")
+    assert written.result["max_tokens"] == 4096
+    assert written.result["temperature"] == 1
+    assert {loss.keyword for loss in written.lost} == {"max_tokens", "temperature"}
+
+
+def test_a_system_message_in_the_middle_moves_to_the_front_of_anthropics() -> None:
+    messages = [{"role": "user", "content": "Hi."}, {"role": "system", "content": "Be brief."}]
+    written = translate_request({"model": "m", "messages": messages, "max_tokens": 9}, "openai", "anthropic")
+    assert written.result["system"] == "Be brief."
+    assert [loss.place for loss in written.lost] == ["messages[1]"]
+
+
+def test_settings_without_a_counterpart_are_told() -> None:
+    request = {"model": "m", "messages": [], "logprobs": True, "user": "u", "n": None, "reasoning_effort": "high"}
+    written = translate_request(request, "openai", "anthropic")
+    assert {"logprobs", "user", "thinking"} <= {loss.keyword for loss in written.lost}
+    cached = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [],
+        "system": [{"type": "text", "text": "s", "cache_control": {}}],
+    }
+    assert [loss.keyword for loss in translate_request(cached, "anthropic", "openai").lost] == ["cache_control"]
+
+
+def test_thought_goes_where_it_has_a_place_and_is_told_where_not() -> None:
+    turn = {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
+    assert translate_messages([turn], "deepseek", "ollama").result[0]["thinking"] == "Hm."
+    for target in ("openai", "anthropic", "openai-responses"):
+        assert [loss.keyword for loss in translate_messages([turn], "deepseek", target).lost] == ["thought"]
+
+
+def test_a_request_to_its_own_provider_stays_as_it_is() -> None:
+    for provider in READERS:
+        assert translate_request(OPENAI, provider, provider).result == OPENAI
+
+
+def test_requests_of_an_unknown_provider_raise_and_list_the_known() -> None:
+    with pytest.raises(ValueError, match="requests of 'klingon' are not known; known are: openai, anthropic, ollama"):
+        translate_request(OPENAI, "openai", "klingon")
+
+
+KEYS = ("model", "messages", "system", "tools", "tool_choice", "stop", "stop_sequences", "options", "format", "think")
+ROLES = st.sampled_from(["system", "user", "assistant", "tool", "model"])
+FIELDS = st.sampled_from(
+    ["content", "tool_calls", "reasoning_details", "images", "type", "parts", "output", "tool_plan"]
+)
+BLOCKS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image", "image_url", "function"])},
+    optional=dict.fromkeys(("text", "input", "content", "source", "function", "image_url", "citations"), values),
+)
+MESSAGES = st.builds(
+    lambda role, fields: {"role": role, **fields}, ROLES, st.dictionaries(FIELDS, values | st.lists(BLOCKS, max_size=3))
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYS), values | st.lists(MESSAGES | objects | BLOCKS, max_size=3)))
+def test_no_request_raises(request: dict[str, Any]) -> None:
+    for source, target in permutations(READERS, 2):
+        translate_request(request, source, target)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(MESSAGES | values, max_size=3))
+def test_no_message_raises(messages: list[Any]) -> None:
+    for adapter in ADAPTERS.values():
+        turns = adapter.read_messages(messages)
+        for other in ADAPTERS.values():
+            other.write_messages(turns, [])

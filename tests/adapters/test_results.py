@@ -1,0 +1,159 @@
+"""Results stand where each provider wants them, with errors and pictures said in its way."""
+
+from __future__ import annotations
+
+import pytest
+from conversations import PICTURE
+
+import streamparse as sp
+from streamparse.adapters import ADAPTERS, translate_messages
+
+MAP = [{"type": "text", "text": "a map"}, {"type": "image", "data": PICTURE, "mimeType": "image/png"}]
+SAME_MAP = [
+    [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}}],
+    [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}],
+    [{"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}"}],
+    [{"type": "image", "data": PICTURE, "mimeType": "image/png"}],
+]
+FIRST = sp.ToolResult("a", "look", "mild", index=0)
+SECOND = sp.ToolResult("b", "now", error="no clock", index=1)
+THIRD = sp.ToolResult("c", "draw", MAP, index=2)
+PARALLEL = [THIRD, FIRST, SECOND]
+TAKES_PICTURES = ["openai-responses", "anthropic", "gemini", "ollama", "bedrock", "generic"]
+
+
+def test_anthropic_gets_all_results_first_in_one_message_of_the_user() -> None:
+    (message,) = ADAPTERS["anthropic"].format_results(PARALLEL)
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PICTURE}}
+    assert message == {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": "mild"},
+            {"type": "tool_result", "tool_use_id": "b", "content": "no clock", "is_error": True},
+            {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "a map"}, image]},
+        ],
+    }
+
+
+def test_openai_gets_a_message_for_each_and_pictures_behind_them_all() -> None:
+    assert ADAPTERS["openai"].format_results(PARALLEL) == [
+        {"role": "tool", "tool_call_id": "a", "content": "mild"},
+        {"role": "tool", "tool_call_id": "b", "content": '{"error":"no clock"}'},
+        {"role": "tool", "tool_call_id": "c", "content": "a map[image: image/png]"},
+        {
+            "role": "user",
+            "content": [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}],
+        },
+    ]
+
+
+def test_responses_get_an_item_for_each() -> None:
+    first, second, third = ADAPTERS["openai-responses"].format_results(PARALLEL)
+    assert first == {"type": "function_call_output", "call_id": "a", "output": "mild"}
+    assert second["output"] == '{"error":"no clock"}'
+    assert [block["type"] for block in third["output"]] == ["input_text", "input_image"]
+
+
+def test_gemini_gets_one_content_with_ids_and_names() -> None:
+    (content,) = ADAPTERS["gemini"].format_results(PARALLEL)
+    assert content["role"] == "user"
+    first, second, third = (part["functionResponse"] for part in content["parts"])
+    assert first == {"id": "a", "name": "look", "response": {"output": "mild"}}
+    assert second == {"id": "b", "name": "now", "response": {"error": "no clock"}}
+    assert third["parts"] == [{"inlineData": {"mimeType": "image/png", "data": PICTURE}}]
+
+
+def test_ollama_gets_a_message_for_each_that_names_its_tool() -> None:
+    first, _second, third = ADAPTERS["ollama"].format_results(PARALLEL)
+    assert first == {"role": "tool", "content": "mild", "tool_name": "look", "tool_call_id": "a"}
+    assert third["images"] == [PICTURE]
+
+
+def test_cohere_gets_a_document_for_each() -> None:
+    first, second, _third = ADAPTERS["cohere"].format_results(PARALLEL)
+    document = {"type": "document", "document": {"data": {"output": "mild"}}}
+    assert first == {"role": "tool", "tool_call_id": "a", "content": [document]}
+    assert second["content"][0]["document"]["data"] == {"error": "no clock"}
+
+
+def test_bedrock_gets_one_message_with_the_status_of_each() -> None:
+    (message,) = ADAPTERS["bedrock"].format_results([*PARALLEL, sp.ToolResult("d", "sum", {"n": 1}, index=3)])
+    first, second, third, fourth = (block["toolResult"] for block in message["content"])
+    assert first == {"toolUseId": "a", "content": [{"text": "mild"}], "status": "success"}
+    assert second == {"toolUseId": "b", "content": [{"text": "no clock"}], "status": "error"}
+    assert third["content"][1] == {"image": {"format": "png", "source": {"bytes": PICTURE}}}
+    assert fourth["content"] == [{"json": {"n": 1}}]
+
+
+@pytest.mark.parametrize("provider", TAKES_PICTURES)
+@pytest.mark.parametrize("shown", SAME_MAP)
+def test_a_picture_in_any_shape_is_the_same_picture(provider: str, shown: list[object]) -> None:
+    adapter = ADAPTERS[provider]
+    written = adapter.format_results([sp.ToolResult("a", "draw", shown)])
+    (back,) = adapter.read_results(adapter.format_results(adapter.read_results(written)))
+    if provider == "generic":  # says a result as it is
+        assert back.result == shown
+    else:
+        assert back.result == [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]
+
+
+def test_text_blocks_of_mcp_are_the_text_they_show() -> None:
+    shown = sp.ToolResult("a", "look", [{"type": "text", "text": "mild"}])
+    assert ADAPTERS["openai"].format_result(shown)["content"] == "mild"
+
+
+def test_an_empty_result_is_no_blank_text_at_bedrock() -> None:
+    assert ADAPTERS["bedrock"].format_result(sp.ToolResult("a", "look", ""))["toolResult"]["content"] == []
+
+
+def test_a_result_that_has_gemini_s_own_keys_is_not_misread() -> None:
+    odd = sp.ToolResult("a", "look", {"error": "is data here", "output": 1})
+    assert ADAPTERS["gemini"].read_result(ADAPTERS["gemini"].format_result(odd)) == odd
+
+
+@pytest.mark.parametrize("provider", ["mistral", "anthropic", "bedrock", "openai"])
+def test_an_id_that_a_provider_refuses_is_replaced_alike_in_call_and_result(provider: str) -> None:
+    adapter = ADAPTERS[provider]
+    for id in ("functions.get_weather:0", "x" * 200, "ünï"):
+        call = adapter.read_call(adapter.format_call(sp.ToolCall("t", {}, id)))
+        result = adapter.read_result(adapter.format_result(sp.ToolResult(id, "t", "r")))
+        assert call.id == result.call_id == adapter.ids.fit(id)
+        assert adapter.ids.fit(call.id) == call.id
+
+
+OLLAMA = [
+    {"role": "user", "content": "What time is it, here and in Rome?"},
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {"function": {"name": "now", "arguments": {"zone": "here"}}},
+            {"function": {"name": "look", "arguments": {}}},
+            {"function": {"name": "now", "arguments": {"zone": "Rome"}}},
+        ],
+    },
+    {"role": "tool", "tool_name": "look", "content": "mild"},
+    {"role": "tool", "tool_name": "now", "content": "noon"},
+    {"role": "tool", "tool_name": "now", "content": "one"},
+]
+
+
+def test_results_without_ids_are_tied_to_the_calls_of_their_tools() -> None:
+    _user, assistant, results = translate_messages(OLLAMA, "ollama", "anthropic").result
+    ids = [block["id"] for block in assistant["content"]]
+    assert len(set(ids)) == 3
+    assert [(block["tool_use_id"], block["content"]) for block in results["content"]] == [
+        (ids[0], "noon"),
+        (ids[1], "mild"),
+        (ids[2], "one"),
+    ]
+
+
+def test_results_without_names_get_those_of_their_calls() -> None:
+    there = translate_messages(OLLAMA, "ollama", "openai").result
+    back = translate_messages(there, "openai", "ollama").result
+    assert [(message["tool_name"], message["content"]) for message in back[2:]] == [
+        ("now", "noon"),
+        ("look", "mild"),
+        ("now", "one"),
+    ]

@@ -1,0 +1,162 @@
+"""What a provider cannot say of a tool is told: where, what, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+from streamparse.adapters import ADAPTERS, Loss, translate_tools
+
+
+def _schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _openapi(schema: dict[str, Any]) -> tuple[dict[str, Any], set[tuple[str, str]]]:
+    """The subset that is written for a schema, and the places and keywords that are lost."""
+    written = translate_tools([sp.Tool("t", "", schema)], "gemini-openapi")
+    (declaration,) = written.definitions[0]["functionDeclarations"]
+    return declaration["parameters"]["properties"], {(loss.path, loss.keyword) for loss in written.lost}
+
+
+@pytest.mark.parametrize(
+    ("schema", "written"),
+    [
+        ({"type": "string"}, {"type": "STRING"}),
+        ({"type": ["string", "null"]}, {"type": "STRING", "nullable": True}),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"type": "INTEGER", "nullable": True}),
+        ({"type": ["string", "integer"]}, {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}),
+        ({"const": "a"}, {"enum": ["a"]}),
+        ({"type": "string", "enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "nullable": True}),
+        ({"type": "array", "items": {"type": "number"}}, {"type": "ARRAY", "items": {"type": "NUMBER"}}),
+        ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "STRING", "maxLength": 3}),
+        ({"$ref": "#/$defs/n", "description": "d"}, {"type": "INTEGER", "description": "d"}),
+        ({"type": "object", "additionalProperties": True}, {"type": "OBJECT"}),
+    ],
+)
+def test_what_the_subset_can_say_is_said_without_loss(schema: dict[str, Any], written: dict[str, Any]) -> None:
+    assert _openapi(_schema(x=schema) | {"$defs": {"n": {"type": "integer"}}}) == ({"x": written}, set())
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "lost"),
+    [
+        (
+            {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
+            "oneOf",
+        ),
+        ({"type": "integer", "enum": [1, 2]}, {"type": "INTEGER"}, "enum"),
+        ({"const": 7}, {}, "const"),
+        ({"type": "integer", "exclusiveMinimum": 0}, {"type": "INTEGER"}, "exclusiveMinimum"),
+        ({"type": "string", "format": "uri"}, {"type": "STRING"}, "format"),
+        ({"type": "object", "additionalProperties": False}, {"type": "OBJECT"}, "additionalProperties"),
+        ({"not": {"type": "string"}}, {}, "not"),
+        ({"allOf": [{"minimum": 1}, {"minimum": 2}]}, {"minimum": 1}, "allOf"),
+        ({"$ref": "#/$defs/nowhere"}, {}, "$ref"),
+        ({"$ref": "https://example.org/schema"}, {}, "$ref"),
+    ],
+)
+def test_what_the_subset_cannot_say_is_told(schema: dict[str, Any], written: dict[str, Any], lost: str) -> None:
+    assert _openapi(_schema(x=schema)) == ({"x": written}, {("/properties/x", lost)})
+
+
+TREE = {
+    "type": "object",
+    "properties": {"root": {"$ref": "#/$defs/node"}},
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+            },
+        }
+    },
+}
+
+
+def test_a_schema_that_contains_itself_is_cut_where_it_does() -> None:
+    written, lost = _openapi(TREE)
+    children = written["root"]["properties"]["children"]
+    assert children == {"type": "ARRAY", "items": {}}
+    assert lost == {("/properties/root/properties/children/items", "$ref")}
+
+
+def test_references_that_multiply_are_cut_before_they_grow() -> None:
+    doubling = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]} for n in range(40)}
+    schema = _schema(x={"$ref": "#/$defs/d0"}) | {"$defs": doubling | {"d40": {"type": "string"}}}
+    written = translate_tools([sp.Tool("t", "", schema)], "gemini-openapi")
+    assert any("grows too large" in loss.done for loss in written.lost)
+
+
+def test_gemini_gets_openapi_where_it_says_the_same_and_json_schema_where_not() -> None:
+    plain = ADAPTERS["gemini"].format_tools([sp.Tool("t", "", _schema(x={"type": ["string", "null"]}))])
+    assert plain[0]["functionDeclarations"][0]["parameters"]["properties"] == {
+        "x": {"type": "STRING", "nullable": True}
+    }
+    written = translate_tools([sp.Tool("t", "", TREE)], "gemini")
+    assert written.definitions == [{"functionDeclarations": [{"name": "t", "parametersJsonSchema": TREE}]}]
+    assert not written.lost
+
+
+def test_a_function_without_parameters_has_no_schema_at_gemini() -> None:
+    assert ADAPTERS["gemini"].format_tools([sp.Tool("t")]) == [{"functionDeclarations": [{"name": "t"}]}]
+
+
+def test_ollama_is_sent_all_and_told_what_its_server_does_not_read() -> None:
+    schema = _schema(x={"type": "integer", "minimum": 1}, y={"$ref": "#/$defs/n"}) | {
+        "$defs": {"n": {"type": "string"}}
+    }
+    written = translate_tools([sp.Tool("t", "", schema)], "ollama")
+    parameters = written.definitions[0]["function"]["parameters"]
+    assert parameters == _schema(x={"type": "integer", "minimum": 1}, y={"type": "string"})
+    assert [(loss.path, loss.keyword) for loss in written.lost] == [("/properties/x", "minimum")]
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "gemini", "cohere", "bedrock"])
+def test_a_name_that_a_provider_refuses_is_told_and_kept(provider: str) -> None:
+    written = translate_tools([sp.Tool("the weather"), sp.Tool("fine")], provider)
+    assert [(loss.place, loss.keyword) for loss in written.lost] == [("the weather", "name")]
+    assert [tool.name for tool in ADAPTERS[provider].read_tools(written.definitions)] == ["the weather", "fine"]
+
+
+def test_a_choice_at_the_top_of_a_schema_is_refused_by_anthropic() -> None:
+    schema = {"type": "object", "properties": {}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    written = translate_tools([sp.Tool("t", "", schema)], "anthropic")
+    assert written.lost == [Loss("t", "", "oneOf", "kept, but refused at the top of a schema")]
+
+
+def test_what_a_definition_says_beyond_the_tool_is_told() -> None:
+    cached = {"name": "t", "input_schema": _schema(), "cache_control": {"type": "ephemeral"}}
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    google = {"functionDeclarations": [{"name": "u", "behavior": "BLOCKING"}], "googleSearch": {}}
+    found = {
+        loss.keyword for loss in translate_tools([cached, search, google, {"type": "code_interpreter"}], "openai").lost
+    }
+    assert found == {"cache_control", "behavior", "googleSearch", "code_interpreter"} | ({"type"} & found)
+
+
+def test_a_definition_that_cannot_be_read_is_a_loss() -> None:
+    written = translate_tools([{"no": "tool"}, 5, {"name": "t", "parameters": "?"}, sp.Tool("fine")], "openai")
+    assert [each["function"]["name"] for each in written.definitions] == ["fine"]
+    assert [loss.place for loss in written.lost] == ["tools[0]", "tools[1]", "tools[2]"]
+
+
+def test_strictness_goes_where_it_is_known() -> None:
+    strict = ADAPTERS["openai"].format_tools([sp.Tool("t")])[0]
+    strict["function"]["strict"] = True
+    assert translate_tools([strict], "openai-responses").definitions[0]["strict"] is True
+    assert translate_tools([strict], "anthropic").definitions[0]["strict"] is True
+    assert translate_tools([strict], "ollama").lost[0].keyword == "strict"
+
+
+def test_responses_are_always_told_of_strictness() -> None:
+    assert ADAPTERS["openai-responses"].format_tools([sp.Tool("t")])[0]["strict"] is False
+
+
+def test_an_unknown_provider_raises_and_lists_the_known() -> None:
+    with pytest.raises(ValueError, match=r"unknown provider 'klingon'; known are: openai"):
+        translate_tools([], "klingon")

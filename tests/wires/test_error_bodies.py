@@ -1,0 +1,140 @@
+"""An error of a server, a gateway or a web framework, sent with status 200, in any shape and on every wire."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, events_of
+
+import streamparse as sp
+from streamparse.wires import tell_provider_error
+
+SHAPES: dict[str, tuple[Any, str]] = {
+    "wrapped": ({"error": {"message": "no luck", "type": "server_error", "code": "E42"}}, "E42: no luck"),
+    "text": ({"error": "no luck"}, "no luck"),
+    "text beside a code": ({"error": "no luck", "code": "E42"}, "E42: no luck"),
+    "a code beside a message": ({"error": "E42", "message": "no luck"}, "E42: no luck"),
+    "a message": ({"message": "no luck"}, "no luck"),
+    "a code and a message": ({"code": "E42", "message": "no luck"}, "E42: no luck"),
+    "a code and a msg": ({"code": 42, "msg": "no luck", "success": False}, "42: no luck"),
+    "an object that says error": ({"object": "error", "message": "no luck", "code": 42}, "42: no luck"),
+    "a type that says error": (
+        {"type": "error", "error": {"type": "overloaded", "message": "no luck"}},
+        "overloaded: no luck",
+    ),
+    "numbered": ({"type": "error", "sequence_number": 3, "code": "E42", "message": "no luck"}, "E42: no luck"),
+    "a detail": ({"detail": "no luck"}, "no luck"),
+    "details with places": (
+        {"detail": [{"type": "missing", "loc": ["body", "model"], "msg": "no luck", "input": None}]},
+        "missing: no luck (body.model)",
+    ),
+    "two details": ({"detail": [{"msg": "no luck"}, {"msg": "none"}]}, "no luck; none"),
+    "a detail that is an object": ({"detail": {"code": "E42", "message": "no luck"}}, "E42: no luck"),
+    "errors": ({"success": False, "errors": [{"code": 42, "message": "no luck"}], "result": None}, "42: no luck"),
+    "errors of text": ({"errors": ["no luck"]}, "no luck"),
+    "errors beside a message": ({"message": "no luck", "errors": {"model": ["is odd"]}}, "no luck"),
+    "a status": ({"error": {"code": 503, "message": "no luck", "status": "UNAVAILABLE"}}, "503: no luck"),
+    "in a list": ([{"error": {"code": 503, "message": "no luck", "status": "UNAVAILABLE"}}], "503: no luck"),
+}
+FORMS = {
+    "a body": "{}",
+    "a line": "{}\n",
+    "data": "data: {}\n\n",
+    "data before an end marker": "data: {}\n\ndata: [DONE]\n\n",
+    "an event": "event: error\ndata: {}\n\n",
+    "a field": "error: {}\n\n",
+}
+WIRES = ["auto", *sp.WIRES]
+PAGE = "<html><head><title>502 Bad Gateway</title></head></html>"
+
+
+def _forms(wire: str) -> list[str]:
+    """Bedrock's messages are binary: it has no events of the name `error`."""
+    return [form for name, form in FORMS.items() if wire != "bedrock-converse" or name not in ("an event", "a field")]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_error_in_any_shape_is_one_error_on_every_wire(wire: str, shape: str) -> None:
+    error, says = SHAPES[shape]
+    text = json.dumps(error)
+    for form in [*_forms(wire), "pretty"]:
+        body = json.dumps(error, indent=1) if form == "pretty" else form.replace("{}", text)
+        events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body.encode(), most=8)
+        assert [(event.scope, event.code, event.message) for event in events if isinstance(event, sp.Error)] == [
+            ("stream", "provider_error", says)
+        ], form
+        assert events[1:] == [sp.Done(None, None, ok=False)], form
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("shape", [shape for shape, (error, _) in SHAPES.items() if isinstance(error, dict)])
+def test_a_whole_response_that_is_an_error_is_one_error_on_every_wire(wire: str, shape: str) -> None:
+    error, says = SHAPES[shape]
+    text = json.dumps(error)
+    bodies = (error, text.encode(), text) if wire != "auto" else (error, text.encode())  # text may be an answer in JSON
+    for body in bodies:
+        parsed = sp.parse_response(body, wire)
+        assert [(each.code, each.message) for each in parsed.errors] == [("provider_error", says)]
+        assert (parsed.ok, parsed.content, parsed.tool_calls) == (False, "", [])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_page_of_html_is_no_stream_on_any_wire(wire: str) -> None:
+    events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), PAGE.encode())
+    assert [(event.scope, event.code) for event in events if isinstance(event, sp.Error)] == [
+        ("stream", "not_a_stream")
+    ]
+    assert "502 Bad Gateway" in next(event.message for event in events if isinstance(event, sp.Error))
+
+
+@pytest.mark.parametrize("wire", [wire for wire in sp.WIRES if wire != "bedrock-converse"])
+@pytest.mark.parametrize("form", ["event: error\ndata: {}\n\n", "error: {}\n\n"])
+def test_an_error_of_any_words_is_the_providers_error(wire: str, form: str) -> None:
+    for words in ("upstream died", PAGE):
+        events = events_of(sp.StreamParser(wire), [form.replace("{}", words).encode()])
+        assert [(event.code, event.message) for event in events if isinstance(event, sp.Error)] == [
+            ("provider_error", words)
+        ]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_error_that_is_nothing_is_none(wire: str) -> None:
+    for nothing in ({"error": None}, {"error": ""}, {"error": {}}, {"detail": None, "errors": []}):
+        parser = sp.StreamParser(wire)
+        events_of(parser, [f"data: {json.dumps(nothing)}\n\n".encode()])
+        assert "provider_error" not in [error.code for error in parser.response.errors]
+
+
+class _Told:
+    """A sink that takes errors and items."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Any]] = []
+
+    def error(self, scope: str, code: str, message: str) -> None:
+        self.told.append((f"{scope} {code}", message))
+
+    def item(self, kind: str, data: Any) -> None:
+        self.told.append((kind, data))
+
+
+def test_an_error_wrapped_without_end_is_told_and_bounded() -> None:
+    error: Any = "no luck"
+    for _ in range(900):
+        error = {"error": error}
+    sink = _Told()
+    tell_provider_error(sink, error)  # type: ignore[arg-type]
+    ((code, message),) = sink.told
+    assert code == "stream provider_error"
+    assert len(message) <= 2000
+
+
+def test_what_the_model_wrote_before_the_server_refused_it_is_an_item() -> None:
+    refused = {"error": {"message": "no such tool", "code": "tool_use_failed", "failed_generation": "<function=x>"}}
+    parser = sp.StreamParser("openai-chat")
+    events = events_of(parser, [b"event: error\ndata: " + json.dumps(refused).encode() + b"\n\n"])
+    assert events[0] == sp.ProviderItem("failed_generation", "<function=x>")
+    assert [error.message for error in parser.response.errors] == ["tool_use_failed: no such tool"]
