@@ -1,4 +1,7 @@
-"""The parser costs at most so many times the floor; each bound is the promise, and 10 % for the noise of a machine."""
+"""The parser costs at most so many times the floor; each bound is the promise, and 10 % for the noise of a machine.
+
+A line of Ollama is so short that cutting and decoding it is next to nothing: there it is three times, else two.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from ratios import HEAD, ratio_of
 MARGIN = 1.1
 PROMISED = {
     "openai-chat, text": 1.8,
-    "openai-chat, call of 1 MB": 2.0,
-    "ollama-chat, hermes call of 64 KB": 3.0,
+    "gemini, 512 whole calls of 1 KB": 4.0,  # a third of it reads the arguments, which the floor does not
+    "ollama-chat, qwen3-coder call of 64 KB": 4.0,  # each piece is encoded as JSON
 }
+"""Exceptions from what holds for the wire."""
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -22,5 +26,6 @@ def test_a_parser_with_every_dialect_armed_costs_little_more_than_the_floor(
 ) -> None:
     found = ratio_of(CORPORA[name], dialects="auto")
     tell(HEAD)
-    tell(found.row(name) + (f"   promised {PROMISED[name]}" if name in PROMISED else ""))
-    assert found.ratio <= PROMISED.get(name, 4.0) * MARGIN
+    promised = PROMISED.get(name, 3.0 if name.startswith("ollama") else 2.0)
+    tell(f"{found.row(name)}   promised {promised}")
+    assert found.ratio <= promised * MARGIN

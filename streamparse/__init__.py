@@ -6,11 +6,14 @@
     for event in parser.close(): ...
 
 `iter_events` and `aiter_events` put that in a loop, `ToolRunner` runs tools while events still arrive, and
-`parse_response` reads a whole response at once.
+`parse_response` reads a whole response at once.  What goes out is written by `streamparse.adapters`; how to speak with
+a model is known to `streamparse.negotiate`, and calls that cannot run are the business of `streamparse.repair`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from streamparse.dialects import DIALECTS
@@ -29,28 +32,51 @@ from streamparse.events import (
 )
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser, TextParser
-from streamparse.recover import CompositeParser, parse_response
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent
+from streamparse.recover import (
+    CompositeParser,
+    HeuristicParser,
+    JSONContentParser,
+    MarkupParser,
+    NativeParser,
+    detect_format,
+    parse_response,
+    parser_for,
+    register_parser,
+)
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
 from streamparse.tools import Tool, ToolResult, tool
 from streamparse.wires import WIRES
 
 if TYPE_CHECKING:
+    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai
+    from streamparse.middleware import MiddlewareChain
+    from streamparse.negotiate import CapabilityLearner, FormatNegotiator
+    from streamparse.repair import FallbackChain, RepairLoop, preflight
     from streamparse.runtime import ToolRunner
 
 __all__ = [
     "DIALECTS",
     "WIRES",
     "BrokenCall",
+    "CapabilityLearner",
     "CompositeParser",
     "Done",
     "Error",
     "Event",
+    "FallbackChain",
+    "FormatNegotiator",
+    "HeuristicParser",
+    "JSONContentParser",
     "Limits",
+    "MarkupParser",
+    "MiddlewareChain",
+    "NativeParser",
     "ParsedResponse",
     "ProviderItem",
     "ReasoningDelta",
     "RefusalDelta",
+    "RepairLoop",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -64,21 +90,46 @@ __all__ = [
     "ToolResult",
     "ToolRunner",
     "aiter_events",
+    "detect_format",
     "iter_events",
     "parse_response",
+    "parser_for",
+    "preflight",
+    "register_parser",
+    "to_anthropic",
+    "to_gemini",
+    "to_generic",
+    "to_ollama",
+    "to_openai",
     "tool",
 ]
+
+_LATER = {
+    "ToolRunner": "runtime",
+    **dict.fromkeys(("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"), "adapters"),
+    **dict.fromkeys(("CapabilityLearner", "FormatNegotiator"), "negotiate"),
+    **dict.fromkeys(("FallbackChain", "RepairLoop", "preflight"), "repair"),
+    "MiddlewareChain": "middleware",
+}
+"""Rooms that are loaded on first use, so that `import streamparse` stays light."""
+
+
+def _writers() -> Mapping[str, Writer]:
+    from streamparse.adapters import WRITERS  # noqa: PLC0415 - see _LATER
+
+    return WRITERS
+
+
+write_with(_writers)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
 
     def __getattr__(name: str) -> object:
-        """Load on first use what needs anyio, so that `import streamparse` stays light."""
-        if name == "ToolRunner":
-            from streamparse.runtime import ToolRunner  # noqa: PLC0415 - see above
-
-            globals()[name] = ToolRunner
-            return ToolRunner
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        """Load what `_LATER` names."""
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from urllib.parse import unquote
 
 import msgspec
 
@@ -220,6 +219,8 @@ def _referred(schema: dict[str, Any], root: Any) -> Any:
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target = root
+    from urllib.parse import unquote  # noqa: PLC0415 - a slow import, which few schemas need
+
     for step in unquote(reference[1:]).split("/")[1:]:
         target = _at(target, step.replace("~1", "/").replace("~0", "~"))
     return target

@@ -14,6 +14,7 @@ from streamparse.adapters.parts import Turn, pieces
 from streamparse.adapters.prompts import format_system_prompt
 from streamparse.adapters.rules import ANY, Ids, Names
 from streamparse.adapters.ties import ordered, tied
+from streamparse.adapters.values import unreadable
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import Tool, ToolResult, Toolset
 
@@ -21,13 +22,16 @@ __all__ = ["Adapter", "JSONObject"]
 
 JSONObject = dict[str, Any]
 
+_SHOWN = 80
+"""Characters of a broken text that a loss repeats."""
+
 
 class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
     What is given by the program (tools, results) may raise; what is read of messages never does.
-    `system_apart` says that the system's turn is not among the messages, `strict` that schemas can be enforced; `dialect` is the way in which the provider's
-    models write calls where the server does not do it for them.
+    `system_apart` says that the system's turn is not among the messages, `strict` that schemas can be enforced;
+    `dialect` is the way in which the provider's models write calls where the server does not do it for them.
     """
 
     name: str
@@ -133,8 +137,14 @@ class Adapter(ABC):
         """The messages of a conversation."""
         written: list[JSONObject] = []
         for number, turn in enumerate(turns):
+            place = f"messages[{number}]"
+            lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if unreadable(call)]
             if turn.role == "system" and self.system_apart:
-                lost.append(Loss(f"messages[{number}]", "", "system", "dropped: not a message here"))
+                lost.append(Loss(place, "", "system", "dropped: not a message here"))
             elif turn.parts:
                 written += self.write_turn(turn, lost)
         return written
+
+
+def _broken(call: ToolCall) -> str:
+    return f"dropped: those of {call.name!r} are no object: {call.raw[:_SHOWN]}"

@@ -40,10 +40,8 @@ class OpenAI(Adapter):
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
         fields["parameters"] = declared.parameters
-        return {
-            "type": "function",
-            "function": {**fields, "strict": True} if declared.strict and self.strict else fields,
-        }
+        strict = {"strict": True} if declared.strict and self.strict else {}
+        return {"type": "function", "function": {**fields, **strict}}
 
     def format_call(self, call: ToolCall) -> JSONObject:
         function = {"name": call.name, "arguments": argument_text(call)}
@@ -65,6 +63,8 @@ class OpenAI(Adapter):
             self._tell_foreign(turn, lost)
             return [self.assistant(turn, lost)]
         images = [part for result in turn.results for part in shown(result) if isinstance(part, Image)]
+        if images:
+            lost.append(Loss("tool", "", "image", "moved into a user's message behind the results"))
         written = [self.format_result(result) for result in turn.results]
         parts: list[Part] = [*images, *(part for part in turn.parts if not isinstance(part, ToolResult))]
         return [*written, {"role": turn.role, "content": self._content(parts, lost)}] if parts else written

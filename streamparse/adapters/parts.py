@@ -101,7 +101,7 @@ def pieces(response: ParsedResponse) -> list[Part]:
     """The parts of an answer in the order in which they came; calls that were taken back are none.
 
     Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
-    an item seals it.
+    an item seals it.  A refusal is text.
     """
     return [part for part in _pieces(response) if not isinstance(part, (Text, Thought)) or part.text]
 
@@ -125,6 +125,7 @@ def _pieces(response: ParsedResponse) -> Iterator[Part]:
     yield Thought(response.reasoning[reasoning:])
     yield from map(_item, items.values())
     yield Text(response.content[content:])
+    yield Text(response.refusal)
     yield from calls.values()
 
 

@@ -124,6 +124,10 @@ class _Subset:
                 made[key] = value
             elif (key, value) != ("additionalProperties", True):
                 self._lose(path, key, "dropped")
+        if "enum" in made:
+            made.setdefault("type", "STRING")
+        elif "type" not in made and "anyOf" not in made:
+            made.pop("nullable", None)  # what may be anything may be null
         return made
 
     # -- inside ----------------------------------------------------------------------------------------

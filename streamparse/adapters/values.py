@@ -19,6 +19,7 @@ __all__ = [
     "read_text",
     "string",
     "strings",
+    "unreadable",
     "unwrapped",
     "value_text",
     "wrapped",
@@ -52,11 +53,20 @@ def read_call(name: str, arguments: Any, id: str) -> ToolCall:
         arguments = dict(arguments)
         return ToolCall(name, arguments, id, raw=compact(arguments))
     text = arguments if isinstance(arguments, str) else ""
+    return ToolCall(name, _object(text) or {}, id, raw=text)
+
+
+def _object(text: str) -> dict[str, Any] | None:
     try:
         value = read(text, "lenient", _LIMITS).value
     except JSONError:
-        value = None
-    return ToolCall(name, value if isinstance(value, dict) else {}, id, raw=text)
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def unreadable(call: ToolCall) -> bool:
+    """Whether a call has argument text, but none that says its arguments."""
+    return not call.arguments and call.raw.strip() not in ("", "null") and _object(call.raw) is None
 
 
 def value_text(value: Any) -> str:

@@ -50,6 +50,8 @@ class Assembler:
         self._done = False
         self.ended = False
         """Whether the server ended its turn."""
+        self.stopped = False
+        """Whether it did so for the model was done, and ran into no limit."""
 
     @property
     def calls_found(self) -> int:
@@ -99,13 +101,20 @@ class Assembler:
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
         self.ended = True
+        self.stopped = outcome == "stop"
         if outcome == "failed":
             self._fail(reason)
         elif outcome == "stop":
             self._calls.settle_pending()
 
     def end(self) -> None:
+        self.stopped = self.stopped or not self.ended
         self.ended = True
+
+    def end_whole(self) -> None:
+        """The whole answer is there, as somebody decoded it: a call without arguments has none."""
+        self._calls.settle_pending()
+        self.end()
 
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self.record.error(scope, code, message, None, offset)

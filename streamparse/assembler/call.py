@@ -35,7 +35,6 @@ class CallState:
     """A call from its start to its end; only the assembler changes it."""
 
     __slots__ = (
-        "doubled",
         "head",
         "id",
         "index",
@@ -68,7 +67,6 @@ class CallState:
         self.scanner = Scanner(limits.max_depth) if source == "native" else None
         self.repaired = False
         self.repairs: tuple[str, ...] = ()  # what reading the arguments took
-        self.doubled = False  # the same call came the other way too
 
     @property
     def closed(self) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 from msgspec.structs import replace
 
 from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState
+from streamparse.assembler.doubles import Doubles
 from streamparse.assembler.record import Record
 from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallRevoked, ToolCallStart
 from streamparse.jsonread import JSONError, Mode
@@ -64,7 +64,7 @@ class Calls:
         self._halt = halt
         self._calls: list[CallState] = []
         self._late: set[int] = set()
-        self._ways: set[bool] = set()  # whether calls came natively, and whether in the text
+        self._doubles = Doubles()
 
     def __len__(self) -> int:
         """How many calls have started."""
@@ -81,7 +81,6 @@ class Calls:
         call = CallState(len(self._calls), id or self._mint(), name, source, limits)
         call.pour = self._pourer(call)
         self._calls.append(call)
-        self._ways.add(source == "native")
         self.open[call.index] = call
         self._record.mark("call", call.index)
         self._record.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
@@ -155,9 +154,7 @@ class Calls:
         """Take back the complete calls that were found in the text."""
         found = self._record.response.tool_calls
         doubted = [
-            place
-            for place, call in enumerate(found)
-            if not call.revoked and self._calls[call.index].source != "native"
+            place for place, call in enumerate(found) if not call.revoked and self._calls[call.index].source != "native"
         ]
         if doubted:
             self._record.error("call", code, message)
@@ -295,7 +292,7 @@ class Calls:
         except JSONError as error:
             self.error(call, error.code, f"the arguments of {call.name!r} are not a JSON object: {error.message}")
             return
-        if self._doubles(call, arguments):
+        if self._doubles.has(call, arguments):
             self.error(call, "duplicate_call", f"the call of {call.name!r} came both natively and in the text")
             return
         self._close_call(call)
@@ -304,25 +301,6 @@ class Calls:
         found = ToolCall(call.name, arguments, call.id, source, raw, call.index)
         self._record.response.tool_calls.append(found)
         self._record.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw))
-
-    def _doubles(self, call: CallState, arguments: dict[str, Any]) -> bool:
-        """Whether the same call came before by the other way: natively and in the text.
-
-        Some servers parse a call and leak its text too.  Of one way, the same call twice is two calls.
-        """
-        if len(self._ways) < 2:
-            return False
-        native = call.source == "native"
-        for earlier in self._record.response.tool_calls:
-            other = self._calls[earlier.index]
-            if (
-                (other.source == "native") != native
-                and not other.doubled
-                and (other.name, earlier.arguments) == (call.name, arguments)
-            ):
-                other.doubled = True
-                return True
-        return False
 
     def _late_text(self, call: CallState, text: str) -> None:
         """Text after the end of a call: blanks are nothing, more is an anomaly, told once for each call."""

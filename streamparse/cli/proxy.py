@@ -23,9 +23,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "proxy",
         help="stand between clients and a server, and make native calls of calls in its text",
-        description="Stand between clients and a server. Clients may speak OpenAI chat (/v1/chat/completions), Anthropic"
-        " (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as native ones."
-        " Every other request is passed through.",
+        description="Stand between clients and a server. Clients may speak OpenAI chat (/v1/chat/completions),"
+        " Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as"
+        " native ones. Every other request is passed through.",
     )
     command.add_argument("--upstream", required=True, metavar="URL", help="the server: http://127.0.0.1:8080")
     command.add_argument(

@@ -32,6 +32,9 @@ class Armed:
         rows = tuple(DIALECTS.values()) if self._auto else _rows([dialects] if isinstance(dialects, str) else dialects)
         spans = _thoughts(rows, self._auto) if thoughts else []
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
+        named = {} if self._auto else self.thoughts
+        self.inside = frozenset(marker for marker, thought in named.items() if thought.inside)
+        """Markers of thoughts that count in the middle of a text, too."""
         self.strays = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
         self.any_thought = Thought(
             "any",
@@ -93,7 +96,7 @@ class Armed:
         self.later = _markers((*self._started, *self.thoughts, *self.strays, *self.drops))
         # Within text the search is for less: a marker that counts only at an edge would slow it down for nothing.
         inner = [m for m in self._started if any(opener.placed != "edge" for _, opener in self._openers[m])]
-        self.prose = _markers((*inner, *self.drops))
+        self.prose = _markers((*inner, *self.inside, *self.drops))
 
     def _early(self, opener: Opener) -> bool:
         """Whether an opener counts only before all other text."""

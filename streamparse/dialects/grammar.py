@@ -87,10 +87,11 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     body: Body
     models: str = ""
     example: str = ""
-    in_thought: Literal["text", "ends", "resumes"] = "text"
+    in_thought: Literal["text", "ends", "resumes", "yields"] = "text"
     """What an opener inside of an open thought means: more thought, or the end of the thought.
 
-    With "resumes" a complete call of a declared tool breaks out, and the thought goes on after it.
+    With "resumes" a complete call of a declared tool breaks out, and the thought goes on after it; with "yields" the
+    thought ends, and the marker is text.
     """
     thoughts: tuple[str | Thought, ...] = ()
     """The ways of this dialect to mark reasoning, besides `think`: rows of the table by name, or ways of its own."""
@@ -118,3 +119,5 @@ class Thought(msgspec.Struct, frozen=True):
     closes: tuple[str, ...]
     models: str = ""
     echoes: tuple[str, ...] = ()
+    inside: bool = False
+    """Its markers are tokens of the model's own: where the dialect is named, they count inside of a text, too."""

@@ -83,9 +83,10 @@ class InBand(Musing):
         settled = self._place == TEXT or self._thought is not None
         self._prose = self._markers.search if calm and settled else None
 
-    def close(self) -> None:
-        """The text is over: decide what is held."""
+    def close(self, stopped: bool = False) -> None:
+        """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
         self._reader.final = True
+        self._reader.stopped = stopped
         self._advance()
 
     def _release(self) -> None:
@@ -159,7 +160,7 @@ class InBand(Musing):
             self._meet_in_thought(self._thought, marker)
             return
         at_edge = self._place != TEXT
-        opens = self._armed.thoughts.get(marker) if at_edge else None
+        opens = self._armed.thoughts.get(marker) if at_edge or self._inside(marker) else None
         if opens is not None or (at_edge and marker in self._armed.strays):
             self._take(gap + len(marker))
             if opens is not None:
@@ -168,6 +169,10 @@ class InBand(Musing):
         self._quoted = not at_edge and self._quotes.open
         at_line = at_edge or self._quotes.line_begins
         self._read(marker, gap, self._armed.candidates(marker, self._place == START, at_edge, at_line))
+
+    def _inside(self, marker: str) -> bool:
+        """Whether a thought may begin in the middle of a text with this marker, which nobody quotes."""
+        return marker in self._armed.inside and not self._quotes.open
 
     def _meet_in_thought(self, thought: Thought, marker: str) -> None:
         """A whole marker stands at the reader's place, and a thought is open."""
@@ -219,6 +224,9 @@ class InBand(Musing):
 
     def _body(self, dialect: Dialect, context: Context) -> Step[bool]:
         """Let a dialect read; a call that is quoted, or after which the thought goes on, must first be whole."""
+        if self._thought is not None and dialect.in_thought == "yields":
+            self._leave_thought()
+            return False
         if not self._quoted and (self._thought is None or dialect.in_thought == "ends"):
             if not (yield from dialect.body(self._reader, context)):
                 return False

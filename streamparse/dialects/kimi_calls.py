@@ -17,12 +17,12 @@ from streamparse.dialects.grammar import Context
 from streamparse.dialects.marked_calls import MarkedCalls
 from streamparse.dialects.reader import Match, Reader, Step
 from streamparse.jsonread import JSONError, read
-from streamparse.patterns import gradual
+from streamparse.patterns import plain
 from streamparse.tools import Tool, Toolset
 
 __all__ = ["KimiCalls"]
 
-_COUNTER = gradual(r"(?:(?:call|chatcmpl|tool)[\w:-]*+[0-9][\w:-]*+|[0-9]++)")
+_COUNTER = plain(r"(?:(?:call|chatcmpl|tool)(?=[\w:-]*[0-9])[\w:-]++|[0-9]++)")
 
 
 class KimiCalls(MarkedCalls, frozen=True, dict=True):

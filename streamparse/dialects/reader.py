@@ -39,12 +39,14 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet; after `final` nothing comes."""
 
-    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow")
+    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow", "stopped")
 
     def __init__(self) -> None:
         self.buffer = ""
         self.at = 0
         self.final = False
+        self.stopped = False
+        """Whether the model itself ended the text, and nothing cut it; known at the end."""
         self.flow: Callable[[str], str | None] | None = None
         """Set while a grammar waits inside of a long value: takes text that continues it, and returns None; or
         returns what it did not take, for the grammar to go on with."""

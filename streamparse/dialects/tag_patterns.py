@@ -52,6 +52,9 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
     value_open: str = ""
     """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
     there is no value."""
+    stop: bool = False
+    """What closes a call ends the turn, too, so servers take it out of the text: where the model ended the text behind
+    a parameter, the call is whole."""
     trim: bool = True
     """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
     unclosed: bool = True
@@ -78,10 +81,16 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def token(self) -> Pattern:
         """What stands between the parameters of a call."""
+        return self._token(self.call_close)
+
+    @cached_property
+    def last_token(self) -> Pattern:
+        """The same where the model ended the text."""
+        return self._token(rf"{self.call_close}|\Z") if self.stop else self.token
+
+    def _token(self, close: str) -> Pattern:
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        return gradual(
-            rf"{GAP}(?:{self.parameter}|(?P<end>{self.call_close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
-        )
+        return gradual(rf"{GAP}(?:{self.parameter}|(?P<end>{close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))")
 
     @cached_property
     def ended(self) -> Pattern:

@@ -88,6 +88,8 @@ class XmlParams(TagPatterns, frozen=True, dict=True):
         """Read parameters; return what ended them, None if nothing of the format did."""
         while True:
             token = yield from reader.match(self.token)
+            if token is None and reader.final and reader.stopped:
+                token = yield from reader.match(self.last_token)
             if token is None or token["end"] is not None or token["cut"] is not None:
                 return token
             members.repaired = members.repaired or token["stray"] is not None or _odd(token)

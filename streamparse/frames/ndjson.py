@@ -5,13 +5,13 @@ Only LF ends a line: U+2028, U+0085 and a CR inside the line are data.
 
 from __future__ import annotations
 
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.frames.frame import BOM, Chunk, Frame
+from streamparse.frames.lines import LineFramer
 
 __all__ = ["NDJSON"]
 
 
-class NDJSON(BaseFramer):
+class NDJSON(LineFramer):
     """A framer of JSON lines; see `Framer` for the promises.
 
     Blank lines are skipped, one CR before the LF is dropped, and a last line needs no LF.
@@ -55,17 +55,7 @@ class NDJSON(BaseFramer):
             return []
         lines = chunk.split(b"\n")
         rest = lines.pop()
-        carry = self._carry
-        if carry and lines:
-            carry += lines[0]
-            lines[0] = bytes(carry)
-            carry.clear()
-        frames = self._take(lines, at)
-        if not self.error:
-            carry += rest
-            if len(carry) > self._max_line:
-                self._line_too_long(self.received - len(carry))
-        return frames
+        return self._take_and_keep(lines, rest, at)
 
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:
         """Take whole lines without their LF, the first of which begins at `at`."""
@@ -87,11 +77,3 @@ class NDJSON(BaseFramer):
                 frames.append(Frame(text, b"", offset))
             at += len(line) + 1
         return frames
-
-    def _line_too_long(self, at: int) -> None:
-        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", at + self._max_line)
-
-    def _stop(self, code: str, message: str, offset: int) -> None:
-        self.error = Fault(code, message, offset)
-        self._one_read = -1  # nothing fits any more
-        self._carry.clear()

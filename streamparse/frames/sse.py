@@ -13,8 +13,8 @@ An event is handed over at the byte that ends its blank line: after a CR nobody 
 
 from __future__ import annotations
 
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.frames.frame import BOM, Chunk, Frame
+from streamparse.frames.lines import LineFramer
 from streamparse.limits import Limits
 
 __all__ = ["RETRY_CAP", "SSE"]
@@ -25,7 +25,7 @@ RETRY_CAP = 2**31 - 1
 _FIELDS = (b"data", b"event", b"id", b"retry")
 
 
-class SSE(BaseFramer):
+class SSE(LineFramer):
     """A framer of server-sent events; see `Framer` for the promises.
 
     `max_line` bounds a line without its end, `max_event` the data of an event, its lines joined by LF.
@@ -121,17 +121,8 @@ class SSE(BaseFramer):
             at += 1
         self._after_cr = chunk.endswith(b"\r")
         rest = b"" if chunk.endswith((b"\n", b"\r")) else lines.pop()
-        carry = self._carry
-        if carry and lines:
-            carry += lines[0]
-            lines[0] = bytes(carry)
-            carry.clear()
-        frames = self._take(lines, at)
-        if not self.error:
-            carry += rest
-            if len(carry) > self._max_line:
-                self._line_too_long(self.received - len(carry))
-        self._idle = not (carry or self._event or self._after_cr or self.error) and self._data is None
+        frames = self._take_and_keep(lines, rest, at)
+        self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
         return frames
 
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:
@@ -204,11 +195,7 @@ class SSE(BaseFramer):
             data += b"\n"
             data += value
 
-    def _line_too_long(self, at: int) -> None:
-        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", at + self._max_line)
-
     def _stop(self, code: str, message: str, offset: int) -> None:
-        self.error = Fault(code, message, offset)
-        self._carry.clear()
+        super()._stop(code, message, offset)
         self._data = None
         self._event = b""

@@ -45,7 +45,7 @@ class BaseParser:
     def _end(self, truncated: str | None, end: int) -> None:
         """Close the rooms in the order of the flow; `end` is the offset of the end."""
         if self._inband is not None:
-            self._inband.close()
+            self._inband.close(self._assembler.stopped)
         self._record.place = At(end)
         if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
             recover(self._assembler.response.content, self._tools, self._assembler, self._limits)

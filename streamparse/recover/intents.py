@@ -28,7 +28,7 @@ _WISH: Final = (
 )
 _ADVERBS: Final = r"(?: (?:now|first|then|next|also|just|quickly|try to|start by|begin by|go ahead and)){0,3}"
 _VERB: Final = r" (?:us|call|invok|run|execut|query|try)(?:e|ing|n?ning|ying|y)? "
-_NAME: Final = r"[A-Za-z_][\w.:-]{0,63}"
+_NAME: Final = r"[A-Za-z_](?:[\w.:-]{0,62}\w)?"
 _OPEN: Final = r"[`\"“*]{0,3}"
 _CLOSE: Final = r"(?:\(\))?[`\"”*]{0,3}"
 _INTENT: Final = plain(
@@ -102,7 +102,7 @@ class HeuristicParser:
 
 def _named(match: re.Match[str], known: dict[str, str]) -> str | None:
     """The tool's name; None if nothing that may be one is named."""
-    written = (match["after"] or match["name"] or match["bare"]).rstrip(".:-")
+    written = match["after"] or match["name"] or match["bare"]
     if known:
         return known.get(_folded(written)) or known.get(_folded(written.removeprefix("functions.")))
     if match["name"] is None or " " in written or _NO_NAMES.fullmatch(written):

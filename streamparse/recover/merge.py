@@ -68,7 +68,7 @@ def _what(call: ToolCall) -> tuple[str, bytes]:
 
 def _cleaned(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
     """The content without what any parser took out of it."""
-    content = next((reading.content for reading in readings if reading.content), "")
+    content = next((reading.content for reading in readings if reading.content or reading.tool_calls), "")
     for parser, reading in zip(parsers, readings, strict=True):
         if reading.content != content and len(reading.content) < len(content) and parser.can_parse(content):
             content = parser.parse(content).content

@@ -65,7 +65,7 @@ class Parse:
         try:
             self._sink.text(text)
             if self._inband is not None:
-                self._inband.close()
+                self._inband.close(stopped=True)
             self._assembler.end()
         except Halt:
             self._halted = True
@@ -106,10 +106,10 @@ class Parse:
             assembler.halt(body.fault.code, body.fault.message)
         assembler.record.place = At(body.size)
         reader.close()
-        if body.decoded:
-            assembler.end()
+        if body.decoded and not assembler.ended:
+            assembler.end_whole()
         if self._inband is not None:
-            self._inband.close()
+            self._inband.close(self._assembler.stopped)
 
 
 def _cut_out(response: ParsedResponse, start: int, end: int) -> None:

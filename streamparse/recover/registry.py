@@ -57,10 +57,10 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
     Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
     """
     key = _key(provider)
-    if (wire := next((name for name in WIRES if _key(name) == key), None)) is not None:
-        return CompositeParser(wire=wire, tools=tools)
     if key in PROVIDERS:
         return CompositeParser(otherwise=PROVIDERS[key], tools=tools)
+    if (wire := next((name for name in WIRES if _key(name) == key), None)) is not None:
+        return CompositeParser(wire=wire, tools=tools)
     if key not in _factories:
         find(_GROUP, provider)
     if key not in _factories:

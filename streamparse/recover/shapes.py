@@ -44,7 +44,7 @@ def complete(value: Any) -> dict[str, Any] | None:
 
 
 def _of_list(values: list[Any]) -> dict[str, Any] | None:
-    kinds = {value.get("type") if isinstance(value, dict) else None for value in values}
+    kinds = set(map(_kind, values))
     if kinds and kinds <= _BLOCKS:
         return {"type": "message", "role": "assistant", "content": values}
     if kinds and kinds <= _ITEMS and all(map(_is_item, values)):
@@ -57,9 +57,12 @@ def _of_list(values: list[Any]) -> dict[str, Any] | None:
 def _is_item(value: dict[str, Any]) -> bool:
     """Whether a typed object is of the Responses API: a message of Anthropic has other parts."""
     parts = value.get("content") if value["type"] == "message" else None
-    return not isinstance(parts, list) or all(
-        isinstance(part, dict) and part.get("type") in ("output_text", "refusal") for part in parts
-    )
+    return not isinstance(parts, list) or all(_kind(part) in ("output_text", "refusal") for part in parts)
+
+
+def _kind(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -69,7 +72,7 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
         return None
     content = value.get("content")
     if isinstance(content, list) and content and all(isinstance(part, dict) for part in content):
-        if all(part.get("type") in _BLOCKS for part in content) and "tool_calls" not in value:
+        if all(_kind(part) in _BLOCKS for part in content) and "tool_calls" not in value:
             return {"type": "message", **value}
         if all(_CONVERSE & part.keys() and "type" not in part for part in content):
             return {"output": {"message": value}, "stopReason": value.get("stopReason")}

@@ -38,7 +38,7 @@ WIRES: dict[str, type[Wire]] = {
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
 
 _GROUP: Final = "streamparse.wires"
-_MEMBERS: Final = ("claims", "decode", "take", "frame", "close")
+_MEMBERS: Final = ("claims", "take", "frame", "close")
 
 
 def register_wire(name: str, wire: type[Wire]) -> None:

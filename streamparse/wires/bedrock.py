@@ -22,6 +22,7 @@ from streamparse.limits import Limits
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 from streamparse.wires.anthropic import Anthropic
+from streamparse.wires.bedrock_event import Delta, Event
 from streamparse.wires.blocks import Blocks
 from streamparse.wires.decode import untyped
 from streamparse.wires.messages import MessageWire
@@ -50,69 +51,11 @@ _PLAIN: Final = frozenset({b"", *(name.encode() for name in _EVENTS)})
 _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
-class _ToolUse(msgspec.Struct, gc=False):
-    name: str = ""
-    toolUseId: str = ""
-    type: str | None = None
-    input: Any = None
-
-
-class _Thought(msgspec.Struct, gc=False):
-    """Reasoning: in a delta its fields are its own, in a whole message text and signature lie one level deeper."""
-
-    text: str | None = None
-    signature: str | None = None
-    redactedContent: str | None = None
-    reasoningText: dict[str, Any] | None = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    """A piece of a block, or a whole one."""
-
-    text: str | None = None
-    toolUse: _ToolUse | None = None
-    reasoningContent: _Thought | None = None
-    citation: Any = None
-    citationsContent: Any = None
-    toolResult: Any = None
-    image: Any = None
-
-
-class _Message(msgspec.Struct, gc=False):
-    content: list[_Delta] = []
-
-
-class _Output(msgspec.Struct, gc=False):
-    message: _Message | None = None
-
-
-class _Event(msgspec.Struct, gc=False):
-    contentBlockIndex: int | None = None
-    delta: _Delta | None = None
-    start: _Delta | None = None
-    payload: bytes | None = msgspec.field(default=None, name="bytes")
-    role: str | None = None
-    stopReason: str | None = None
-    usage: dict[str, Any] | None = None
-    metrics: Any = None
-    trace: Any = None
-    additionalModelResponseFields: Any = None
-    output: _Output | None = None
-    message: str | None = None
-    contentBlockDelta: _Event | None = None
-    contentBlockStart: _Event | None = None
-    contentBlockStop: _Event | None = None
-    messageStart: _Event | None = None
-    messageStop: _Event | None = None
-    metadata: _Event | None = None
-    chunk: _Event | None = None
-
-
-class BedrockConverse(MessageWire[_Event]):
+class BedrockConverse(MessageWire[Event]):
     """Tells what the events of Converse and of `invoke` hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(_Event, sink, limits)
+        super().__init__(Event, sink, limits)
         self._text = sink.text
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
@@ -138,7 +81,7 @@ class BedrockConverse(MessageWire[_Event]):
         else:
             self.take(event)
 
-    def take(self, event: _Event) -> None:
+    def take(self, event: Event) -> None:
         delta = event.delta
         if delta is not None:
             if delta.text:
@@ -165,7 +108,7 @@ class BedrockConverse(MessageWire[_Event]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _take_other(self, event: _Event) -> None:
+    def _take_other(self, event: Event) -> None:
         """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
         for name in _EVENTS:
             inner = getattr(event, name)
@@ -188,7 +131,7 @@ class BedrockConverse(MessageWire[_Event]):
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(event.stopReason, outcome)
 
-    def _start(self, index: int | None, block: _Delta) -> None:
+    def _start(self, index: int | None, block: Delta) -> None:
         """A block starts: a call, or one that will be an item."""
         call = block.toolUse
         if call is None:
@@ -199,7 +142,7 @@ class BedrockConverse(MessageWire[_Event]):
         else:
             self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
 
-    def _take_delta(self, index: int | None, delta: _Delta) -> None:
+    def _take_delta(self, index: int | None, delta: Delta) -> None:
         """A piece of thought, or one without a verb of its own."""
         thought = delta.reasoningContent
         if thought is None:
@@ -217,7 +160,7 @@ class BedrockConverse(MessageWire[_Event]):
         if thought.redactedContent:
             self._sink.item("redactedContent", thought.redactedContent, index)
 
-    def _whole(self, index: int, block: _Delta) -> None:
+    def _whole(self, index: int, block: Delta) -> None:
         call = block.toolUse
         if block.text is not None:
             self._sink.text(block.text)
@@ -244,7 +187,7 @@ class BedrockConverse(MessageWire[_Event]):
         self.ignored = invoked.ignored
 
 
-def _other_content(block: _Delta) -> tuple[str, Any]:
+def _other_content(block: Delta) -> tuple[str, Any]:
     """The name and the value of the content of a block that is neither text, call nor thought."""
     for kind in ("citation", "citationsContent", "toolResult", "image"):
         value = getattr(block, kind)

@@ -27,11 +27,8 @@ _USERS: Final = ("args", "response")
 
 
 def is_dumped(data: bytes) -> bool:
-    """Whether a message has a field that only a dump has."""
-    try:
-        waiting: list[Any] = [msgspec.json.decode(data)]
-    except (ValueError, RecursionError):
-        return False
+    """Whether a message has a field that only a dump has.  Raises ValueError or RecursionError for what is no JSON."""
+    waiting: list[Any] = [msgspec.json.decode(data)]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.sink import Outcome, Sink
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.outcomes import outcome_of
 
 __all__ = ["OpenAICompletions"]
-
-_OUTCOMES: Final[dict[str, Outcome]] = {"length": "cut", "content_filter": "failed", "error": "failed"}
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -52,7 +51,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
                 if choice.text:
                     self._text(choice.text)
                 if choice.finish_reason:
-                    self._sink.finish(choice.finish_reason, _OUTCOMES.get(choice.finish_reason, "stop"))
+                    self._sink.finish(choice.finish_reason, outcome_of(choice.finish_reason))
             else:
                 self.ignored += 1
         if chunk.usage is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -233,6 +234,28 @@ def test_calls_that_were_taken_back_do_not_go_back() -> None:
     response = parsed(chunk, wire="openai-chat")
     assert response.tool_calls[0].revoked
     assert response.as_message("openai") == {"role": "assistant", "content": ""}
+
+
+def test_a_refusal_goes_back_as_the_text_that_it_is() -> None:
+    response = parsed(_chat({"content": None, "refusal": "I would rather not."}), wire="openai-chat")
+    assert response.as_message("openai") == {"role": "assistant", "content": "I would rather not."}
+
+
+MARKUP = {"type": "text", "text": 'So.\n<tool_call>{"name": "now", "arguments": {}}</tool_call> Well. '}
+IN_TEXT = [THINKING, MARKUP, CALL]
+
+
+@pytest.mark.parametrize("content", [CONTENT, IN_TEXT])
+def test_the_order_of_an_answer_does_not_depend_on_how_its_bytes_are_cut(content: list[dict[str, Any]]) -> None:
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in streamed(content))
+    turns = []
+    for size in (len(body), 1, 7):
+        parser = sp.StreamParser("anthropic")
+        for at in range(0, len(body), size):
+            parser.feed(body[at : at + size])
+        parser.close()
+        turns.append((parser.response.order, parser.response.as_message("anthropic")))
+    assert turns[0] == turns[1] == turns[2]
 
 
 def test_an_answer_without_an_order_has_thought_then_text_then_calls() -> None:

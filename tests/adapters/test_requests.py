@@ -109,7 +109,7 @@ def test_a_request_of_openai_in_ollamas_words() -> None:
     assert {loss.keyword for loss in written.lost} == {"tool_choice", "parallel_tool_calls"}
 
 
-@pytest.mark.parametrize(("there", "back"), permutations(READERS, 2))
+@pytest.mark.parametrize(("there", "back"), list(permutations(READERS, 2)))
 def test_a_request_comes_back_as_it_was(there: str, back: str) -> None:
     kept = {key: value for key, value in OPENAI.items() if key not in ("seed", "tool_choice", "parallel_tool_calls")}
     first = translate_request(kept, "openai", there).result
@@ -170,12 +170,8 @@ def test_settings_without_a_counterpart_are_told() -> None:
     request = {"model": "m", "messages": [], "logprobs": True, "user": "u", "n": None, "reasoning_effort": "high"}
     written = translate_request(request, "openai", "anthropic")
     assert {"logprobs", "user", "thinking"} <= {loss.keyword for loss in written.lost}
-    cached = {
-        "model": "m",
-        "max_tokens": 9,
-        "messages": [],
-        "system": [{"type": "text", "text": "s", "cache_control": {}}],
-    }
+    system = [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]
+    cached = {"model": "m", "max_tokens": 9, "messages": [], "system": system}
     assert [loss.keyword for loss in translate_request(cached, "anthropic", "openai").lost] == ["cache_control"]
 
 
@@ -184,6 +180,26 @@ def test_thought_goes_where_it_has_a_place_and_is_told_where_not() -> None:
     assert translate_messages([turn], "deepseek", "ollama").result[0]["thinking"] == "Hm."
     for target in ("openai", "anthropic", "openai-responses"):
         assert [loss.keyword for loss in translate_messages([turn], "deepseek", target).lost] == ["thought"]
+
+
+def test_arguments_that_are_no_object_are_told() -> None:
+    def turn(arguments: str) -> dict[str, Any]:
+        call = {"id": "c", "type": "function", "function": {"name": "now", "arguments": arguments}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    for arguments in ('{"zone": ', "noon", "[1]"):
+        written = translate_messages([turn(arguments)], "openai", "anthropic")
+        assert written.result[0]["content"][0]["input"] == {}
+        assert [(loss.place, loss.keyword) for loss in written.lost] == [("messages[0]", "arguments")]
+    for arguments in ("{}", "", "null", '{"zone": "CET"}'):
+        assert not translate_messages([turn(arguments)], "openai", "anthropic").lost
+
+
+def test_pictures_of_results_move_behind_them_where_tools_send_none_and_that_is_told() -> None:
+    shown = sp.ToolResult("c", "draw", [{"type": "image", "data": PICTURE, "mimeType": "image/png"}])
+    written = translate_messages(ADAPTERS["anthropic"].format_results([shown]), "anthropic", "openai")
+    assert [message["role"] for message in written.result] == ["tool", "user"]
+    assert [loss.keyword for loss in written.lost] == ["image"]
 
 
 def test_a_request_to_its_own_provider_stays_as_it_is() -> None:

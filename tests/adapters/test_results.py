@@ -70,7 +70,7 @@ def test_ollama_gets_a_message_for_each_that_names_its_tool() -> None:
 
 
 def test_cohere_gets_a_document_for_each() -> None:
-    first, second, _third = ADAPTERS["cohere"].format_results(PARALLEL)
+    first, second, _third, _pictures = ADAPTERS["cohere"].format_results(PARALLEL)
     document = {"type": "document", "document": {"data": {"output": "mild"}}}
     assert first == {"role": "tool", "tool_call_id": "a", "content": [document]}
     assert second["content"][0]["document"]["data"] == {"error": "no clock"}

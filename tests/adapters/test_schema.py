@@ -28,7 +28,7 @@ def _openapi(schema: dict[str, Any]) -> tuple[dict[str, Any], set[tuple[str, str
         ({"type": ["string", "null"]}, {"type": "STRING", "nullable": True}),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"type": "INTEGER", "nullable": True}),
         ({"type": ["string", "integer"]}, {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}),
-        ({"const": "a"}, {"enum": ["a"]}),
+        ({"const": "a"}, {"type": "STRING", "enum": ["a"]}),
         ({"type": "string", "enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "nullable": True}),
         ({"type": "array", "items": {"type": "number"}}, {"type": "ARRAY", "items": {"type": "NUMBER"}}),
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "STRING", "maxLength": 3}),

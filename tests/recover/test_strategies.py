@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from anthropic.types import Message
 from google.genai.types import GenerateContentResponse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ollama import ChatResponse
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
@@ -215,6 +215,13 @@ def test_a_part_of_a_body_is_read_like_the_body(name: str) -> None:
     _assert_found(sp.parse_response(json.dumps(PARTS[name])))
 
 
+def test_a_call_without_arguments_in_a_decoded_message_has_none() -> None:
+    calls = [{"id": text, "function": {"name": "look", "arguments": text.strip("!")}} for text in ("{}", "!")]
+    parsed = sp.parse_response({"role": "assistant", "tool_calls": calls})
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [("look", {}), ("look", {})]
+    assert (parsed.ok, parsed.finish_reason) == (True, None)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -362,6 +369,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=100)
 @given(JSON | st.binary() | st.text())
 def test_no_value_raises(value: Any) -> None:
     for parser in PARSERS:

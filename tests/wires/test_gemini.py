@@ -49,6 +49,17 @@ def test_a_growing_array_of_the_same_chunks_gives_the_same_events(name: str) -> 
     assert _without_offsets(plain(events)) == expected
 
 
+@pytest.mark.parametrize("together", [1, 2, 3])
+def test_elements_that_are_read_one_by_one_or_several_at_once_give_the_same_events(together: int) -> None:
+    texts = [f'{{"candidates":[{{"content":{{"parts":[{{"text":"{{{n}],"}}]}}}}]}}\n'.encode() for n in range(7)]
+    reads = [b"[" + texts[0], *(b",\r\n" + text for text in texts[1:]), b"]"]
+    parser = sp.StreamParser("gemini")
+    events = events_of(parser, [b"".join(reads[at : at + together]) for at in range(0, len(reads), together)])
+    assert text_of(events) == "".join(f"{{{n}]," for n in range(7))
+    assert parser.stats.frames == 7
+    assert parser.stats.bytes == sum(map(len, reads))
+
+
 def test_an_error_as_an_element_of_the_array_is_an_error() -> None:
     error = b'{"error":{"code":503,"message":"Busy.","status":"UNAVAILABLE"}}'
     body = b'[{"candidates":[{"content":{"parts":[{"text":"Half"}]}}]}\n,\n' + error + b"]"
@@ -79,6 +90,14 @@ def test_what_the_sdk_dumps_gives_the_events_of_what_the_server_sent(wire: str, 
     as_sent, as_dumped = sp.StreamParser("gemini"), sp.StreamParser(wire)
     expected = [event for chunk in sent for event in as_sent.feed(chunk)] + as_sent.close()
     assert [event for chunk in dumped for event in as_dumped.feed(chunk)] + as_dumped.close() == expected
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_dumps_in_an_array_are_read_however_they_are_cut(together: int) -> None:
+    call = {"content": {"parts": [{"function_call": {"name": "f", "args": {}}}]}, "finish_reason": None}
+    reads = [json.dumps({"candidates": [call]}).encode() + b"," for _ in range(4)]
+    pairs = [b"".join(reads[at : at + together]) for at in range(0, 4, together)]
+    assert calls_of(events_of(sp.StreamParser("gemini"), [b"[", *pairs, b"]"])) == [("f", {})] * 4
 
 
 def test_the_users_own_keys_are_left_alone_in_a_dump() -> None:

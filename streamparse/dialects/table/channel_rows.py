@@ -31,7 +31,7 @@ _MUSE = Dialect(
             # Some recipients are fumbled: name="read<|message|>">
             call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
             r'(?:<\|message\|>)?"?\s{0,8}>',
-            parameter=r'<atem:parameter\s+name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+            parameter=r'<atem:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
             call_begin=r"<atem:(?:invoke\s|function_calls>)",
             call_close="</atem:invoke>",
             block_close="</atem:function_calls>",
@@ -59,9 +59,10 @@ _BEAM = Dialect(
     Channels(
         markup=XmlParams(
             call=_BEAM_CALL,
-            parameter=r'<rfl:parameter\s+name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+            parameter=r'<rfl:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
             call_begin=r"<\|start\|>assistant to=",
             call_close=r"<\|(?:call|end)\|>",
+            stop=True,
             block_close="(?!)",
             parameter_begin=r"<rfl:parameter\s",
             parameter_close="</rfl:parameter>",

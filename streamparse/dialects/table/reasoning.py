@@ -7,7 +7,7 @@ calls by the same headers, its own dialect has to be named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -17,18 +17,26 @@ from streamparse.dialects.table.thoughts import THOUGHTS
 
 __all__ = ["reasoning_alone"]
 
+_TOKENS = ("<|", "<｜")
 
-def _left_in_the_text(reader: Reader, context: Context) -> Step[bool]:
+
+def _no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
     yield from ()
-    context.sink.text(reader.forgive() or reader.take(1))
-    return True
+    return False
+
+
+def _parts(row: Dialect) -> Iterator[Dialect]:
+    tokens = tuple(opener for opener in row.openers if opener.text[:2] in _TOKENS)
+    tags = tuple(opener for opener in row.openers if opener not in tokens)
+    alone = replace(row, body=_no_call, in_thought="yields", drops=(), thoughts=tuple(THOUGHTS))
+    yield replace(alone, openers=tags)
+    yield replace(alone, openers=tokens, follows="")
 
 
 def reasoning_alone(dialects: Iterable[Dialect]) -> tuple[Dialect, ...]:
-    """Return rows that read no call, but end a thought where these dialects would."""
-    ending = (
-        replace(row, body=_left_in_the_text, drops=(), thoughts=tuple(THOUGHTS))
-        for row in dialects
-        if row.in_thought == "ends"
-    )
-    return tuple(ending)
+    """Return rows that read no call, but end a thought where these dialects would.
+
+    A token of the model's own (`<|...|>`) is no word of a thought, so it ends one whatever follows; a tag that could
+    as well be mentioned must be followed by the beginning of a call.
+    """
+    return tuple(part for row in dialects if row.in_thought == "ends" for part in _parts(row))

@@ -12,13 +12,14 @@ __all__ = ["THOUGHTS"]
 
 _HARMONY = "<|channel|>analysis<|message|>"
 _MUSE = "to=self<|message|>"
+_MUSE_ANSWER = "<|start|>assistant to=user<|message|>"  # the end before it may be missing
 _MUSE_ECHOES = (_MUSE, " " + _MUSE, "<|start|>assistant " + _MUSE, "<|message|>")  # the prompt may name the recipient
 
 _ROWS = (
     Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
     Thought("thinking", ("<thinking>",), ("</thinking>",), models="prompted in the style of Claude"),
     Thought("think-old-kimi", ("◁think▷",), ("◁/think▷",), models="Kimi-VL, Kimi k1.5"),
-    Thought("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3"),
+    Thought("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3", inside=True),
     Thought("seed", ("<seed:think>",), ("</seed:think>",), models="Seed-OSS"),
     Thought("mm", ("<mm:think>",), ("</mm:think>",), models="MiniMax-M3"),
     Thought("ifm", ("<ifm|think>",), ("</ifm|think>",), models="K2 Horizon"),
@@ -28,7 +29,7 @@ _ROWS = (
     Thought("apertus", ("<|inner_prefix|>",), ("<|inner_suffix|>",), models="Apertus"),
     Thought("gemma4", ("<|channel>thought\n", "<|channel>"), ("<channel|>",), models="Gemma 4"),
     Thought("harmony", (), ("<|end|>",), models="gpt-oss, Beam", echoes=(_HARMONY, "<|start|>assistant" + _HARMONY)),
-    Thought("muse", (), ("<|eom|>", "<|eot|>"), models="Muse-Glimmer, Muse Spark", echoes=_MUSE_ECHOES),
+    Thought("muse", (), ("<|eom|>", "<|eot|>", _MUSE_ANSWER), models="Muse-Glimmer, Muse Spark", echoes=_MUSE_ECHOES),
     Thought(
         "inkling",
         ("<|message_model|><|content_thinking|>", "<|content_thinking|>"),

@@ -1,0 +1,81 @@
+"""What reading and writing anew costs in the proxy, over passing through: `python benches/proxy.py`.
+
+One proxy, real sockets, uvicorn; server and client are in another process, so that CPU time is the proxy's own.  By
+turns the same chunks pass with tools (parsed with every dialect armed, emitted anew) and without (passed through).
+The figure is the median of the ratios of the rounds.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import uvicorn
+from proxy_load import CHUNKS
+
+from streamparse.proxy import app
+
+__all__ = ["ProxyCost", "measured"]
+
+LOAD = Path(__file__).with_name("proxy_load.py")
+ROUNDS = 9
+
+
+class ProxyCost(NamedTuple):
+    """Microseconds of CPU time a chunk, and their ratio."""
+
+    passing: float
+    parsing: float
+    ratio: float
+
+    def row(self) -> str:
+        """A line for people."""
+        added = (self.ratio - 1) * 100
+        return f"proxy, a chunk: {self.passing:.1f} µs passed through, {self.parsing:.1f} µs parsed ({added:+.1f} %)"
+
+
+@contextmanager
+def _proxy(upstream: str) -> Iterator[str]:
+    config = uvicorn.Config(app(upstream), port=0, log_level="critical", ws="none", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.002)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def measured(rounds: int = ROUNDS) -> ProxyCost:
+    """Measure both ways by turns; the first round warms up."""
+    with subprocess.Popen([sys.executable, LOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
+        assert load.stdin is not None
+        assert load.stdout is not None
+
+        def seconds(url: str, kind: str) -> float:
+            start = time.process_time()
+            load.stdin.write(f"{url} {kind}\n")  # type: ignore[union-attr]
+            load.stdin.flush()  # type: ignore[union-attr]
+            assert int(load.stdout.readline()) > sum(map(len, CHUNKS)) // 2  # type: ignore[union-attr]
+            return time.process_time() - start
+
+        with _proxy(f"http://127.0.0.1:{int(load.stdout.readline())}") as url:
+            pairs = [(seconds(url, "plain"), seconds(url, "tools")) for _ in range(rounds + 1)][1:]
+        load.stdin.close()
+    each = 1e6 / len(CHUNKS)
+    passing, parsing = (median(column) * each for column in zip(*pairs, strict=True))
+    return ProxyCost(passing, parsing, median(ours / base for base, ours in pairs))
+
+
+if __name__ == "__main__":
+    print(measured().row())

@@ -1,0 +1,158 @@
+"""Several strategies at once: which calls count, once each, in which order; and the record around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cuts import events_of, in_random_pieces
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamparse as sp
+from streamparse.protocols import ToolCallParser
+from streamparse.recover import HeuristicParser, JSONContentParser, MarkupParser, NativeParser
+
+TOOLS = [{"name": name, "parameters": {"type": "object", "properties": {}}} for name in ("look", "find")]
+
+
+def _marked(name: str, arguments: str = "{}") -> str:
+    return f'<tool_call>{{"name": "{name}", "arguments": {arguments}}}</tool_call>'
+
+
+def _body(content: str, *calls: tuple[str, str], reason: str = "stop") -> dict[str, Any]:
+    told = [{"id": f"c{n}", "function": {"name": name, "arguments": text}} for n, (name, text) in enumerate(calls)]
+    message = {"role": "assistant", "content": content, "tool_calls": told}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": {"total_tokens": 3}}
+
+
+def _every() -> list[ToolCallParser]:
+    return [NativeParser(), MarkupParser(), JSONContentParser(tools=TOOLS), HeuristicParser(tools=TOOLS)]
+
+
+def _calls(parsed: sp.ParsedResponse) -> list[tuple[str, str, str]]:
+    return [(call.name, call.raw, call.source) for call in parsed.tool_calls]
+
+
+class _Own:
+    """A parser as a user would write one."""
+
+    def __init__(self, *calls: sp.ToolCall) -> None:
+        self.response = sp.ParsedResponse(tool_calls=list(calls), content="own")
+
+    def can_parse(self, body: Any) -> bool:
+        return body == "body"
+
+    def parse(self, _body: Any) -> sp.ParsedResponse:
+        return self.response
+
+
+def test_merge_takes_the_calls_of_all_parsers_native_ones_first() -> None:
+    body = _body(f"{_marked('find')}", ("look", "{}"))
+    parsed = sp.CompositeParser(_every()).parse(body)
+    assert _calls(parsed) == [("look", "{}", "native"), ("find", "{}", "inband")]
+    assert [call.index for call in parsed.tool_calls] == [0, 1]
+    assert (parsed.content, parsed.finish_reason, parsed.usage, parsed.ok) == ("", "stop", {"total_tokens": 3}, True)
+    assert parsed.raw_response is body
+
+
+def test_first_takes_the_calls_of_the_first_parser_that_finds_some() -> None:
+    body = _body(_marked("find"), ("look", "{}"))
+    assert _calls(sp.CompositeParser(_every(), "first").parse(body)) == [("look", "{}", "native")]
+    assert _calls(sp.CompositeParser(strategy="first").parse(body)) == [("look", "{}", "native")]
+    assert _calls(sp.CompositeParser(strategy="first").parse(_body(_marked("find")))) == [("find", "{}", "inband")]
+    assert sp.CompositeParser(strategy="first", dialects=()).parse(_body(_marked("find"))).tool_calls == []
+
+
+def test_the_usual_parsers_keep_the_order_of_the_answer() -> None:
+    parsed = sp.CompositeParser().parse(_body(_marked("find"), ("look", "{}")))
+    assert [call.name for call in parsed.tool_calls] == ["find", "look"]
+
+
+@pytest.mark.parametrize("arguments", ['{"a": 1, "b": [2]}', '{"b":[2],"a":1}'])
+def test_the_same_call_of_two_parsers_is_one_whatever_the_order_of_its_keys(arguments: str) -> None:
+    body = _body(_marked("look", arguments), ("look", '{"a": 1, "b": [2]}'))
+    for parser in (sp.CompositeParser(_every()), sp.CompositeParser(strategy="first")):
+        assert [call.source for call in parser.parse(body).tool_calls] == ["native"]
+    (call,) = sp.CompositeParser().parse(body).tool_calls
+    assert call.source == "inband", "the first one of the answer stands, as it does in a stream"
+
+
+def test_numbers_booleans_and_texts_are_not_the_same() -> None:
+    calls = [sp.ToolCall("look", {"a": value}, f"i{number}") for number, value in enumerate((1, 1.0, True, "1", None))]
+    assert len(sp.CompositeParser([_Own(call) for call in calls]).parse("body").tool_calls) == 5
+
+
+def test_the_same_call_twice_in_one_way_is_two_calls() -> None:
+    twice = _marked("look") * 2
+    for parser in (sp.CompositeParser(), sp.CompositeParser(_every())):
+        assert len(parser.parse(twice).tool_calls) == 2
+        assert len(parser.parse(_body(twice, ("look", "{}"))).tool_calls) == 2
+        assert len(parser.parse(_body("", ("look", "{}"), ("look", "{}"))).tool_calls) == 2
+
+
+def test_parsers_of_ones_own_are_asked_and_their_ids_kept_apart() -> None:
+    own = _Own(sp.ToolCall("mine", {}, "call_0", "recovered"))
+    assert isinstance(own, ToolCallParser)
+    parsed = sp.CompositeParser([MarkupParser(), own]).parse(_marked("look"))
+    assert [(call.name, call.id, call.index) for call in parsed.tool_calls] == [
+        ("look", "call_0", 0),
+        ("mine", "call_1", 1),
+    ]
+    assert parsed.content == ""
+    assert sp.CompositeParser([]).parse("x") == sp.ParsedResponse(raw_response="x")
+
+
+def test_what_cannot_parse_and_unknown_words_are_errors_of_the_program() -> None:
+    with pytest.raises(TypeError, match="can_parse"):
+        sp.CompositeParser([object()])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="merge, first"):
+        sp.CompositeParser(strategy="second")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="open"):
+        sp.CompositeParser(reasoning="ajar")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nope"):
+        sp.CompositeParser("nope")
+    with pytest.raises(ValueError, match="nope"):
+        MarkupParser("nope")
+
+
+def test_calls_of_a_turn_that_the_server_took_back_are_revoked_by_every_way() -> None:
+    body = _body(_marked("find"), ("look", '{"a": 1}'), reason="content_filter")
+    for parser in (sp.CompositeParser(), sp.CompositeParser(_every()), NativeParser(), MarkupParser()):
+        parsed = parser.parse(body)
+        assert parsed.tool_calls
+        assert all(call.revoked for call in parsed.tool_calls)
+        assert not parsed.ok
+
+
+WORDS = st.sampled_from(
+    [
+        "I look. ",
+        "<think>hm</think>",
+        "<think>",
+        "<tool_call>",
+        "</tool_call>",
+        '{"name": "look", "arguments": {"a": 1}}',
+        '{"name": "find", "parameters": {}}',
+        "[TOOL_CALLS]look{}",
+        "<function=look><parameter=a>1</parameter></function>",
+        '{"toolCalls": [{"name": "look", "arguments": {}}]}',
+        "\n```json\n",
+        "```",
+        '"',
+        "}",
+        "\n",
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=8).map("".join), st.integers(0, 99), st.booleans())
+def test_a_whole_text_gives_the_calls_that_streaming_gave(text: str, seed: int, declared: bool) -> None:
+    tools = TOOLS if declared else None
+    parser = sp.TextParser(tools=tools)
+    events_of(parser, in_random_pieces(text, seed))
+    fed, whole = parser.response, sp.parse_response({"choices": [{"text": text, "finish_reason": "stop"}]}, tools=tools)
+    assert whole.reasoning == fed.reasoning
+    if fed.tool_calls or fed.broken_calls:
+        assert (whole.tool_calls, whole.broken_calls) == (fed.tool_calls, fed.broken_calls)
+    assert {call.source for call in whole.tool_calls} <= {call.source for call in fed.tool_calls} | {"recovered"}

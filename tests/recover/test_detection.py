@@ -1,0 +1,58 @@
+"""What a text or a body is, with the evidence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+from streamparse.recover import Findings, detect_format
+
+CALL = '{"name": "look", "arguments": {}}'
+MARKED = f"See:\n<tool_call>{CALL}</tool_call>"
+CHAT: dict[str, Any] = {"choices": [{"index": 0, "message": {"content": MARKED}, "finish_reason": "stop"}]}
+
+
+def test_a_text_shows_its_dialect_and_the_marker_that_says_so() -> None:
+    found = detect_format(MARKED)
+    assert (found.framing, found.wire, found.dialect, found.marker) == ("text", None, "hermes", "<tool_call>")
+    assert [call.name for call in found.calls] == ["look"]
+    assert (found.size, found.text) == (len(MARKED), len("See:\n"))
+
+
+@pytest.mark.parametrize("form", [lambda body: body, json.dumps, lambda body: json.dumps(body).encode()])
+def test_a_body_shows_its_wire_and_the_frame_that_says_so(form: Any) -> None:
+    found = detect_format(form(CHAT))
+    assert (found.wire, found.dialect, found.marker) == ("openai-chat", "hermes", "<tool_call>")
+    assert (found.shown_by or "").startswith('{"choices": [{"index": 0')
+    assert found.framing == ("values" if form(CHAT) is CHAT else "json")
+
+
+def test_the_evidence_of_a_stream_is_the_first_frame_that_shows_it() -> None:
+    body = b': wait\n\ndata: {"type": "ping"}\n\ndata: {"type": "message_stop"}\n\n'
+    found = detect_format(body)
+    assert (found.framing, found.wire, found.shown_by) == ("sse", "anthropic", '{"type": "ping"}')
+
+
+def test_what_is_nothing_known_says_so() -> None:
+    assert detect_format("Hello.") == Findings(framing="text", size=6, text=6, ok=True)
+    for thing in (None, 7, object(), []):
+        found = detect_format(thing)
+        assert (found.wire, found.dialect, found.calls, found.ok) == (None, None, [], False)
+        assert found.errors
+
+
+def test_a_format_without_a_marker_is_seen_with_the_declared_tools() -> None:
+    assert detect_format(CALL).dialect is None
+    assert "bare-json" in detect_format(CALL).also or "llama3-json" in detect_format(CALL).also
+    found = detect_format(CALL, [{"name": "look", "parameters": {}}])
+    assert found.dialect == "bare-json"
+
+
+@pytest.mark.parametrize("wire", sp.WIRES)
+def test_the_findings_can_be_written_as_json(wire: str) -> None:
+    import msgspec
+
+    assert msgspec.json.decode(msgspec.json.encode(detect_format(MARKED + wire)), type=Findings).dialect == "hermes"

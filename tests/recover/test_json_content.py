@@ -1,0 +1,106 @@
+"""JSON in the content: whole, alone at an end of the message, of declared tools; and taken out of the content."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+from streamparse.recover import JSONContentParser
+
+CALL = '{"name": "look", "arguments": {"q": 1}}'
+TOOLS = [{"name": "look", "parameters": {"type": "object", "properties": {"q": {"type": "integer"}}}}]
+FOUND = [("look", {"q": 1}, "recovered")]
+
+ENVELOPES = {
+    "toolCalls": f'{{"toolCalls": [{CALL}]}}',
+    "tool_calls": f'{{"tool_calls": [{CALL}]}}',
+    "tool_calls of OpenAI": json.dumps({"tool_calls": [{"type": "function", "function": json.loads(CALL)}]}),
+    "arguments as text": json.dumps({"tool_calls": [{"function": {"name": "look", "arguments": '{"q": 1}'}}]}),
+    "function_call": f'{{"function_call": {CALL}}}',
+    "functionCall": '{"functionCall": {"name": "look", "args": {"q": 1}}}',
+    "tool_call": f'{{"tool_call": {CALL}}}',
+    "pretty": json.dumps({"toolCalls": [json.loads(CALL)]}, indent=2),
+    "in a fence": f'```json\n{{"toolCalls": [{CALL}]}}\n```',
+}
+
+
+def _found(parsed: sp.ParsedResponse) -> list[tuple[str, Any, str]]:
+    return [(call.name, call.arguments, call.source) for call in parsed.tool_calls]
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_a_message_that_is_an_envelope_of_calls_is_read_with_and_without_tools(name: str) -> None:
+    for tools in (TOOLS, None):
+        for parser in (JSONContentParser(tools=tools), sp.CompositeParser(tools=tools)):
+            parsed = parser.parse(ENVELOPES[name])
+            assert (_found(parsed) or [call.source for call in parsed.tool_calls]) in (
+                FOUND,
+                [("look", {"q": 1}, "inband")],
+            )
+            assert parsed.content == ""
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_an_envelope_that_names_no_declared_tool_is_text(name: str) -> None:
+    parsed = JSONContentParser(tools=[{"name": "other", "parameters": {}}]).parse(ENVELOPES[name])
+    assert (parsed.tool_calls, parsed.content) == ([], ENVELOPES[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (f"I look.\n{CALL}", "I look.\n"),
+        (f"I look.\n```json\n{CALL}\n```\n", "I look.\n"),
+        (f"{CALL}\nThat should help.", "That should help."),
+        (f"I look.\n{CALL}\n{CALL}", "I look.\n"),
+    ],
+)
+def test_calls_at_an_end_of_the_message_are_taken_out_of_it(text: str, content: str) -> None:
+    parsed = JSONContentParser(tools=TOOLS).parse(text)
+    assert _found(parsed) == FOUND * text.count(CALL)
+    assert parsed.content == content
+    assert [mark.content <= len(content) for mark in parsed.order] == [True] * text.count(CALL)
+    in_a_body = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
+    assert JSONContentParser(tools=TOOLS).parse(in_a_body).tool_calls == parsed.tool_calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Write\n{CALL}\nand wait.",
+        f"Write {CALL}",
+        f"I look.\n{CALL[:-1]}",
+        f'{{"toolCalls": [{CALL}]',
+        '{"toolCalls": []}',
+        '{"name": "look"}',
+        '{"name": "look", "arguments": "none"}',
+        '{"q": 1}',
+    ],
+)
+def test_what_is_in_the_middle_or_not_whole_or_no_call_is_text(text: str) -> None:
+    parsed = JSONContentParser(tools=TOOLS).parse(text)
+    assert (parsed.tool_calls, parsed.content) == ([], text)
+
+
+def test_values_that_hold_calls_and_no_wire_are_read_like_their_json() -> None:
+    for value in ({"toolCalls": [json.loads(CALL)]}, [json.loads(CALL)], json.loads(CALL)):
+        parsed = JSONContentParser(tools=TOOLS).parse(value)
+        assert _found(parsed) == FOUND
+        assert parsed.content == ""
+
+
+def test_nothing_is_believed_of_a_turn_that_was_cut_or_failed() -> None:
+    for reason in ("content_filter", None):
+        chunk = {"choices": [{"index": 0, "delta": {"content": CALL}, "finish_reason": reason}]}
+        body = f"data: {json.dumps(chunk)}\n\n".encode()
+        assert JSONContentParser(tools=TOOLS).parse(body).tool_calls == []
+
+
+def test_where_a_call_was_found_json_is_no_other_call() -> None:
+    other = CALL.replace("1", "2")
+    parsed = sp.parse_response(f"<tool_call>{CALL}</tool_call>\nas in\n{other}", tools=TOOLS)
+    assert _found(parsed) == [("look", {"q": 1}, "inband")]
+    assert parsed.content == f"\nas in\n{other}"

@@ -1,0 +1,101 @@
+"""What the older literature tells of parsers that went wrong, one test each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cuts import events_of
+
+import streamparse as sp
+
+TOOLS = [
+    {
+        "name": "search",
+        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+    }
+]
+
+
+def _chat(content: str | None, *calls: dict[str, Any]) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, "tool_calls": list(calls)}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '{"name": "search", "arguments": {"query": "x"',
+        '{"name": "search", "arguments": {"query": x}}',
+        '{"name": "search", "arguments": ["query"',
+    ],
+)
+def test_malformed_json_in_markup_is_no_call_and_not_lost(inside: str) -> None:
+    text = f"I look.\n<tool_call>{inside}</tool_call>"
+    parsed = sp.parse_response(_chat(text), tools=TOOLS)
+    assert [call for call in parsed.tool_calls if call.source != "recovered"] == []
+    assert all(call.arguments == {"query": "x"} for call in parsed.tool_calls)
+    kept = parsed.content + "".join(broken.raw for broken in parsed.broken_calls)
+    assert parsed.tool_calls or "query" in kept
+    assert parsed.content.startswith("I look.\n")
+    parser = sp.TextParser(tools=TOOLS)
+    events_of(parser, [text])
+    assert parsed.broken_calls == parser.response.broken_calls
+
+
+def test_json_that_can_be_healed_in_markup_is_a_call_that_says_so() -> None:
+    text = "<tool_call>{'name': 'search', 'arguments': {'query': 'x',}}</tool_call>"
+    (call,) = sp.parse_response(_chat(text), tools=TOOLS).tool_calls
+    assert (call.name, call.arguments, call.source) == ("search", {"query": "x"}, "recovered")
+
+
+def test_a_call_in_the_native_field_and_in_the_content_is_one_call() -> None:
+    native = {"id": "call_abc", "type": "function", "function": {"name": "search", "arguments": '{"query":"x"}'}}
+    text = '<tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>'
+    for parser in (sp.CompositeParser(tools=TOOLS), sp.CompositeParser(strategy="first", tools=TOOLS)):
+        parsed = parser.parse(_chat(text, native))
+        assert [(call.name, call.source) for call in parsed.tool_calls] in (
+            [("search", "native")],
+            [("search", "inband")],
+        )
+        assert "<tool_call>" not in parsed.content
+        assert "duplicate_call" in [error.code for error in parsed.errors]
+
+
+def test_a_hallucinated_tool_in_markup_is_told_by_its_name_and_never_becomes_a_declared_one() -> None:
+    text = '<tool_call>{"name": "serach", "arguments": {"query": "x"}}</tool_call>'
+    parsed = sp.parse_response(_chat(text), tools=TOOLS)
+    assert [call.name for call in parsed.tool_calls] == ["serach"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "serach", "arguments": {"query": "x"}}',
+        '{"tool_calls": [{"name": "serach", "arguments": {}}]}',
+        "I'll use the serach tool.",
+    ],
+)
+def test_a_hallucinated_tool_without_markup_is_text(text: str) -> None:
+    parsed = sp.parse_response(_chat(text), tools=TOOLS)
+    assert (parsed.tool_calls, parsed.intents, parsed.content) == ([], [], text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_use>{"name": "search", "arguments": {"query": "x"}}</tool_use>',
+        "<tool_use><name>search</name><arguments><query>x</query></arguments></tool_use>",
+    ],
+)
+def test_tool_use_markup_in_openai_mode_is_a_call_and_leaves_the_content(text: str) -> None:
+    parsed = sp.parse_response(_chat(f"I look.\n{text}"), "openai-chat", tools=TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [("search", {"query": "x"})]
+    assert parsed.content == "I look.\n"
+
+
+def test_a_native_block_of_another_provider_in_openai_mode_is_read_by_its_own_wire() -> None:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"query": "x"}}
+    body = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "tool_use"}
+    (call,) = sp.parse_response(body, tools=TOOLS).tool_calls
+    assert (call.name, call.id, call.source) == ("search", "toolu_1", "native")

@@ -1,0 +1,84 @@
+"""Parsers by the name of a provider: those that are known, and those of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+from streamparse.protocols import ToolCallParser
+from streamparse.recover import PROVIDERS, CompositeParser, parser_for, register_parser, registry
+
+ASKED_FOR = (
+    *("openai", "azure", "anthropic", "google", "gemini", "vertex", "xai", "deepseek", "ollama", "groq", "openrouter"),
+    *("mistral", "cohere", "bedrock", "together", "fireworks", "cerebras", "vllm", "sglang", "llamacpp", "lmstudio"),
+)
+CALL = '<tool_call>{"name": "look", "arguments": {}}</tool_call>'
+
+
+class _Own:
+    def __init__(self, tools: Iterable[Any] | None) -> None:
+        self.tools = tools
+
+    def can_parse(self, body: Any) -> bool:
+        return body is not None
+
+    def parse(self, body: Any) -> sp.ParsedResponse:
+        return sp.ParsedResponse(content=str(body))
+
+
+@pytest.fixture(autouse=True)
+def _registered_only_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_factories", {})
+
+
+@pytest.mark.parametrize("provider", [*ASKED_FOR, *PROVIDERS, *sp.WIRES])
+def test_every_provider_and_wire_has_a_parser(provider: str) -> None:
+    parser = parser_for(provider, tools=[{"name": "look", "parameters": {}}])
+    assert isinstance(parser, ToolCallParser)
+    assert [call.name for call in parser.parse(CALL).tool_calls] == ["look"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_providers_parser_reads_the_body_by_its_wire(provider: str) -> None:
+    assert PROVIDERS[provider] in sp.WIRES
+    bodies = (
+        {"type": "message", "content": [{"type": "tool_use", "name": "look", "input": {"a": 1}}]},
+        {"choices": [{"message": {"tool_calls": [{"function": {"name": "look", "arguments": '{"a": 1}'}}]}}]},
+    )
+    for body in bodies:
+        for form in (body, json.dumps(body), json.dumps(body).encode()):
+            assert [call.name for call in parser_for(provider).parse(form).tool_calls] == ["look"]
+
+
+def test_a_name_counts_without_regard_to_case_and_marks() -> None:
+    for name in ("llama.cpp", "LM Studio", "lm-studio", "OpenAI", "openai_chat", "x.ai"):
+        assert isinstance(parser_for(name), CompositeParser)
+
+
+def test_a_parser_of_ones_own_is_made_for_the_tools() -> None:
+    register_parser("My Server", _Own)
+    parser = parser_for("my-server", tools=["a tool"])
+    assert isinstance(parser, _Own)
+    assert parser.tools == ["a tool"]
+
+
+def test_names_are_taken_once_and_unknown_ones_name_the_known() -> None:
+    register_parser("mine", _Own)
+    for name in ("MINE", "openai", "OpenAI-Chat", "", " "):
+        with pytest.raises(ValueError):
+            register_parser(name, _Own)
+    with pytest.raises(TypeError, match="factory"):
+        register_parser("other", None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nope") as caught:
+        parser_for("nope")
+    assert all(name in str(caught.value) for name in (*PROVIDERS, *sp.WIRES, "mine"))
+
+
+def test_a_factory_that_makes_no_parser_is_an_error() -> None:
+    register_parser("broken", lambda _: object())  # type: ignore[arg-type,return-value]
+    with pytest.raises(TypeError, match="broken"):
+        parser_for("broken")
