@@ -51,7 +51,7 @@ class Assembler:
         self.ended = False
         """Whether the server ended its turn."""
         self.stopped = False
-        """Whether it did so for the model was done, and ran into no limit."""
+        """Whether it said that it did so for the model was done, and ran into no limit."""
 
     @property
     def calls_found(self) -> int:
@@ -108,7 +108,6 @@ class Assembler:
             self._calls.settle_pending()
 
     def end(self) -> None:
-        self.stopped = self.stopped or not self.ended
         self.ended = True
 
     def end_whole(self) -> None:

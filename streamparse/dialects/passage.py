@@ -19,6 +19,9 @@ class Passage:
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
         self.call_end = sink.call_end
+        self.call_repaired = sink.call_repaired
+        self.call_error = sink.call_error
+        self.calls_doubted = sink.calls_doubted
         self.usage = sink.usage
         self.finish = sink.finish
         self.end = sink.end
@@ -42,15 +45,6 @@ class Passage:
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self._release()
         self._sink.error(scope, code, message, offset)
-
-    def call_repaired(self, call: Call) -> None:
-        self._sink.call_repaired(call)
-
-    def call_error(self, call: Call, code: str, message: str) -> None:
-        self._sink.call_error(call, code, message)
-
-    def calls_doubted(self, code: str, message: str) -> None:
-        self._sink.calls_doubted(code, message)
 
     def call_start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
         self._release()

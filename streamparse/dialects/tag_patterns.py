@@ -53,8 +53,8 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
     """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
     there is no value."""
     stop: bool = False
-    """What closes a call ends the turn, too, so servers take it out of the text: where the model ended the text behind
-    a parameter, the call is whole."""
+    """What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
+    stopped, and it did so behind a parameter, the call is whole."""
     trim: bool = True
     """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
     unclosed: bool = True

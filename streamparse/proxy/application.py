@@ -182,7 +182,7 @@ class Exchange:
         feed, send = rewriter.feed, self._send
         await start(send, 200, self._headers(response, asked, asked.emitter().content_type))
         try:
-            async for chunk in response.aiter_bytes():
+            async for chunk in _chunks(response):
                 data = feed(chunk)
                 if data:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
@@ -232,9 +232,14 @@ class Exchange:
             await respond(self._send, status, [(b"content-type", _JSON.encode())], body)
 
 
+def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The pieces of a body, decoded if it came compressed all the same."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
 async def _fed(response: httpx.Response, rewriter: Rewriter) -> AsyncIterator[bytes]:
     """The body, while it is read."""
-    async for chunk in response.aiter_bytes():
+    async for chunk in _chunks(response):
         rewriter.feed(chunk)
         yield chunk
 

@@ -65,7 +65,7 @@ class Parse:
         try:
             self._sink.text(text)
             if self._inband is not None:
-                self._inband.close(stopped=True)
+                self._inband.close()
             self._assembler.end()
         except Halt:
             self._halted = True

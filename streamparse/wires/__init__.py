@@ -20,9 +20,21 @@ from streamparse.wires.ollama import OllamaChat, OllamaGenerate
 from streamparse.wires.openai_chat import OpenAIChat
 from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
+from streamparse.wires.profiles import Habit, Profile, profile
 from streamparse.wires.wire import Wire
 
-__all__ = ["WIRES", "Wire", "detect", "foreign_error", "register_wire", "tell_provider_error", "wire_named"]
+__all__ = [
+    "WIRES",
+    "Habit",
+    "Profile",
+    "Wire",
+    "detect",
+    "foreign_error",
+    "profile",
+    "register_wire",
+    "tell_provider_error",
+    "wire_named",
+]
 
 WIRES: dict[str, type[Wire]] = {
     "openai-chat": OpenAIChat,

@@ -6,9 +6,7 @@ every habit of the table is read right.  The table says what they are there for;
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 
@@ -44,7 +42,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def profile(wire: str) -> Profile:
-    """Return what is known of a wire's servers; "all" is what any of them may do.  Raises ValueError for another name."""
+    """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for another name."""
     table = _table()
     if wire not in table:
         raise ValueError(f"unknown wire {wire!r}; known are: {', '.join(table)}")
@@ -53,5 +51,8 @@ def profile(wire: str) -> Profile:
 
 @cache
 def _table() -> dict[str, dict[str, tuple[Habit, ...]]]:
+    import tomllib  # noqa: PLC0415 - for people who ask, not for every import of the library
+    from importlib.resources import files  # noqa: PLC0415
+
     text = (files(__package__) / "profiles.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), dict[str, dict[str, tuple[Habit, ...]]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from cuts import calls_of, reasoning_of, text_of
 
 import streamparse as sp
@@ -47,3 +49,22 @@ def test_a_text_that_begins_like_a_recipient_is_not_held_back_for_a_header() -> 
     for dialect in ("harmony", "muse-atem", "beam"):
         parser = sp.TextParser([dialect])
         assert text_of(parser.feed("to=work means") + parser.feed(" to ")) == "to=work means to "
+
+
+def test_where_the_server_takes_the_stop_token_out_of_the_text_its_word_that_the_model_stopped_ends_the_call() -> None:
+    text = ' to=f<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="a">\nx\n</rfl:parameter>'
+    found = {}
+    for reason in ("stop", "length", None):
+        parser = sp.StreamParser("openai-chat", dialects=["beam"])
+        events = [*_told(parser, {"content": text}), *_told(parser, {}, reason), *parser.close()]
+        found[reason] = (calls_of(events), [event.code for event in events if isinstance(event, sp.Error)][:1])
+    assert found == {
+        "stop": ([("f", {"a": "x"})], []),
+        "length": ([], ["truncated_call"]),
+        None: ([], ["stream_truncated"]),
+    }
+
+
+def _told(parser: sp.StreamParser, delta: dict[str, str], reason: str | None = None) -> list[sp.Event]:
+    frame = {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+    return parser.feed(b"data: %s\n\n" % json.dumps(frame).encode())

@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,22 @@ import streamparse as sp
 from streamparse import errors
 from streamparse.errors import CODES
 from streamparse.limits import Limits
+from streamparse.wires import Habit, profile
 
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"
 README = ROOT / "README.md"
-CODE_ARGUMENT = {"error": 1, "call_error": 1, "calls_doubted": 0, "halt": 0, "abort": 0, "JSONError": 0, "Fault": 0, "stop": 0}
+WIRES = ROOT / "docs" / "wires.md"
+CODE_ARGUMENT = {
+    "error": 1,
+    "call_error": 1,
+    "calls_doubted": 0,
+    "halt": 0,
+    "abort": 0,
+    "JSONError": 0,
+    "Fault": 0,
+    "stop": 0,
+}
 """Which argument of the functions that report an error is its code."""
 
 SCOPES = {
@@ -77,7 +89,24 @@ def _errors() -> str:
     return "\n".join(parts)
 
 
+def _habits(habits: Iterable[Habit]) -> str:
+    rows = list(habits)
+    columns = {
+        "what servers do": [each.does for each in rows],
+        "seen with": [each.seen_with for each in rows],
+        "what is read": [each.read_as for each in rows],
+        "evidence": [", ".join(f"`{name}`" for name in each.evidence) for each in rows],
+    }
+    said = {head: cells for head, cells in columns.items() if any(cells)}
+    return _table(tuple(said), zip(*said.values(), strict=True))
+
+
+HABITS = {
+    f"habits {wire} {topic}": habits for wire in (*sp.WIRES, "all") for topic, habits in profile(wire).topics.items()
+}
+
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    **{name: (WIRES, partial(_habits, habits)) for name, habits in HABITS.items()},
     "wires": (README, _wires),
     "formats": (README, _formats),
     "limits": (README, _limits),
@@ -123,13 +152,13 @@ def test_the_names_of_the_tables_are_those_that_the_library_lists() -> None:
 def test_every_wire_has_its_chapter() -> None:
     chapters = re.findall(
         r"`([\w-]+)`",
-        "".join(re.findall(r"^## .*", (ROOT / "docs" / "wires.md").read_text(encoding="utf-8"), re.MULTILINE)),
+        "".join(re.findall(r"^## .*", WIRES.read_text(encoding="utf-8"), re.MULTILINE)),
     )
     assert sorted(chapters) == sorted(sp.WIRES)
 
 
 def test_the_evidence_of_every_quirk_is_a_fixture_that_exists() -> None:
-    text = (ROOT / "docs" / "wires.md").read_text(encoding="utf-8")
+    text = WIRES.read_text(encoding="utf-8")
     known = {
         path.name.split(".")[0] for folder in ("streams", "recorded") for path in (ROOT / "fixtures" / folder).iterdir()
     }

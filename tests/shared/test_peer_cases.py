@@ -10,6 +10,7 @@ as by a reader of calls that knows no thoughts, the thoughts may be part of it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import product, zip_longest
@@ -125,14 +126,19 @@ def _starts(options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _states(case: dict[str, Any], dialects: Any, start: Any) -> tuple[State, State]:
-    """What was read before the end of the text, and with it."""
-    parser = sp.TextParser(dialects, tools=case["tools"], reasoning=start)
-    events = [event for chunk in case["chunks"] for event in parser.feed(chunk)]
+    """What was read before the end of the text, and with it; a whole answer ends with the server's word for it."""
+    parser = sp.StreamParser("openai-chat", dialects=dialects, tools=case["tools"], reasoning=start)
+    events = [event for chunk in case["chunks"] for event in parser.feed(_frame({"content": chunk}))]
     before = _state(parser, events)
-    return before, _state(parser, events + parser.close())
+    end = parser.feed(_frame({}, "stop")) if case["final"] else []
+    return before, _state(parser, events + end + parser.close())
 
 
-def _state(parser: sp.TextParser, events: list[sp.Event]) -> State:
+def _frame(delta: dict[str, Any], finish: str | None = None) -> bytes:
+    return b"data: %s\n\n" % json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode()
+
+
+def _state(parser: sp.StreamParser, events: list[sp.Event]) -> State:
     calls: dict[int, Call] = {}
     for event in events:
         if isinstance(event, sp.ToolCallStart):
