@@ -142,8 +142,13 @@ class Adapter(ABC):
             if turn.role == "system" and self.system_apart:
                 lost.append(Loss(place, "", "system", "dropped: not a message here"))
             elif turn.parts:
-                written += self.write_turn(turn, lost)
+                written += filter(_says_something, self.write_turn(turn, lost))
         return written
+
+
+def _says_something(message: JSONObject) -> bool:
+    """Whether anything of a turn is left; an empty message is refused."""
+    return [] not in (message.get("content"), message.get("parts"))
 
 
 def _broken(call: ToolCall) -> str:

@@ -104,7 +104,7 @@ class Gemini(Adapter):
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         written: list[JSONObject] = []
-        calls: dict[int | None, JSONObject] = {}
+        signed = {part.index: part.data for part in parts if isinstance(part, Item) and part.kind == _SIGNATURE}
         for part in parts:
             match part:
                 case Thought():
@@ -112,10 +112,11 @@ class Gemini(Adapter):
                 case Text():
                     written.append({"text": part.text})
                 case ToolCall():
-                    calls[part.index] = self.format_call(part)
-                    written.append(calls[part.index])
+                    signature = signed.get(part.index, "")
+                    written.append({**self.format_call(part), **present(thoughtSignature=signature)})
                 case Item(kind="thought_signature"):
-                    _sign(written, calls.get(part.index), part)
+                    if part.index is None:
+                        _sign(written, part.data)
                 case Item() if part.kind in _OURS:
                     written.append({part.kind: part.data})
                 case Item() if part.kind not in _OF_THE_TURN:
@@ -176,13 +177,10 @@ def _read(written: Mapping[str, Any]) -> Part | None:
     return next((Item(kind, written[kind]) for kind in _OURS if kind in written), None)
 
 
-def _sign(written: list[JSONObject], call: JSONObject | None, item: Item) -> None:
-    """Put a signature where it came: on its call, else on the text before it, else on an empty one."""
-    part = call
-    if part is None and item.index is None and written:
-        last = written[-1]
-        part = last if "text" in last and "thought" not in last and "thoughtSignature" not in last else None
-    if part is None:
-        part = {"text": ""}
-        written.append(part)
-    part["thoughtSignature"] = item.data
+def _sign(written: list[JSONObject], signature: Any) -> None:
+    """Put a signature that came with no call on the text before it, or else on an empty one."""
+    last = written[-1] if written else {}
+    if "text" not in last or "thought" in last or "thoughtSignature" in last:
+        last = {"text": ""}
+        written.append(last)
+    last["thoughtSignature"] = signature

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.grammar import Context, Dialect, Thought
 from streamparse.dialects.musing import AFTER, BLANK, START, TEXT, Musing
+from streamparse.dialects.patience import Patience
 from streamparse.dialects.reader import Overflow, Reader, Step
 from streamparse.dialects.trial import Trial
 from streamparse.limits import Limits
@@ -26,8 +27,6 @@ from streamparse.tools import Toolset
 
 __all__ = ["InBand"]
 
-_RESCAN: Final = 4096  # so much that was looked at in vain is looked at again
-_PATIENCE: Final = 8 * _RESCAN  # and in all so much, before what was looked at is passed over
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 
 
@@ -51,8 +50,7 @@ class InBand(Musing):
         self._grammar: Step[Dialect | None] | None = None
         self._opened = 0  # the size of the marker that is being tried, and of the gap before it
         self._looked = 0  # how far behind it the grammars have looked
-        self._ahead = 0  # how much of what comes next was looked at in vain
-        self._again = 0  # how much of that was looked at more than once
+        self._patience = Patience()
         self._quoted = False  # whether it is quoted
         self._dropped = False  # and whether it is structure if it opens nothing
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
@@ -259,16 +257,12 @@ class InBand(Musing):
         kept = reader.forgive()
         reader.put_back(kept)
         if dialect is not None:
-            self._ahead = 0
+            self._patience.restore()
             self._leave_call(dialect)
             return
         if self._quoted:
             self._quotes.hold()
-        # Looking again and again at what was rejected would make the work grow with its square.
-        looked = min(max(self._looked, len(kept)), seen)
-        self._again = self._again + min(looked, self._ahead) if self._ahead > 0 else 0
-        self._ahead = max(self._ahead, looked)
-        self._pass_over(self._ahead if looked >= _RESCAN or self._again > _PATIENCE else 0)
+        self._pass_over(self._patience.spend(min(max(self._looked, len(kept)), seen)))
 
     def _pass_over(self, seen: int = 0) -> None:
         """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""
@@ -279,5 +273,5 @@ class InBand(Musing):
 
     def _take(self, size: int) -> str:
         """Take what opens nothing."""
-        self._ahead -= size
+        self._patience.passed(size)
         return self._reader.take(size)

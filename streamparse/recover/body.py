@@ -11,7 +11,7 @@ from streamparse.dialects.envelope import calls_in
 from streamparse.frames import AutoFramer, Fault, Format, Frame
 from streamparse.limits import Limits
 from streamparse.recover.plain import Unreadable, plain
-from streamparse.recover.shapes import complete
+from streamparse.recover.shapes import complete, loosely
 from streamparse.wires import WIRES, detect
 
 __all__ = ["Body", "body_of"]
@@ -96,7 +96,7 @@ def _completed(data: bytes, frames: list[Frame], framing: Format) -> Any:
 
 def _of_value(value: Any) -> Body:
     """The body of decoded JSON: one message, or a list of them."""
-    value = complete(value) or value
+    value = complete(value) or loosely(value) or value
     wires = _claimed(value)
     messages = _messages(value)
     frames = []

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-__all__ = ["complete"]
+__all__ = ["complete", "loosely"]
 
 _ROLES: Final = ("assistant", "model")
 _BLOCKS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"})
@@ -29,7 +29,33 @@ _ITEMS: Final = frozenset({"function_call", "reasoning", "message", "custom_tool
 _CONVERSE: Final = frozenset({"text", "toolUse", "reasoningContent", "citationsContent"})
 _PARTS: Final = frozenset({"text", "functionCall", "function_call", "thought", "inlineData", "inline_data"})
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
+_WIRES_KEYS: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
 _DATA: Final = frozenset({"args", "response", "arguments"})
+
+
+def loosely(value: Any) -> dict[str, Any] | None:
+    """Return the body of a decoded object that has its text, or text and calls, right at the top; None for others.
+
+    So do old versions of APIs and objects of libraries.  Of JSON that was given as text nobody knows: it may be the
+    answer itself.
+    """
+    if not isinstance(value, dict) or not _WIRES_KEYS.isdisjoint(value):
+        return None
+    text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
+    if text is None:
+        return None
+    calls = value.get("tool_calls")
+    told = [_function(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    message = {"role": "assistant", "content": text, "tool_calls": told}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": value.get("finish_reason")}]}
+
+
+def _function(call: dict[str, Any]) -> dict[str, Any]:
+    """A call as OpenAI writes it."""
+    if "function" in call:
+        return call
+    given = next((call[key] for key in ("arguments", "args", "parameters", "input") if key in call), None)
+    return {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": given}}
 
 
 def complete(value: Any) -> dict[str, Any] | None:
@@ -66,7 +92,8 @@ def _kind(value: Any) -> str:
 
 
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
-    if isinstance(value.get("index"), int) and isinstance(value.get("message"), dict):
+    message = value.get("message")
+    if isinstance(message, dict) and (isinstance(value.get("index"), int) or _is_alone(value, message)):
         return {"choices": [value]}
     if value.get("role") not in _ROLES or not ({"content", "tool_calls", "function_call"} & value.keys()):
         return None
@@ -77,6 +104,11 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
         if all(_CONVERSE & part.keys() and "type" not in part for part in content):
             return {"output": {"message": value}, "stopReason": value.get("stopReason")}
     return {"choices": [{"index": 0, "message": value, "finish_reason": value.get("finish_reason")}]}
+
+
+def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
+    """Whether a message stands in an object of no wire: those of Ollama, Cohere and Anthropic have these keys."""
+    return message.get("role") in _ROLES and value.keys().isdisjoint(("done", "finish_reason", "type", "choices"))
 
 
 def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -109,6 +109,14 @@ def test_signatures_of_gemini_come_back_on_the_parts_they_came_with() -> None:
     assert response.as_message("gemini") == {"role": "model", "parts": expected}
 
 
+def test_signatures_of_gemini_find_their_calls_also_without_an_order() -> None:
+    body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP", "index": 0}]}
+    response = parsed(body, wire="gemini")
+    response.order = []
+    calls = [part for part in response.as_message("gemini")["parts"] if "functionCall" in part]
+    assert calls == GEMINI_PARTS[2:4]
+
+
 def test_a_signature_behind_a_thought_of_gemini_has_a_part_of_its_own() -> None:
     parts = [{"text": "Hm.", "thought": True}, {"text": "", "thoughtSignature": "c2ln"}]
     body = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}

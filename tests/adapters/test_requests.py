@@ -182,6 +182,11 @@ def test_thought_goes_where_it_has_a_place_and_is_told_where_not() -> None:
         assert [loss.keyword for loss in translate_messages([turn], "deepseek", target).lost] == ["thought"]
 
 
+def test_a_turn_of_which_nothing_is_left_is_no_message() -> None:
+    turn = {"role": "assistant", "content": None, "reasoning_content": "Hm."}
+    assert translate_messages([turn], "deepseek", "anthropic").result == []
+
+
 def test_arguments_that_are_no_object_are_told() -> None:
     def turn(arguments: str) -> dict[str, Any]:
         call = {"id": "c", "type": "function", "function": {"name": "now", "arguments": arguments}}

@@ -16,7 +16,7 @@ import streamparse as sp
 from streamparse.dialects import DIALECTS, Dialect
 
 NIGHTLY = settings.default.max_examples > 1000
-SIZES = (4 * 1024, 128 * 1024) if NIGHTLY else (512, 4 * 1024)
+SIZES = (4 * 1024, 128 * 1024) if NIGHTLY else (1024, 6 * 1024)
 """Characters; the larger ones with `--hypothesis-profile nightly`."""
 DOUBTED = (4 * 1024, 128 * 1024) if NIGHTLY else (4 * 1024, 32 * 1024)
 """Characters of what is looked at in vain: 4 KB of it may be looked at again."""
@@ -79,7 +79,7 @@ def _shapes(row: Dialect) -> dict[str, Callable[[int], str]]:
 
 
 CASES = [(name, shape) for name, row in DIALECTS.items() for shape in _shapes(row)]
-SOME = CASES if NIGHTLY else CASES[::5]
+SOME = CASES if NIGHTLY else CASES[::7]
 """Every shape with many dialects, every dialect with many shapes; all of them with the nightly profile."""
 
 

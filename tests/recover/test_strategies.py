@@ -206,7 +206,25 @@ PARTS: dict[str, Any] = {
     "Gemini's content": GEMINI["candidates"][0]["content"],  # type: ignore[index]
     "Gemini's candidate": GEMINI["candidates"][0],  # type: ignore[index]
     "Converse's message": CONVERSE["output"]["message"],  # type: ignore[index]
+    "a message in an object": {"message": OLLAMA["message"]},
 }
+LOOSE: dict[str, Any] = {
+    "Cohere's first version": {"text": "See:", "tool_calls": [{"id": "c1", "name": "look", "parameters": ARGUMENTS}]},
+    "LangChain's message": {"content": "See:", "tool_calls": [{"id": "c1", "name": "look", "args": ARGUMENTS}]},
+    "a message without its role": {"content": "See:", "tool_calls": [CHAT_CALL]},
+}
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_an_object_with_text_and_calls_at_its_top_is_a_message(name: str) -> None:
+    _assert_found(sp.parse_response(LOOSE[name]))
+    _assert_found(sp.parse_response(SimpleNamespace(**LOOSE[name])))
+
+
+def test_json_given_as_text_with_a_text_at_its_top_may_be_the_answer_itself() -> None:
+    for text in ('{"content": "hello"}', '{"text": "hello"}'):
+        assert sp.parse_response(text).content == text
+        assert sp.parse_response(json.loads(text)).content == "hello"
 
 
 @pytest.mark.parametrize("name", PARTS)

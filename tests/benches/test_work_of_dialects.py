@@ -1,0 +1,47 @@
+"""What dialects cost, counted: no function more is called for a piece of prose when all of them are armed."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+from dialects import TOOLS, call_text, prose
+from texts import fragments
+
+import streamparse as sp
+
+
+def _calls(dialects: Any, pieces: list[str], tools: Any) -> int:
+    """Functions that are called while the pieces are fed, those of C too; patterns are compiled before."""
+    warm = sp.TextParser(dialects, tools=tools).feed
+    for piece in pieces:
+        warm(piece)
+    feed = sp.TextParser(dialects, tools=tools).feed
+    count = 0
+
+    def tally(_: FrameType, event: str, _called: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(tally)
+    try:
+        for piece in pieces:
+            feed(piece)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["without tools", "with tools"])
+def test_prose_takes_hardly_more_calls_with_every_dialect_armed_than_with_one(tools: Any) -> None:
+    pieces = prose(2000)
+    assert _calls("auto", pieces, tools) <= 1.5 * _calls(["hermes"], pieces, tools)
+
+
+@pytest.mark.parametrize("name", sp.DIALECTS)
+def test_a_call_in_pieces_of_a_token_takes_a_handful_of_calls_for_each(name: str) -> None:
+    text = call_text(name, 2048)
+    pieces = list(fragments(text))
+    assert _calls([name], pieces, TOOLS) <= 30 * len(pieces)
