@@ -17,8 +17,8 @@ PAUSE = 0.0005
 """Seconds between two chunks: each is a read of its own, as from a model."""
 
 TOOL = {"name": "write", "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}}
-PROSE = "A sentence of the usual kind, with words, and commas. " * 25
-CALL = '<tool_call>\n{"name": "write", "arguments": {"text": "' + "Some text for a file. " * 55 + '"}}\n</tool_call>'
+PROSE = "A sentence of the usual kind, with words, and commas. " * 7
+CALL = '<tool_call>\n{"name": "write", "arguments": {"text": "' + "Some text for a file. " * 14 + '"}}\n</tool_call>'
 
 
 def _chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:

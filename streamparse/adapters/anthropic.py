@@ -15,7 +15,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import read_blocks, result_of, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import present, read_call, string
 from streamparse.response import ToolCall
@@ -78,7 +78,7 @@ class Anthropic(Adapter):
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts = [part for block in _blocks(message.get("content")) for part in self._read(block)]
-        return Turn("assistant" if string(message, "role") == "assistant" else "user", parts)
+        return Turn(role_of(string(message, "role")), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
 

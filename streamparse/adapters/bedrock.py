@@ -16,7 +16,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import note, result_of, shown
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.response import ToolCall
@@ -83,7 +83,7 @@ class Bedrock(Adapter):
                 parts.append(self.read_result(block))
             else:
                 parts += _read(block)
-        return Turn("assistant" if string(message, "role") == "assistant" else "user", parts)
+        return Turn(role_of(string(message, "role")), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import result_of, shown
 from streamparse.adapters.definitions import Declared, rooted
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Names
 from streamparse.adapters.schema import openapi
 from streamparse.adapters.values import mappings, present, read_call, string, unwrapped, wrapped
@@ -93,12 +93,11 @@ class Gemini(Adapter):
         return [{"role": "user", "parts": parts}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
-        role = "assistant" if string(message, "role") == "model" else "user"
         parts: list[Part] = []
         for written in mappings(message.get("parts")):
             number = sum(isinstance(part, ToolCall) for part in parts)
             parts += self._read_part(written, number)
-        return Turn("assistant" if role == "assistant" else "user", parts)
+        return Turn(role_of(string(message, "role")), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import read_blocks
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
@@ -61,7 +61,7 @@ class Generic(Adapter):
         items = [Item(string(each, "kind"), each.get("data")) for each in mappings(message.get("items"))]
         calls = self.read_calls(mappings(message.get("tool_calls")))
         parts = [*thought, *items, *read_blocks(message.get("content")), *calls]
-        return Turn("assistant" if role == "assistant" else "system" if role == "system" else "user", parts)
+        return Turn(role_of(role), parts)
 
 
 def _visible(part: Text | Image) -> JSONObject:

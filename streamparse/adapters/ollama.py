@@ -17,7 +17,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import note, result_of, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.schema import inlined
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.response import ToolCall
@@ -26,7 +26,6 @@ from streamparse.tools import ToolResult
 __all__ = ["Ollama"]
 
 _READ = {"type", "description", "enum", "items", "anyOf", "properties", "required"}
-_ROLES = {"system": "system", "assistant": "assistant"}
 
 
 class Ollama(Adapter):
@@ -81,7 +80,7 @@ class Ollama(Adapter):
         thought: list[Part] = [Thought(text)] if (text := string(message, "thinking")) else []
         calls = self.read_calls(mappings(message.get("tool_calls")))
         parts = [*thought, *_visible(message), *calls]
-        return Turn("assistant" if role == "assistant" else "system" if role == "system" else "user", parts)
+        return Turn(role_of(role), parts)
 
 
 def _visible(message: Mapping[str, Any]) -> list[Part]:

@@ -17,15 +17,13 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import read_blocks, result_of, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import argument_text, mappings, present, read_call, string
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
 __all__ = ["DeepSeek", "Mistral", "OpenAI", "OpenRouter"]
-
-_ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
 
 
 class OpenAI(Adapter):
@@ -75,7 +73,7 @@ class OpenAI(Adapter):
             return Turn("user", [self.read_result(message)])
         parts = read_blocks(message.get("content"))
         if role != "assistant":
-            return Turn("system" if _ROLES.get(role) == "system" else "user", parts)
+            return Turn(role_of(role), parts)
         calls = self.read_calls(mappings(message.get("tool_calls")))
         refusal = [Text(text)] if (text := string(message, "refusal")) else []
         return Turn("assistant", [*self.read_thought(message), *parts, *refusal, *calls])

@@ -15,12 +15,25 @@ import msgspec
 from streamparse.response import Mark, ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 
-__all__ = ["Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces"]
+__all__ = ["Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces", "role_of"]
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
 SEALS = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
 """Items that end a thought: text that came beside it came before it."""
+
+
+_ROLES: dict[str, Role] = {
+    "assistant": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+def role_of(word: str) -> Role:
+    """The role that a provider's word means; any other word is the user's."""
+    return _ROLES.get(word, "user")
 
 
 class Text(msgspec.Struct, frozen=True):

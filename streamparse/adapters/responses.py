@@ -17,7 +17,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import read_blocks, result_of, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces
+from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import argument_text, present, read_call, string
 from streamparse.response import ParsedResponse, ToolCall
@@ -73,9 +73,7 @@ class Responses(Adapter):
             case "function_call_output":
                 return Turn("user", [self.read_result(message)])
             case "" | "message":
-                role = string(message, "role")
-                known = {"assistant": "assistant", "system": "system", "developer": "system"}
-                return Turn(known.get(role, "user"), read_blocks(message.get("content")))  # type: ignore[arg-type]
+                return Turn(role_of(string(message, "role")), read_blocks(message.get("content")))
             case "reasoning" as kind:
                 return Turn("assistant", [*_thoughts(message), Item(kind, dict(message))])
             case kind:

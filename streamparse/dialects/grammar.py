@@ -91,7 +91,8 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     """What an opener inside of an open thought means: more thought, or the end of the thought.
 
     With "resumes" a complete call of a declared tool breaks out, and the thought goes on after it; with "yields" the
-    thought ends, and the marker is text.
+    thought ends, and the marker is text.  Where tools are declared, only their names are believed; and what is quoted
+    inside of a thought is always thought.
     """
     thoughts: tuple[str | Thought, ...] = ()
     """The ways of this dialect to mark reasoning, besides `think`: rows of the table by name, or ways of its own."""
