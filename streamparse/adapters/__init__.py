@@ -28,7 +28,7 @@ from streamparse.adapters.table import (
     translate_messages,
     translate_tools,
 )
-from streamparse.response import Writer, write_with
+from streamparse.response import Writer
 
 __all__ = [
     "ADAPTERS",
@@ -61,5 +61,3 @@ __all__ = [
 
 WRITERS: dict[str, Writer] = {name: adapter.as_message for name, adapter in ADAPTERS.items()}
 """What `ParsedResponse.as_message` writes with."""
-
-write_with(lambda: WRITERS)

@@ -53,6 +53,7 @@ _IN_THOUGHT = {
     "text": "is more thought",
     "ends": "ends the thought",
     "resumes": "breaks out if it is whole and names a declared tool; the thought goes on behind it",
+    "yields": "ends the thought, and stays text",
 }
 
 

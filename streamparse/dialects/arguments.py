@@ -28,7 +28,7 @@ def arguments(reader: Reader, context: Context, stops: Markers, tell: Callable[[
     first = yield from reader.blanks()
     if first in ("{", "["):
         return (yield from bracketed(reader, stops, context.limits.max_depth, tell))
-    text = yield from (string(reader, context.limits.max_call_args) if first == '"' else scalar(reader))
+    text = yield from (string(reader, context.limits.max_call_args, tell) if first == '"' else scalar(reader))
     if text is None:
         return False
     tell("{}" if text.strip() in ("", "null") else text)

@@ -71,8 +71,8 @@ def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Calla
     return flow
 
 
-def string(reader: Reader, limit: int | None) -> Step[str | None]:
-    """Read a JSON string; return what it says, None if it is none, or is too long."""
+def string(reader: Reader, limit: int | None, tell_broken: Callable[[str], Any] = lambda _: None) -> Step[str | None]:
+    """Read a JSON string; return what it says, None if it is none, or is too long: then its text is told as it came."""
     token = StringIO()
     token.write(reader.take(1))
     while True:
@@ -81,10 +81,15 @@ def string(reader: Reader, limit: int | None) -> Step[str | None]:
         token.write(reader.take(plain.end() - reader.at))
         if reader.at < len(reader.buffer) and reader.buffer[reader.at] == '"':
             token.write(reader.take(1))
-            return _unquoted(token.getvalue())
-        if reader.final or (limit is not None and token.tell() > limit):
-            return None
-        yield
+            said = _unquoted(token.getvalue())
+        elif reader.final or (limit is not None and token.tell() > limit):
+            said = None
+        else:
+            yield
+            continue
+        if said is None:
+            tell_broken(token.getvalue())
+        return said
 
 
 def _unquoted(token: str) -> str | None:

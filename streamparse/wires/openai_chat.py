@@ -121,16 +121,17 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_parts(self, parts: list[Part]) -> None:
         for part in parts:
-            if part.thinking:
-                self._sink.reasoning(_thinking(part.thinking))
+            if thinking := _thinking(part.thinking):
+                self._sink.reasoning(thinking)
             elif part.text:
                 self._text(part.text)
 
 
-def _thinking(thinking: str | list[Any]) -> str:
-    if isinstance(thinking, str):
-        return thinking
-    return "".join(part.get("text") or "" for part in thinking if isinstance(part, dict))
+def _thinking(thinking: str | list[Any] | None) -> str:
+    """The text of a thought, which may come in typed parts of its own (Mistral)."""
+    parts = [{"text": thinking}] if isinstance(thinking, str) else thinking or ()
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _with_argument_text(chunk: dict[str, Any]) -> None:
