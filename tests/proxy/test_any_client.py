@@ -10,7 +10,7 @@ import httpx
 import ollama
 import openai
 import pytest
-from emitting import ANSWER_TEXT, CALLS, TEXT, stream_of
+from emitting import CALLS, TEXT, stream_of
 from serving import Upstream, proxied
 
 WIRES = ("openai-chat", "anthropic", "ollama-chat")
@@ -31,20 +31,24 @@ Heard = tuple[str, list[tuple[str, Any]]]
 
 
 def _openai(url: str) -> Heard:
-    with openai.OpenAI(base_url=url + "/v1", api_key="secret", max_retries=0) as client:
-        with client.chat.completions.stream(model="m", messages=MESSAGES, tools=TOOLS) as chunks:
-            for _ in chunks:
-                pass
-            message: Any = chunks.get_final_completion().choices[0].message
+    with (
+        openai.OpenAI(base_url=url + "/v1", api_key="secret", max_retries=0) as client,
+        client.chat.completions.stream(model="m", messages=MESSAGES, tools=TOOLS) as chunks,
+    ):
+        for _ in chunks:
+            pass
+        message: Any = chunks.get_final_completion().choices[0].message
     calls = [(call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or ()]
     return message.content or "", calls
 
 
 def _anthropic(url: str) -> Heard:
     tool: Any = {"name": FUNCTION["name"], "description": "", "input_schema": FUNCTION["parameters"]}
-    with anthropic.Anthropic(base_url=url, api_key="secret", max_retries=0) as client:
-        with client.messages.stream(model="m", max_tokens=99, messages=MESSAGES, tools=[tool]) as events:
-            message: Any = events.get_final_message()
+    with (
+        anthropic.Anthropic(base_url=url, api_key="secret", max_retries=0) as client,
+        client.messages.stream(model="m", max_tokens=99, messages=MESSAGES, tools=[tool]) as events,
+    ):
+        message: Any = events.get_final_message()
     text = "".join(block.text for block in message.content if block.type == "text")
     return text, [(block.name, block.input) for block in message.content if block.type == "tool_use"]
 
@@ -73,9 +77,8 @@ def test_every_client_gets_the_calls_of_every_server(client: str, server: str) -
     assert path.partition("?")[0] == PATHS[server]
     assert asked["tools"]
     assert asked["model"] == "m"
-    key = (
-        headers.get("x-api-key") if server == "anthropic" else headers.get("authorization", "").removeprefix("Bearer ")
-    )
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
+    key = headers.get("x-api-key", bearer) if server == "anthropic" else bearer
     assert key == "secret"
 
 
@@ -142,4 +145,3 @@ def test_what_the_servers_wire_cannot_say_is_named_in_a_header() -> None:
     with proxied(upstream) as url:
         answer = httpx.post(url + PATHS["anthropic"], json=request, timeout=10)
     assert "metadata" in answer.headers["streamparse-lost"]
-    assert ANSWER_TEXT
