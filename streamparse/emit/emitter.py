@@ -80,6 +80,11 @@ class Emitter:
             Done: self._done,
         }
 
+    @property
+    def over(self) -> bool:
+        """Whether the stream's error is written, and nothing may follow it."""
+        return not self._writers
+
     def emit(self, event: Event) -> bytes:
         """Return the bytes that tell an event."""
         write = self._writers.get(event.__class__)

@@ -225,7 +225,8 @@ class StreamParser(BaseParser):
         self._decode = None
         if not self._flowing:
             return []
-        fed = self._framer.received > 0 or not self._message_bytes  # messages alone need no framer
+        # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
+        fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
         left = self._halves.end()
         events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if fed else []
         if self._flowing:

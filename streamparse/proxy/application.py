@@ -172,8 +172,8 @@ class Exchange:
         try:
             async for chunk in response.aiter_raw():
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except httpx_module().HTTPError as error:
-            raise ConnectionError(_told(error)) from error  # the ASGI server then breaks the connection off
+        except httpx_module().HTTPError:
+            return  # an answer without an end: the ASGI server breaks the connection off
         await finish(self._send)
 
     async def _stream(self, response: httpx.Response, asked: Asked) -> None:
@@ -186,6 +186,8 @@ class Exchange:
                 data = feed(chunk)
                 if data:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
+                elif rewriter.over:
+                    break
             data = rewriter.close()
         except httpx_module().HTTPError as error:
             data = rewriter.abort(_told(error))
@@ -242,6 +244,8 @@ async def _fed(response: httpx.Response, rewriter: Rewriter) -> AsyncIterator[by
     async for chunk in _chunks(response):
         rewriter.feed(chunk)
         yield chunk
+        if rewriter.over:
+            break
 
 
 def httpx_module() -> Any:

@@ -24,6 +24,11 @@ class Rewriter:
         """The answer so far."""
         return self._parser.response
 
+    @property
+    def over(self) -> bool:
+        """Whether the answer failed, by its server's word or at a limit: what follows is not read."""
+        return self._emitter.over
+
     def feed(self, chunk: bytes) -> bytes:
         """Take what came of the answer; return what the client is sent, in one piece."""
         events = self._feed(chunk)

@@ -174,24 +174,21 @@ def test_a_body_that_ends_too_early_is_told_as_such() -> None:
 
 
 def test_every_piece_leaves_before_the_next_one_is_made() -> None:
-    upstream = Upstream(chat_stream("One two three, and four.", 6))
+    text = "One two three, and four."
+    upstream = Upstream(chat_stream(text, 6))
     turn = threading.Semaphore(0)
-    upstream.gate = lambda _number: turn.acquire(timeout=10)
+    upstream.gate = lambda _number: turn.acquire(timeout=20)
     with proxied(upstream) as url, httpx.stream("POST", url + CHAT, json=REQUEST, timeout=10) as answer:
         parser = sp.StreamParser("openai-chat", dialects=())
-        turn.release()
+        chunks = answer.iter_raw()
         told = ""
-        for chunk in answer.iter_raw():
-            told += text_of(parser.feed(chunk))
-            assert told == "One two three, and four."[: 6 * upstream_sent(upstream)]
-            turn.release()
-    assert told == "One two three, and four."
-
-
-def upstream_sent(upstream: Upstream) -> int:
-    """How many pieces of text the server has sent."""
-    sizes = [len(chunk) for chunk in upstream.chunks[:4]]
-    return next((number for number in range(1, 5) if sum(sizes[:number]) >= upstream.sent), 4)
+        for size in range(6, len(text) + 1, 6):
+            turn.release()  # the server makes one more piece, and no other before the next time
+            while told != text[:size]:
+                told += text_of(parser.feed(next(chunks)))
+        turn.release(2)
+        assert [event for chunk in chunks for event in parser.feed(chunk)] == []
+    assert parser.close()[-1] == sp.Done("stop", {"prompt_tokens": 7}, True)
 
 
 def test_when_the_client_leaves_the_server_is_left_too() -> None:
@@ -222,6 +219,23 @@ def test_a_request_that_is_too_large_is_refused() -> None:
     settings = proxy.Settings(upstream="http://127.0.0.1:9", max_request=100)
     with serving(proxy.Proxy(settings)) as url:
         assert ask(url).status_code == 413
+
+
+def test_a_passed_answer_whose_connection_breaks_is_broken_off() -> None:
+    upstream = Upstream([b"x" * 100, b"y"], headers=[("content-type", "text/plain")])
+    upstream.breaks = True
+    with proxied(upstream) as url, pytest.raises(httpx.RemoteProtocolError):
+        httpx.get(url + "/anything", timeout=10)
+
+
+def test_an_answer_over_a_limit_is_an_error_and_the_server_is_left() -> None:
+    upstream = Upstream(chat_stream("word " * 2000))
+    upstream.gate = lambda number: upstream.left.wait(10) if number > 1000 else None
+    with proxied(upstream, limits=sp.Limits(max_total=20_000)) as url:
+        answer = ask(url)
+        assert upstream.left.wait(10)
+    assert b"limit_total" in answer.content
+    assert b"[DONE]" not in answer.content
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b'{"tools":7}', b'{"tools":[7],"stream":"x"}', b"\xff"])

@@ -1,0 +1,75 @@
+"""`streamparse proxy`, run as a user runs it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from cuts import calls_of
+from emitting import CALLS, stream_of
+from serving import Upstream, serving
+
+import streamparse as sp
+
+COMMAND = [sys.executable, "-m", "streamparse", "proxy"]
+
+
+@contextmanager
+def _running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command at work, and the URL that it says it listens on."""
+    command = [*COMMAND, "--port", "0", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().split()[2].rstrip(",")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def test_the_command_listens_on_this_machine_and_stops_when_told() -> None:
+    content_type, chunks = stream_of("openai-chat")
+    tool = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+    request = {"model": "m", "stream": True, "messages": [], "tools": [tool]}
+    with (
+        serving(Upstream(chunks, headers=[("content-type", content_type)])) as upstream,
+        _running("--upstream", upstream) as (process, url),
+    ):
+        assert url.startswith("http://127.0.0.1:")
+        answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=30)
+    parser = sp.StreamParser("openai-chat", dialects=())
+    assert calls_of(parser.feed(answer.content)) == CALLS
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--upstream", "nonsense"], "no http:// or https:// URL"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "gemini"], "unknown wire"),
+        (["--upstream", "http://127.0.0.1:9", "--dialect", "nil"], "unknown dialect"),
+        (["--upstream", "http://127.0.0.1:9", "--dialect", "beam", "--tools", "prompt"], "has a prompt"),
+        (["--upstream", "http://127.0.0.1:9", "--port", "99999"], "cannot listen"),
+        ([], "--upstream"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_told_in_one_line(arguments: list[str], words: str) -> None:
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [*COMMAND, "--upstream", "http://127.0.0.1:9", "--port", port]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "cannot listen" in done.stderr
