@@ -18,6 +18,8 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.events import Source
 from streamparse.jsonread import JSONError, Mode, read
 from streamparse.jsonscan import Scanner
@@ -31,42 +33,32 @@ ODD: Final = 2
 CLOSED: Final = 3
 
 
-class CallState:
+def _unheard(_: str) -> None:
+    """Stands for `pour` in a call that came whole."""
+
+
+class CallState(msgspec.Struct, eq=False):
     """A call from its start to its end; only the assembler changes it."""
 
-    __slots__ = (
-        "head",
-        "id",
-        "index",
-        "name",
-        "pieces",
-        "pour",
-        "repaired",
-        "repairs",
-        "room",
-        "scanner",
-        "source",
-        "state",
-        "text",
-        "write",
-    )
-
-    def __init__(self, index: int, id: str, name: str, source: Source, limits: Limits) -> None:
-        self.index = index
-        self.id = id
-        self.name = name
-        self.source = source
-        self.state = PENDING if source == "native" else OPEN
-        self.head = ""  # what came while PENDING
-        self.text = StringIO()
-        self.pieces: list[str] = []  # of the text, not joined yet
-        self.write = self.pieces.append
-        self.room = 0  # characters that fit without a look at the limits
-        self.pour: Callable[[str], None]  # makes a delta of a fragment
-        # For a call found in text it is the grammar that watches for the end.
-        self.scanner = Scanner(limits.max_depth) if source == "native" else None
-        self.repaired = False
-        self.repairs: tuple[str, ...] = ()  # what reading the arguments took
+    index: int
+    id: str
+    name: str
+    source: Source
+    state: int
+    head: str = ""
+    """What came while PENDING, or the whole text of a call that came in one piece."""
+    text: StringIO = msgspec.field(default_factory=StringIO)
+    pieces: list[str] = msgspec.field(default_factory=list)
+    """Of the text, not joined yet."""
+    room: int = 0
+    """Characters that fit without a look at the limits."""
+    pour: Callable[[str], None] = _unheard
+    """Makes a delta of a fragment."""
+    scanner: Scanner | None = None
+    """Watches for the end.  Of a call found in text the grammar does."""
+    repaired: bool = False
+    repairs: tuple[str, ...] = ()
+    """What reading the arguments took."""
 
     @property
     def closed(self) -> bool:
@@ -111,6 +103,8 @@ class CallState:
             if self.source == "native" or mode == "strict":
                 raise
             reading = read(raw, "heal", limits)
+        if reading.value.__class__ is dict and not (reading.repairs or self.repaired):
+            return reading.value, self.source
         value, self.repairs = reading.value, (*reading.repairs, *(("markup",) if self.repaired else ()))
         if isinstance(value, str) and mode != "strict":
             value, self.repairs = read(value, mode, limits).value, (*self.repairs, "encoded_twice")

@@ -13,10 +13,12 @@ from itertools import count
 from msgspec.structs import replace
 
 from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState
+from streamparse.assembler.deltas import Deltas
 from streamparse.assembler.doubles import Doubles
 from streamparse.assembler.record import Record
-from streamparse.events import Source, ToolCallComplete, ToolCallDelta, ToolCallRevoked, ToolCallStart
+from streamparse.events import Source, ToolCallComplete, ToolCallRevoked, ToolCallStart
 from streamparse.jsonread import JSONError, Mode
+from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits, most
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.sink import Call
@@ -29,7 +31,6 @@ _UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _SHOWN = 200
-_ROOM = 4 * 1024  # characters that a call may take before its pieces are joined and the limits looked at again
 
 
 def mint_ids() -> Callable[[], str]:
@@ -62,32 +63,29 @@ class Calls:
         self._mode: Mode = mode
         self._mint = mint
         self._halt = halt
-        self._calls: list[CallState] = []
+        self._max_calls = most(limits.max_calls)
+        self._max_open = most(limits.max_open_calls)
+        self._max_name = most(limits.max_name)
+        self._max_id = most(limits.max_id)
+        self._deltas = Deltas(record, limits, self.open, halt, self.error)
+        self._started = 0
+        self._in_text: set[int] = set()  # which of them were found in the text
         self._late: set[int] = set()
         self._doubles = Doubles()
 
     def __len__(self) -> int:
         """How many calls have started."""
-        return len(self._calls)
+        return self._started
 
     def start(self, name: str, id: str | None = None, source: Source = "native") -> Call:
-        if self.waiting:
-            self.supersede()
-        limits = self._limits
-        if limits.max_calls is not None and len(self._calls) >= limits.max_calls:
-            self._halt("limit_calls", f"more than {limits.max_calls} calls")
-        if limits.max_open_calls is not None and len(self.open) >= limits.max_open_calls:
-            self._halt("limit_open_calls", f"more than {limits.max_open_calls} calls are open")
-        call = CallState(len(self._calls), id or self._mint(), name, source, limits)
-        call.pour = self._pourer(call)
-        self._calls.append(call)
-        self.open[call.index] = call
-        self._record.mark("call", call.index)
-        self._record.events.append(ToolCallStart(call.index, _shown(call.id), _shown(name)))
-        if limits.max_name is not None and len(name) > limits.max_name:
-            self.error(call, "limit_name", f"a name of {len(name)} characters")
-        elif limits.max_id is not None and len(call.id) > limits.max_id:
-            self.error(call, "limit_id", f"an id of {len(call.id)} characters")
+        call = self._begin(name, id, source)
+        if source == "native":
+            call.scanner = Scanner(self._limits.max_depth)
+        else:
+            self._in_text.add(call.index)
+        if call.state != CLOSED:
+            call.pour = self._deltas.pourer(call)
+            self.open[call.index] = call
         return call
 
     def arguments(self, call: Call, fragment: str) -> None:
@@ -100,9 +98,9 @@ class Calls:
         elif call.state == CLOSED:
             self._late_text(call, fragment)
         elif call.state == PENDING:
-            self._begin(call, call.head + fragment)
+            self._decide(call, call.head + fragment)
         else:
-            call.write(self._fitting(call, fragment))
+            call.pieces.append(self._deltas.fitting(call, fragment))
 
     def teller(self, call: Call) -> Callable[[str], None]:
         assert isinstance(call, CallState)
@@ -121,10 +119,12 @@ class Calls:
         return tell
 
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        call = self.start(name, id)
-        assert isinstance(call, CallState)
-        call.pour("{}" if arguments.strip(_BLANK) in ("", "null") else arguments)
-        self._complete(call)
+        call = self._begin(name, id, "native")
+        if call.state != CLOSED:
+            text = "{}" if arguments in ("", "null") or arguments.strip(_BLANK) in ("", "null") else arguments
+            call.state = OPEN
+            self._deltas.whole(call, text)
+            self._complete(call)
         return call
 
     def end(self, call: Call) -> None:
@@ -154,7 +154,7 @@ class Calls:
         """Take back the complete calls that were found in the text."""
         found = self._record.response.tool_calls
         doubted = [
-            place for place, call in enumerate(found) if not call.revoked and self._calls[call.index].source != "native"
+            place for place, call in enumerate(found) if not call.revoked and call.index in self._in_text
         ]
         if doubted:
             self._record.error("call", code, message)
@@ -170,7 +170,26 @@ class Calls:
 
     # -- inside --------------------------------------------------------------------------------------
 
-    def _begin(self, call: CallState, head: str) -> None:
+    def _begin(self, name: str, id: str | None, source: Source) -> CallState:
+        """Announce a call; it is closed at once if its name or id is too long."""
+        if self.waiting:
+            self.supersede()
+        index = self._started
+        if index >= self._max_calls:
+            self._halt("limit_calls", f"more than {self._max_calls} calls")
+        if len(self.open) >= self._max_open:
+            self._halt("limit_open_calls", f"more than {self._max_open} calls are open")
+        call = CallState(index, id or self._mint(), name, source, PENDING if source == "native" else OPEN)
+        self._started += 1
+        self._record.mark("call", index)
+        self._record.events.append(ToolCallStart(index, _shown(call.id), _shown(name)))
+        if len(name) > self._max_name:
+            self.error(call, "limit_name", f"a name of {len(name)} characters")
+        elif len(call.id) > self._max_id:
+            self.error(call, "limit_id", f"an id of {len(call.id)} characters")
+        return call
+
+    def _decide(self, call: CallState, head: str) -> None:
         """Decide what a native call's arguments are, as soon as their first characters tell."""
         undecided = _UNDECIDED.match(head)
         assert undecided is not None
@@ -195,7 +214,7 @@ class Calls:
         elif rest:
             call.head = ""
             self.waiting.pop(call.index, None)
-            self._begin(call, rest)
+            self._decide(call, rest)
         else:
             call.head = head[:end]  # blanks behind it are nothing
             self.waiting[call.index] = call
@@ -238,50 +257,6 @@ class Calls:
         else:
             self._complete(call)
         self._late_text(call, fragment[end:])
-
-    def _pourer(self, call: CallState) -> Callable[[str], None]:
-        """The way of nearly every delta; a closure, for it costs less than a method."""
-        record, index, write = self._record, call.index, call.write
-
-        def pour(fragment: str) -> None:
-            room = call.room - len(fragment)
-            if room < 0:
-                fragment = self._fitting(call, fragment)
-            else:
-                call.room = room
-            if fragment:
-                write(fragment)
-                record.events.append(ToolCallDelta(index, fragment))
-
-        return pour
-
-    def _fitting(self, call: CallState, fragment: str) -> str:
-        """Return the part of a fragment that fits; if it is not all, the call or the stream is given up.
-
-        The call gets room for more, so that not every fragment has to be weighed against every open call.
-        """
-        if call.state == CLOSED:
-            return ""
-        pending = most(self._limits.max_pending) - sum(each.size for each in self.open.values())
-        left = min(pending, most(self._limits.max_call_args) - call.size)
-        size = len(fragment)
-        if size > left:
-            self._overflow(call, fragment[:left], left == pending)
-            return ""
-        if pending < _ROOM * len(self.open):
-            for each in self.open.values():
-                each.room = 0
-        call.room = max(0, min(left, _ROOM) - size)
-        return fragment
-
-    def _overflow(self, call: CallState, part: str, pending: bool) -> None:
-        """Make of what still fits a last delta, and give up the stream or the call."""
-        if call.state == OPEN and part:
-            call.write(part)
-            self._record.events.append(ToolCallDelta(call.index, part))
-        if pending:
-            self._halt("limit_pending", f"the open calls exceed {self._limits.max_pending} characters")
-        self.error(call, "limit_args", f"the arguments exceed {self._limits.max_call_args} characters")
 
     def _complete(self, call: CallState) -> None:
         if call.state == CLOSED:
