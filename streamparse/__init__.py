@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from streamparse.dialects import DIALECTS
+from streamparse.dialects import DIALECTS, register_dialect
 from streamparse.events import (
     Done,
     Error,
@@ -46,12 +46,14 @@ from streamparse.recover import (
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
 from streamparse.tools import Tool, ToolResult, tool
-from streamparse.wires import WIRES
+from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
-    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai
+    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai, translate_tools
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
+    from streamparse.plugins import load_plugins
+    from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
     from streamparse.repair import FallbackChain, RepairLoop, preflight
     from streamparse.runtime import ToolRunner
 
@@ -84,32 +86,44 @@ __all__ = [
     "ToolCall",
     "ToolCallComplete",
     "ToolCallDelta",
+    "ToolCallParser",
     "ToolCallRevoked",
     "ToolCallStart",
+    "ToolDefinitionAdapter",
+    "ToolFormat",
     "ToolIntent",
     "ToolResult",
+    "ToolResultAdapter",
     "ToolRunner",
     "aiter_events",
     "detect_format",
     "iter_events",
+    "load_plugins",
     "parse_response",
     "parser_for",
     "preflight",
+    "register_dialect",
     "register_parser",
+    "register_wire",
     "to_anthropic",
     "to_gemini",
     "to_generic",
     "to_ollama",
     "to_openai",
     "tool",
+    "translate_tools",
 ]
 
 _LATER = {
     "ToolRunner": "runtime",
-    **dict.fromkeys(("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"), "adapters"),
+    **dict.fromkeys(
+        ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
+    ),
     **dict.fromkeys(("CapabilityLearner", "FormatNegotiator"), "negotiate"),
     **dict.fromkeys(("FallbackChain", "RepairLoop", "preflight"), "repair"),
     "MiddlewareChain": "middleware",
+    **dict.fromkeys(("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"), "protocols"),
+    "load_plugins": "plugins",
 }
 """Rooms that are loaded on first use, so that `import streamparse` stays light."""
 

@@ -122,7 +122,6 @@ class Calls:
         call = self._begin(name, id, "native")
         if call.state != CLOSED:
             text = "{}" if arguments in ("", "null") or arguments.strip(_BLANK) in ("", "null") else arguments
-            call.state = OPEN
             self._deltas.whole(call, text)
             self._complete(call)
         return call
@@ -153,9 +152,7 @@ class Calls:
     def doubted(self, code: str, message: str) -> None:
         """Take back the complete calls that were found in the text."""
         found = self._record.response.tool_calls
-        doubted = [
-            place for place, call in enumerate(found) if not call.revoked and call.index in self._in_text
-        ]
+        doubted = [place for place, call in enumerate(found) if not call.revoked and call.index in self._in_text]
         if doubted:
             self._record.error("call", code, message)
         for place in doubted:
