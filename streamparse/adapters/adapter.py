@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -66,6 +67,14 @@ class Adapter(ABC):
     def format_system_prompt(self, tools: Iterable[Any]) -> str:
         """The text that tells a model of tools where the server does not."""
         return format_system_prompt(tools, self.dialect)
+
+    def asking_for(self, dialect: str) -> Self:
+        """This adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
+        if dialect == self.dialect:
+            return self
+        other = copy(self)
+        other.dialect = dialect
+        return other
 
     # -- calls -----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ decoded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
@@ -68,11 +68,20 @@ class Bedrock(Adapter):
             return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
         for part in turn.parts:
-            if isinstance(part, (Text, Image)):
+            if isinstance(part, Image) or (isinstance(part, Text) and part.text.strip()):
                 blocks.append(_visible(part))
             elif isinstance(part, Item):
                 lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
         return [{"role": "user", "content": blocks}]
+
+    def write_messages(self, turns: Iterable[Turn], lost: list[Loss]) -> list[JSONObject]:
+        """The messages of a conversation; roles must alternate, so turns of one side are one message."""
+        written: list[JSONObject] = []
+        for message in super().write_messages(turns, lost):
+            if written and written[-1]["role"] == message["role"]:
+                message["content"] = [*written.pop()["content"], *message["content"]]
+            written.append(message)
+        return written
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts: list[Part] = []

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from streamparse.adapters.loss import Loss
+from streamparse.adapters.schema import followed
 from streamparse.tools import Tool, Toolset
 
 __all__ = ["Declared", "declare", "read_declared", "rooted"]
@@ -33,6 +34,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 def rooted(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that says of itself that it is one of an object."""
+    schema = followed(schema)
     return schema if "type" in schema and "properties" in schema else {"type": "object", "properties": {}, **schema}
 
 
@@ -59,6 +61,8 @@ def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
 
 
 def _read(definition: Any, lost: list[Loss]) -> list[Declared]:
+    if isinstance(definition, Mapping) and _is_typed(definition):
+        return []
     tools = list(Toolset.of([definition]).values())
     if not isinstance(definition, Mapping):
         return [Declared(tool) for tool in tools]
@@ -67,6 +71,12 @@ def _read(definition: Any, lost: list[Loss]) -> list[Declared]:
         lost += [Loss("", "", key, "dropped: the provider's own tool") for key in definition if key not in LISTS]
     said = [_said(each) for each in (listed if listed is not None else [definition])]
     return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
+
+
+def _is_typed(definition: Mapping[str, Any]) -> bool:
+    """Whether a definition is a type without a schema, which its provider knows (`bash_20250124`, `custom`)."""
+    known = definition.keys() & READ - {"type", "name", "description", "strict"}
+    return definition.get("type", "function") != "function" and not known
 
 
 def _said(definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,9 +177,9 @@ def _read(written: Mapping[str, Any]) -> Part | None:
 
 
 def _sign(written: list[JSONObject], signature: Any) -> None:
-    """Put a signature that came with no call on the text before it, or else on an empty one."""
+    """Put a signature that came with no call on the text or code before it, or else on an empty text."""
     last = written[-1] if written else {}
-    if "text" not in last or "thought" in last or "thoughtSignature" in last:
+    if last.keys().isdisjoint(("text", *_OURS)) or "thought" in last or "thoughtSignature" in last:
         last = {"text": ""}
         written.append(last)
     last["thoughtSignature"] = signature

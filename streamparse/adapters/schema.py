@@ -22,7 +22,7 @@ from typing import Any
 
 from streamparse.adapters.loss import Loss
 
-__all__ = ["inlined", "openapi"]
+__all__ = ["followed", "inlined", "openapi"]
 
 MAPS = ("properties", "patternProperties", "dependentSchemas")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -40,6 +40,17 @@ FORMATS = {"enum", "date-time", "float", "double", "int32", "int64"}
 def inlined(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
     """Put what each `$ref` names in its place; one that leads into itself, or nowhere, is lost."""
     return _Inliner(schema, tool, lost).walk(schema, "", ())
+
+
+def followed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Put what a `$ref` at the top of a schema names in its place, beside its definitions; what leads nowhere stays."""
+    root, passed = schema, set()
+    while isinstance(reference := schema.get("$ref"), str) and reference not in passed:
+        passed.add(reference)
+        if (target := _target(root, reference)) is None or target is root:
+            break
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
 
 
 class _Inliner:
@@ -143,6 +154,8 @@ class _Subset:
                 old = made.setdefault(key, value)
                 if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
                     made[key] = {**value, **old}
+                    for name in sorted(name for name in old.keys() & value.keys() if old[name] != value[name]):
+                        self._lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
                 elif key == "required" and isinstance(old, list) and isinstance(value, list):
                     made[key] = [*old, *(name for name in value if name not in old)]
                 elif old != value:

@@ -1,7 +1,8 @@
 """What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
 
-A conversation may come without ids (Ollama, Gemini), and results without names (OpenAI, Anthropic, Bedrock) or in
-another order than their calls.  After `tied` every call has an id, every result that of its call and the name of its
+A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
+that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
+`tied` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its call and the name of its
 tool, and the results of one turn stand in the order of the calls, before all else.
 """
 
@@ -26,13 +27,12 @@ def tied(turns: Iterable[Turn]) -> list[Turn]:
 
 def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
     calls: dict[str, ToolCall] = {}
-    waiting: list[ToolCall] = []  # calls whose result has not come
-    numbers = count()
+    waiting: list[tuple[str, ToolCall]] = []  # calls whose result has not come, and the ids that they came with
     for turn in turns:
         if turn.role == "assistant":
-            parts = [_with_id(part, numbers) for part in turn.parts]
-            found = [part for part in parts if isinstance(part, ToolCall)]
-            calls |= {call.id: call for call in found}
+            parts = [_with_id(part, calls) for part in turn.parts]
+            pairs = zip(turn.parts, parts, strict=True)
+            found = [(old.id, new) for old, new in pairs if isinstance(old, ToolCall) and isinstance(new, ToolCall)]
             waiting = found or waiting
             yield Turn(turn.role, parts)
         elif turn.results:
@@ -43,23 +43,28 @@ def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
             yield turn
 
 
-def _with_id(part: Part, numbers: Iterator[int]) -> Part:
-    """A call of a conversation without ids gets one."""
+def _with_id(part: Part, calls: dict[str, ToolCall]) -> Part:
+    """Enter a call under an id of its own: it may come without one, or with that of a call before it."""
     if not isinstance(part, ToolCall):
         return part
-    number = next(numbers)
-    return part if part.id else replace(part, id=f"call_{number}")
+    id = part.id
+    for number in count(len(calls)):
+        if id and id not in calls:
+            break
+        id = f"call_{number}"
+    calls[id] = replace(part, id=id)
+    return calls[id]
 
 
-def _with_call(result: ToolResult, waiting: list[ToolCall]) -> ToolResult:
+def _with_call(result: ToolResult, waiting: list[tuple[str, ToolCall]]) -> ToolResult:
     """A result without an id is that of the first call of its tool that has none, or else of the first."""
-    known = [call for call in waiting if call.id == result.call_id]
-    named = [call for call in waiting if call.name == result.tool_name]
-    call = next(iter(known or (() if result.call_id else named or waiting)), None)
-    if call is None:
+    known = [pair for pair in waiting if pair[0] == result.call_id]
+    named = [pair for pair in waiting if pair[1].name == result.tool_name]
+    pair = next(iter(known if result.call_id else named or waiting), None)
+    if pair is None:
         return result
-    waiting.remove(call)
-    return replace(result, call_id=call.id)
+    waiting.remove(pair)
+    return replace(result, call_id=pair[1].id)
 
 
 def ordered(results: Iterable[ToolResult], calls: dict[str, ToolCall]) -> list[ToolResult]:

@@ -71,7 +71,8 @@ class CallState(msgspec.Struct, eq=False):
     @property
     def raw(self) -> str:
         """The argument text as it came."""
-        self.join()
+        if self.pieces:
+            self.join()
         return self.head + self.text.getvalue()
 
     @property
@@ -82,9 +83,8 @@ class CallState(msgspec.Struct, eq=False):
 
     def join(self) -> None:
         """Make one piece of those that came since the last time."""
-        if self.pieces:
-            self.text.write("".join(self.pieces))
-            self.pieces.clear()
+        self.text.write("".join(self.pieces))
+        self.pieces.clear()
 
     def restart(self) -> None:
         """Forget the argument text."""

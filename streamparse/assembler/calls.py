@@ -121,7 +121,7 @@ class Calls:
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self._begin(name, id, "native")
         if call.state != CLOSED:
-            text = "{}" if arguments in ("", "null") or arguments.strip(_BLANK) in ("", "null") else arguments
+            text = "{}" if arguments.strip(_BLANK) in ("", "null") else arguments
             self._deltas.whole(call, text)
             self._complete(call)
         return call

@@ -9,11 +9,12 @@ from streamparse.dialects.reader import Reader, Step
 from streamparse.jsonread import JSONError, read
 from streamparse.patterns import gradual
 
-__all__ = ["ARGUMENT_KEYS", "NAME_KEYS", "Found", "calls_in", "is_foreign"]
+__all__ = ["ARGUMENT_KEYS", "AROUND", "NAME_KEYS", "Found", "calls_in", "is_foreign"]
 
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
-_AROUND = frozenset({"type", "function", "id"})
+AROUND = frozenset({"type", "function", "id"})
+"""What else stands in a call object."""
 _DEFINITION = gradual(
     r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
 )
@@ -49,7 +50,7 @@ def calls_in(
             return
     function = value.get("function")
     body = function if isinstance(function, dict) else value
-    name = next((body[key] for key in names if isinstance(body.get(key), str)), None)
+    name = next((body[key] for key in names if body.get(key) and isinstance(body[key], str)), None)
     given = next((_object(body[key]) for key in arguments if key in body), None)
     if name is not None and given is not None and not _defines(body, given):
         id = value.get("id")
@@ -65,7 +66,7 @@ def is_foreign(reader: Reader, key: str, known: Collection[str]) -> Step[bool]:
     """Whether a member shows that its object is no call, though it may name a tool: a record, or a definition."""
     if key == "parameters":
         return (yield from reader.look(_DEFINITION)) is not None
-    return key not in known and key not in _AROUND
+    return key not in known and key not in AROUND
 
 
 def _object(value: Any) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from io import StringIO
 import msgspec
 
 from streamparse.dialects.arguments import arguments, skipped
-from streamparse.dialects.envelope import calls_in, is_foreign
+from streamparse.dialects.envelope import ARGUMENT_KEYS, AROUND, calls_in, is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
@@ -43,6 +43,7 @@ class _Draft(msgspec.Struct):
     arguments: str | None = None  # they came before the name
     call: Call | None = None
     foreign: bool = False  # it names no declared tool where only those count
+    other: bool = False  # it has members that no call has
     whole: bool = True  # the last value that was begun has ended
     repaired: bool = False  # a brace is missing, or a comma too many
 
@@ -59,7 +60,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     last_closes: tuple[str, ...] = ()
     """Closing markers as a model cuts them short at the end of its text."""
     names: tuple[str, ...] = ("name",)
-    arguments: tuple[str, ...] = ("arguments", "parameters")
+    arguments: tuple[str, ...] = ARGUMENT_KEYS
     ids: tuple[str, ...] = ("id",)
     explicit: bool = False
     lead: str = ""
@@ -155,8 +156,8 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _tell_whole(self, reader: Reader, context: Context, draft: _Draft) -> bool:
         """Tell a call whose object is whole: its arguments came before its name, or not at all."""
-        if draft.name is None or (draft.arguments is None and self.explicit):
-            return False
+        if draft.name is None or (draft.arguments is None and (self.explicit or draft.other)):
+            return False  # what stands under another key may be the arguments
         reader.commit()
         draft.call = context.sink.call_start(draft.name, draft.id, "inband")
         context.sink.call_arguments(draft.call, draft.arguments or "{}")
@@ -199,13 +200,14 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         if key == "function" and first == "{" and draft.name is None:
             reader.take(1)
             return (yield from self._members(reader, context, draft))
+        draft.other = draft.other or key not in (*self.names, *self.arguments, *self.ids, *AROUND)
         return (yield from skipped(reader, context, self.stops))
 
     def _name(self, reader: Reader, context: Context, draft: _Draft) -> Step[bool]:
         name = yield from string(reader, context.limits.max_name)
         if name is None:
             return False
-        draft.name = context.tool_name(name)
+        draft.name = context.tool_name(name) or None
         draft.foreign = context.declared and draft.name not in context.tools
         return not draft.foreign
 

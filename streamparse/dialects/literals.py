@@ -109,16 +109,17 @@ def _member(
 ) -> Step[Literal["value", "end", "broken"]]:
     """Read a key up to its value; or, where a set begins, its first element."""
     held = StringIO()
-    if not (yield from notation.key(reader, bounded(held, limits.max_key))):
-        return "broken"
+    whole = yield from notation.key(reader, bounded(held, limits.max_key))
     key = held.getvalue()
-    if limits.max_key is not None and len(key) > limits.max_key:
+    if not whole or (limits.max_key is not None and len(key) > limits.max_key):
+        tell(level.lead() + key)  # it is no key, but nothing is lost
         return "broken"
     if (yield from reader.blanks()) == ":":
         reader.take(1)
         tell(level.lead() + (key if key.startswith('"') else f'"{key}"') + ": ")
         return "value"
     if not (level.fresh and notation.sets):
+        tell(level.lead() + key)  # it is no key, but nothing is lost
         return "broken"
     level.keyed = False
     tell(level.lead() + key)

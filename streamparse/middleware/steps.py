@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from streamparse.adapters import ADAPTERS
+from streamparse.adapters.definitions import declare
 from streamparse.events import Error
 from streamparse.recover import CompositeParser
 from streamparse.repair import Guard, Preflight, judge
@@ -26,7 +27,7 @@ class NormaliseTools:
         """Raises TypeError or ValueError for what is no tool."""
         if not request.get(_TOOLS):
             return request
-        return {**request, _TOOLS: list(Toolset.of(request[_TOOLS]).values())}
+        return {**request, _TOOLS: list(Toolset(declared.tool for declared in declare(request[_TOOLS])).values())}
 
     def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
         """Answers pass."""
@@ -42,10 +43,10 @@ class TranslateTools:
         self._adapter = ADAPTERS[provider]
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Translate the tools."""
-        if not request.get(_TOOLS):
-            return request
-        return {**request, _TOOLS: self._adapter.format_tools(Toolset.of(request[_TOOLS]).values())}
+        """Translate the tools; where none is left there is no list, for an empty one is refused."""
+        written = self._adapter.format_tools(request.get(_TOOLS) or ())
+        kept = {key: value for key, value in request.items() if key != _TOOLS}
+        return {**kept, _TOOLS: written} if written else kept
 
     def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
         """Answers pass."""

@@ -82,8 +82,14 @@ class CapabilityLearner:
 
     @property
     def version(self) -> int:
-        """Grows with each thing learnt: what was concluded from an older one may be old."""
-        return self._version
+        """Grows with each thing learnt or forgotten: what was concluded from an older one may be old."""
+        now = self._clock()
+        with self._lock:
+            old = [key for key, figures in self._figures.items() if now - figures.last > self._ttl]
+            for key in old:
+                del self._figures[key]
+            self._version += bool(old)
+            return self._version
 
     def record(self, model: str, format_name: str, outcome: Outcome, times: int = 1) -> None:
         """Count what came of `times` calls of a model in a format (`native`, or a dialect's name)."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from streamparse.adapters import ADAPTERS
+from streamparse.adapters import ADAPTERS, PROMPTS, Adapter
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
 from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
@@ -89,14 +89,19 @@ class FormatNegotiator:
         definitions, results = (
             ADAPTERS[each or row.adapter] for each in (chosen.tools.definition_format, chosen.tools.result_format)
         )
+        in_prompt = _native_fails(capabilities, figures)
+        dialects = _dialects(chosen, capabilities, figures)
+        asked = _asked(dialects, definitions)
+        if in_prompt and chosen.dialects is None and dialects != "auto" and asked not in dialects:
+            dialects = (*dialects, asked)
         return NegotiatedFormat(
             name=name or known_as,
             wire=chosen.wire or row.wire,
-            dialects=_dialects(chosen, capabilities, figures),
+            dialects=dialects,
             reasoning=chosen.reasoning,
-            tools_in="prompt" if _native_fails(capabilities, figures) else "request",
+            tools_in="prompt" if in_prompt else "request",
             call_parser=chosen.tools.call_parser or "composite",
-            definitions=definitions,
+            definitions=definitions.asking_for(asked),
             results=results,
             capabilities=capabilities,
         )
@@ -145,6 +150,12 @@ def _dialects(
     seen = [name for name, each in figures.items() if name in DIALECTS and _is_good(each)]
     seen.sort(key=lambda name: -figures[name].calls)
     return tuple(dict.fromkeys((*seen, *capabilities.dialects))) or "auto"
+
+
+def _asked(dialects: tuple[str, ...] | Literal["auto"], adapter: Adapter) -> str:
+    """The dialect that a prompt asks for: one that is looked for in the answer, if there is a prompt for any."""
+    named = () if dialects == "auto" else dialects
+    return next((name for name in named if name in PROMPTS), adapter.dialect)
 
 
 def _is_good(figures: Figures) -> bool:

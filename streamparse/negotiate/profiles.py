@@ -64,9 +64,10 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Configuration:
         """Read a TOML file.  Raises OSError, or ConfigurationError that names the file and the key."""
+        data = Path(path).read_bytes()
         try:
-            return cls.loads(Path(path).read_text(encoding="utf-8"))
-        except ConfigurationError as error:
+            return cls.loads(data.decode("utf-8"))
+        except (ConfigurationError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{os.fspath(path)}: {error}") from error
 
     @classmethod

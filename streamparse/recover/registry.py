@@ -14,12 +14,19 @@ from typing import Any, Final, TypeAlias
 from streamparse.plugins import find, group
 from streamparse.protocols import ToolCallParser
 from streamparse.recover.composite import CompositeParser
+from streamparse.recover.intents import HeuristicParser
+from streamparse.recover.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.wires import WIRES
 
-__all__ = ["PROVIDERS", "ParserFactory", "parser_for", "register_parser"]
+__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "parser_for", "register_parser"]
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s._-]", "", name).casefold()
+
 
 PROVIDERS: Final[dict[str, str]] = {
     **dict.fromkeys(("openai", "azure", "openrouter", "xai", "deepseek", "groq", "mistral", "together"), "openai-chat"),
@@ -34,6 +41,15 @@ PROVIDERS: Final[dict[str, str]] = {
 }
 """Providers and servers, each with its wire."""
 
+STRATEGIES: Final[dict[str, ParserFactory]] = {
+    "composite": lambda tools: CompositeParser(tools=tools),
+    "native": lambda tools: NativeParser(tools=tools),
+    "markup": lambda tools: MarkupParser(tools=tools),
+    "json-content": lambda tools: JSONContentParser(tools=tools),
+    "heuristic": lambda tools: HeuristicParser(tools=tools),
+}
+"""The parsers of this room, for bodies of any provider."""
+
 _factories: dict[str, tuple[str, ParserFactory]] = {}
 
 
@@ -44,7 +60,7 @@ def register_parser(name: str, factory: ParserFactory) -> None:
     """
     if not isinstance(name, str) or not _key(name):
         raise ValueError(f"a parser needs a name, got {name!r}")
-    if _key(name) in _factories or _key(name) in map(_key, (*PROVIDERS, *WIRES)):
+    if _key(name) in _factories or _key(name) in map(_key, (*PROVIDERS, *WIRES, *STRATEGIES)):
         raise ValueError(f"there is a parser {name!r} already")
     if not callable(factory):
         raise TypeError(f"the parser {name!r} needs a factory, got {factory!r}")
@@ -52,7 +68,7 @@ def register_parser(name: str, factory: ParserFactory) -> None:
 
 
 def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCallParser:
-    """Return a parser of whole responses for a provider, a registered name, or a wire.
+    """Return a parser of whole responses for a provider, a wire, one of `STRATEGIES`, or a registered name.
 
     Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
     """
@@ -61,10 +77,12 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
         return CompositeParser(otherwise=PROVIDERS[key], tools=tools)
     if (wire := next((name for name in WIRES if _key(name) == key), None)) is not None:
         return CompositeParser(wire=wire, tools=tools)
+    if (strategy := next((make for name, make in STRATEGIES.items() if _key(name) == key), None)) is not None:
+        return strategy(tools)
     if key not in _factories:
         find(_GROUP, provider)
     if key not in _factories:
-        known = ", ".join((*PROVIDERS, *WIRES, *(name for name, _ in _factories.values())))
+        known = ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(name for name, _ in _factories.values())))
         raise ValueError(f"unknown provider {provider!r}; known are: {known}")
     return _made(provider, _factories[key][1](tools))
 
@@ -73,10 +91,6 @@ def _made(name: str, parser: object) -> ToolCallParser:
     if not isinstance(parser, ToolCallParser):
         raise TypeError(f"the factory of {name!r} made no parser, but {parser!r}")
     return parser
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s._-]", "", name).casefold()
 
 
 _GROUP: Final = "streamparse.parsers"

@@ -12,7 +12,9 @@ from streamparse.response import ToolCall
 
 __all__ = ["Guard", "PathGuard"]
 
-_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:")
+_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
+_ESCAPED = 4
+"""So many times may a percent sign itself be escaped."""
 _SEPARATOR = re.compile(r"[/\\]+")
 
 
@@ -25,9 +27,10 @@ class Guard(Protocol):
 class PathGuard:
     """Finds paths that lead out of the folder they are relative to, in the named parameters of any tool.
 
-    A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`), if its `..` steps climb above where it
-    began, or if it holds a NUL; also where that shows only once percent escapes are read.  It looks at the text
-    alone: links in the folder are for the tool itself to resolve.
+    A parameter counts wherever it stands in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside of it.
+    A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
+    climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
+    escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
     """
 
     def __init__(self, *parameters: str) -> None:
@@ -36,19 +39,34 @@ class PathGuard:
         self._parameters = parameters
 
     def __call__(self, call: ToolCall) -> Iterator[Finding]:
-        for name in self._parameters:
-            for path, text in _texts(call.arguments.get(name), (name,)):
-                if _leads_out(text) or _leads_out(unquote(text)):
-                    yield Finding("path_traversal", f"{name!r} must be a path inside its folder", pointer(path))
+        for path, text in _texts(call.arguments, (), self._parameters):
+            if any(map(_leads_out, _readings(text))):
+                name = next(step for step in path if step in self._parameters)
+                yield Finding("path_traversal", f"{name!r} must be a path inside its folder", pointer(path))
 
 
-def _texts(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """The texts of a parameter that is a path or a list of them."""
+def _texts(
+    value: Any, path: tuple[Any, ...], names: tuple[str, ...], guarded: bool = False
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """The texts that stand under one of the names, however deep."""
     if isinstance(value, str):
-        yield path, value
+        if guarded:
+            yield path, value
     elif isinstance(value, list):
         for number, each in enumerate(value):
-            yield from _texts(each, (*path, number))
+            yield from _texts(each, (*path, number), names, guarded)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _texts(each, (*path, key), names, guarded or key in names)
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text, and what it says after each reading of percent escapes."""
+    yield text
+    for _ in range(_ESCAPED):
+        if (read := unquote(text)) == text:
+            return
+        yield (text := read)
 
 
 def _leads_out(path: str) -> bool:

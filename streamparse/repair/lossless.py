@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -48,11 +49,27 @@ def _word(kind: type) -> Callable[[str], Any]:
     return lambda text: _WORDS[text] if text in _WORDS and isinstance(_WORDS[text], kind) else KEEP
 
 
+def _exact(text: str) -> Any:
+    """Read a number; raises ValueError for one that a float would round."""
+    if (value := _number(text)) is KEEP:
+        raise ValueError(f"a float cannot hold {text}")
+    return value
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Read an object; raises ValueError if a key comes twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key comes twice")
+    return members
+
+
 def _container(kind: type) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         try:
-            value = msgspec.json.decode(text)
-        except (ValueError, RecursionError):  # a surrogate alone is a ValueError too
+            msgspec.json.decode(text)  # which refuses more: a surrogate alone, `NaN`
+            value = json.loads(text, parse_float=_exact, object_pairs_hook=_members)
+        except (ValueError, RecursionError):
             return KEEP
         return value if isinstance(value, kind) else KEEP
 

@@ -49,6 +49,8 @@ def checked(schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool) 
         problems = [_finding(error) for error, _ in zip(validator.iter_errors(arguments), range(_MOST), strict=False)]
     except RecursionError:
         problems = [Finding("invalid_value", "the arguments nest too deeply")]
+    except OverflowError:  # of a number that `multipleOf` cannot divide
+        problems = [Finding("invalid_value", "a number is too large")]
     except _unresolvable() as error:
         problems = [Finding("invalid_schema", f"the tool's schema refers to what is not there: {error}")]
     return arguments, [*found, *problems, *_undeclared(schema, arguments)]
@@ -61,6 +63,8 @@ def _validator(schema: dict[str, Any]) -> Validator:
         from referencing import Registry  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("JSON Schema checks need `pip install 'llm-streamparse[schema]'`") from error
+    if not isinstance(schema.get("$schema", ""), str):
+        raise ValueError("its `$schema` is no text")
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
         kind.check_schema(schema)

@@ -16,6 +16,9 @@ from streamparse.tools import ToolResult, Toolset
 __all__ = ["Judge", "Verdict", "judge"]
 
 
+NOT_RUN = "not run, for another part of the answer was wrong; call it again if it is still wanted"
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """An answer with its calls as they would be run, and what was found.
 
@@ -40,11 +43,14 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def results(self) -> list[ToolResult]:
-        """An error result for each call that may not be run, as the answer to it in the next request."""
+        """An error result for each call, as the answer to it in the next request; none if all may be run.
+
+        None is run if one may not be: a request that answers only some of the calls is refused by most providers.
+        """
+        unfit = () if self.ok else self.preflights
         return [
-            ToolResult(each.call.id, each.call.name, error=each.message, index=each.call.index)
-            for each in self.preflights
-            if not each.ok
+            ToolResult(each.call.id, each.call.name, error=each.message or NOT_RUN, index=each.call.index)
+            for each in unfit
         ]
 
 

@@ -39,6 +39,8 @@ def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
     """
     for key in GEMINI_LISTS:
         if isinstance(declarations := definition.get(key), list):
+            if not all(isinstance(each, Mapping) for each in declarations):
+                raise ValueError(f"not a tool definition of a known shape: {definition!r}")
             return [_read(each, openapi=True) for each in declarations]
     for key in ("function", "toolSpec"):
         if isinstance(inner := definition.get(key), Mapping):

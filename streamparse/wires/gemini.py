@@ -121,11 +121,13 @@ class Gemini(MessageWire[Chunk]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _decode(self, data: bytes) -> Chunk:
-        if self._dumped is False:
-            return self._fast(data)
+        """Decode the first message, which shows what all are, and those of a dump."""
         if self._dumped is None:
             self._dumped = is_dumped(data)
-        return self._fast(as_sent(data) if self._dumped else data)
+        if not self._dumped:
+            self.decode = self._fast
+            return self._fast(data)
+        return self._fast(as_sent(data))
 
     def _respell(self, message: dict[str, Any]) -> None:
         if self._dumped:

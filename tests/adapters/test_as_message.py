@@ -123,6 +123,13 @@ def test_a_signature_behind_a_thought_of_gemini_has_a_part_of_its_own() -> None:
     assert parsed(body, wire="gemini").as_message("gemini")["parts"] == parts
 
 
+def test_a_signature_of_code_that_gemini_ran_comes_back_on_the_code() -> None:
+    code = {"executableCode": {"language": "PYTHON", "code": "1"}, "thoughtSignature": "c2ln"}
+    outcome = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
+    body = {"candidates": [{"content": {"parts": [code, outcome]}, "finishReason": "STOP"}]}
+    assert parsed(body, wire="gemini").as_message("gemini")["parts"] == [code, outcome]
+
+
 REASONING = {
     "type": "reasoning",
     "id": "rs_1",

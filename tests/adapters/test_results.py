@@ -157,3 +157,29 @@ def test_results_without_names_get_those_of_their_calls() -> None:
         ("look", "mild"),
         ("now", "one"),
     ]
+
+
+def _openai_turn(id: str, city: str) -> list[dict[str, Any]]:
+    function = {"name": "look", "arguments": f'{{"city":"{city}"}}'}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": id, "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": id, "content": f"mild in {city}"},
+    ]
+
+
+def test_ids_that_begin_anew_in_each_turn_are_told_apart_and_stay_with_their_results() -> None:
+    turns = [*_openai_turn("call_0", "Rome"), *_openai_turn("call_0", "Paris"), *_openai_turn("call_1", "Oslo")]
+    messages = translate_messages(turns, "openai", "anthropic").result
+    called = {message["content"][0]["id"]: message["content"][0]["input"]["city"] for message in messages[::2]}
+    answered = [(message["content"][0]["tool_use_id"], message["content"][0]["content"]) for message in messages[1::2]]
+    assert list(called.values()) == ["Rome", "Paris", "Oslo"]
+    assert answered == [(id, f"mild in {city}") for id, city in called.items()]
+
+
+def test_turns_alternate_at_bedrock() -> None:
+    more = [{"role": "user", "content": "And now?"}, {"role": "user", "content": " "}]
+    messages = translate_messages([*_openai_turn("c1", "Rome"), *more], "openai", "bedrock").result
+    assert [message["role"] for message in messages] == ["assistant", "user"]
+    result, text = messages[1]["content"]
+    assert result["toolResult"]["toolUseId"] == "c1"
+    assert text == {"text": "And now?"}

@@ -85,6 +85,27 @@ def test_a_schema_that_contains_itself_is_cut_where_it_does() -> None:
     assert lost == {("/properties/root/properties/children/items", "$ref")}
 
 
+@pytest.mark.parametrize("provider", ADAPTERS)
+def test_parameters_behind_a_reference_at_the_top_are_not_lost(provider: str) -> None:
+    node = _schema(x={"type": "integer"}, next={"$ref": "#/$defs/Node"})
+    tool = sp.Tool("t", "", {"$ref": "#/$defs/Node", "$defs": {"Node": node}})
+    (back,) = ADAPTERS[provider].read_tools(translate_tools([tool], provider).definitions)
+    assert back.parameters["properties"]["x"] == {"type": "integer"}
+
+
+def test_a_reference_at_the_top_that_leads_in_circles_or_nowhere_is_told() -> None:
+    for schema in ({"$ref": "#"}, {"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/no"}):
+        lost = translate_tools([sp.Tool("t", "", schema)], "gemini-openapi").lost
+        assert [loss.keyword for loss in lost] == ["$ref"]
+
+
+def test_of_two_schemas_of_one_parameter_the_second_is_told() -> None:
+    schema = {"allOf": [_schema(a={"type": "string"}), _schema(a={"type": "integer"})]}
+    written, lost = _openapi(schema)
+    assert written == {"a": {"type": "STRING"}}
+    assert lost == {("/properties/a", "allOf")}
+
+
 def test_references_that_multiply_are_cut_before_they_grow() -> None:
     doubling = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]} for n in range(40)}
     schema = _schema(x={"$ref": "#/$defs/d0"}) | {"$defs": doubling | {"d40": {"type": "string"}}}
@@ -136,13 +157,22 @@ def test_what_a_definition_says_beyond_the_tool_is_told() -> None:
     found = {
         loss.keyword for loss in translate_tools([cached, search, google, {"type": "code_interpreter"}], "openai").lost
     }
-    assert found == {"cache_control", "behavior", "googleSearch", "code_interpreter"} | ({"type"} & found)
+    assert found == {"cache_control", "behavior", "googleSearch", "code_interpreter", "web_search_20250305"}
+
+
+@pytest.mark.parametrize("kind", ["web_search_20250305", "bash_20250124", "custom"])
+def test_a_tool_that_only_its_provider_knows_is_no_function_elsewhere(kind: str) -> None:
+    written = translate_tools([{"type": kind, "name": "t"}], "openai")
+    assert written.definitions == []
+    assert written.lost == [Loss("tools[0]", "", kind, "dropped: the provider's own tool")]
+    assert ADAPTERS["openai"].format_tools([{"type": kind, "name": "t"}]) == []
 
 
 def test_a_definition_that_cannot_be_read_is_a_loss() -> None:
-    written = translate_tools([{"no": "tool"}, 5, {"name": "t", "parameters": "?"}, sp.Tool("fine")], "openai")
+    broken = [{"no": "tool"}, 5, {"name": "t", "parameters": "?"}, {"functionDeclarations": [3]}]
+    written = translate_tools([*broken, sp.Tool("fine")], "openai")
     assert [each["function"]["name"] for each in written.definitions] == ["fine"]
-    assert [loss.place for loss in written.lost] == ["tools[0]", "tools[1]", "tools[2]"]
+    assert [loss.place for loss in written.lost] == [f"tools[{number}]" for number in range(4)]
 
 
 def test_strictness_goes_where_it_is_known() -> None:

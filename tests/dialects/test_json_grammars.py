@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
-from cuts import calls_of, events_of, in_pieces, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, text_of
 
 import streamparse as sp
 from streamparse.dialects.grammar import Dialect
@@ -127,3 +129,26 @@ def test_an_object_that_the_only_tool_does_not_take_is_text(text: str) -> None:
 def test_bare_arguments_are_nobodys_where_several_tools_are_declared() -> None:
     events = events_of(sp.TextParser(["guided-json-array"], tools=TOOLS), ['{"city": "Paris"}'])
     assert text_of(events) == '{"city": "Paris"}'
+
+
+NO_CALLS = [
+    '{"name": "ping", "city": "Paris"}',
+    '{"city": {"of": "Paris"}, "name": "ping"}',
+    '{"name": "", "arguments": {}}',
+]
+
+
+@pytest.mark.parametrize("text", NO_CALLS)
+@pytest.mark.parametrize("named", [["hermes"], "auto"])
+def test_an_object_whose_arguments_stand_elsewhere_is_no_call_without_arguments(
+    named: list[str] | Literal["auto"], text: str
+) -> None:
+    whole = f"<tool_call>\n{text}\n</tool_call> So."
+    events = assert_same_in_every_cut(lambda: sp.TextParser(named, tools=TOOLS), whole)
+    assert (calls_of(events), text_of(events)) == ([], whole)
+
+
+@pytest.mark.parametrize("key", ["arguments", "parameters", "args", "input"])
+def test_arguments_are_known_by_any_of_their_names(key: str) -> None:
+    text = f'<tool_call>{{"name": "get_weather", "{key}": {{"city": "Paris"}}}}</tool_call>'
+    assert calls_of(events_of(sp.TextParser(["hermes"]), [text])) == PARIS

@@ -134,3 +134,9 @@ def test_a_tool_above_its_tier_is_not_kept_as_a_call() -> None:
     request = {"tools": [sp.Tool("wipe", parameters={"type": "object"}, tier=1)]}
     body = '<tool_call>\n{"name": "wipe", "arguments": {}}\n</tool_call>'
     assert chain.process_response(body, request).tool_calls == []
+
+
+def test_tools_that_only_their_provider_runs_are_no_functions_elsewhere_and_no_list_is_left_empty() -> None:
+    request = {"model": "m", "tools": [{"type": "web_search_20250305", "name": "web_search"}]}
+    for chain in (MiddlewareChain(NormaliseTools(), TranslateTools("openai")), MiddlewareChain(TranslateTools("openai"))):
+        assert chain.process_request(request) == {"model": "m"}

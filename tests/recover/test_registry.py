@@ -82,3 +82,12 @@ def test_a_factory_that_makes_no_parser_is_an_error() -> None:
     register_parser("broken", lambda _: object())  # type: ignore[arg-type,return-value]
     with pytest.raises(TypeError, match="broken"):
         parser_for("broken")
+
+
+@pytest.mark.parametrize("name", registry.STRATEGIES)
+def test_every_strategy_has_a_name_that_nobody_else_can_take(name: str) -> None:
+    parser = parser_for(name, tools=[{"name": "look", "parameters": {}}])
+    assert isinstance(parser, ToolCallParser)
+    assert parser.parse("Hello.").content == "Hello."
+    with pytest.raises(ValueError, match="already"):
+        register_parser(name, _Own)

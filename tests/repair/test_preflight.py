@@ -114,7 +114,7 @@ def test_control_characters_are_taken_out_only_when_asked_for() -> None:
     "path",
     [
         *("../x", "a/../../x", "/etc/passwd", "\\x", "C:\\x", "c:x", "~/x", "a\\..\\..\\x", "a/./../../b"),
-        *("..%2fx", "%2e%2e/x", " ../x", " /x", "a\0b", "..", "%2fetc"),
+        *("..%2fx", "%2e%2e/x", " ../x", " /x", "a\0b", "..", "%2fetc", "%252e%252e%252fx", "file:///etc/passwd"),
     ],
 )
 def test_a_path_that_leads_out_of_its_folder_is_refused(path: str) -> None:
@@ -133,7 +133,29 @@ def test_paths_in_a_list_are_guarded_one_by_one() -> None:
     assert _codes(result, True) == [("path_traversal", "/paths/1")]
 
 
-@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"properties": 3}, {"$ref": "https://example.com/schema"}])
+def test_a_path_is_guarded_wherever_in_the_arguments_it_stands() -> None:
+    tool = sp.Tool("f", parameters={"type": "object", "properties": {"edits": {"type": "array"}}})
+    edits = [{"path": "a", "text": "/b"}, {"path": "../b", "text": ""}]
+    result = preflight(_call("f", edits=edits), [tool], guards=[PathGuard("path")])
+    assert _codes(result, True) == [("path_traversal", "/edits/1/path")]
+
+
+@pytest.mark.parametrize("number", [10**400, float("inf"), float("-inf")])
+def test_a_number_that_cannot_be_divided_is_a_finding(number: Any) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "number", "multipleOf": 0.1}}}
+    result = preflight(sp.ToolCall("f", {"a": number}), [sp.Tool("f", parameters=schema)])
+    assert _codes(result, True) == [("invalid_value", "")]
+
+
+@pytest.mark.parametrize("text", ['{"k": 1, "k": 2}', '{"k": 0.10000000000000000001}', '{"k": 1e400}'])
+def test_text_of_which_something_would_be_lost_is_not_converted(text: str) -> None:
+    assert converted(text, "object") is KEEP
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "nonsense"}, {"properties": 3}, {"$ref": "https://example.com/schema"}, {"$schema": ["no", "text"]}],
+)
 def test_a_schema_that_cannot_be_read_is_a_finding_and_nothing_is_fetched(schema: dict[str, Any]) -> None:
     assert _codes(preflight(_call("f", a=1), [sp.Tool("f", parameters=schema)]), True) == [("invalid_schema", "")]
 

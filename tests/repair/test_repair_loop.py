@@ -91,11 +91,13 @@ def test_the_model_is_told_what_is_wrong_and_asked_again(bad: Any, code: str) ->
     assert [step.action for step in result.log] == ["answered", "asked"]
 
 
-def test_a_call_that_may_not_run_gets_an_error_result_with_its_own_id() -> None:
+def test_every_call_of_an_answer_that_may_not_run_gets_an_error_result_with_its_own_id() -> None:
     _, (complaint,) = _repaired(_chat(("search", '{"query": "a"}'), ("serch", "{}")), GOOD)
-    (result,) = complaint.results
-    assert (result.call_id, result.tool_name, result.success) == ("call_1", "serch", False)
-    assert "search" in (result.error or "")
+    fit, unfit = complaint.results
+    assert (unfit.call_id, unfit.tool_name, unfit.success) == ("call_1", "serch", False)
+    assert "search" in (unfit.error or "")
+    assert (fit.call_id, fit.tool_name, fit.success) == ("call_0", "search", False)
+    assert "call it again" in (fit.error or "")
 
 
 def test_after_two_attempts_it_gives_up_as_text_and_loses_nothing() -> None:

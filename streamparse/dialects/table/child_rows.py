@@ -74,7 +74,7 @@ _ANY = "(?:" + "|".join(_WORDS) + ")"
 _BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", ">"))
 _INSIDE = "(?:arguments|parameters|args|input|params)"
 _ATTRIBUTE = child_tags(
-    call=rf"<{_ANY}{_NAMED}",
+    call=rf"<{_ANY}{_NAMED}(?:(?<=/>)|(?={GAP}[<{{]))",
     call_begin=rf"<{_ANY}\s",
     call_close=rf"(?:</{_INSIDE}>{GAP})?</{_ANY}>",
     begins=_BEGINS,

@@ -25,15 +25,15 @@ def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> XmlPar
     inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
     name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
     return XmlParams(
-        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}>|(?P<odd>){inside})"
-        rf"|{name}(?:\s{{0,8}}>|(?P<odd>)){inside})",
+        call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}(?P<empty>/)?>|(?P<odd>){inside})"
+        rf"|{name}(?:\s{{0,8}}(?P<empty>/)>|(?:\s{{0,8}}>|(?P<odd>)){inside}))",
         call_begin=rf"<(?:{block}>|function[=\s])",
         call_close="</function>",
         block_close=f"</{block}>",
         parameter=rf"<parameter(?:=|\s{{1,8}}name=){_QUOTE}(?P<key>[^<>\s\"']{{1,256}}){_QUOTE}>",
         parameter_begin=r"<parameter[=\s]",
-        # Seen: </parameter/>, </parameter1>, </parameterfunction>, and the tag without its end.
-        parameter_close=rf"</parameter(?:>|(?P<odd>)(?:[^<>\s]{{1,64}}>|(?={GAP}<)))",
+        # Seen: </parameter/>, </parameter1>, </parameterfunction>, </parameter KEY>, and the tag without its end.
+        parameter_close=rf"</parameter(?:>|(?P<odd>)(?:[^<>]{{1,64}}>|(?={GAP}<)))",
         stops=("</parameter", "<parameter", "</function>", f"<{block}>", "<function"),
         trim=trim,
         untyped=untyped,
