@@ -25,7 +25,18 @@ from streamparse.patterns import gradual
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["ANY", "JSON", "STRING", "Kinds", "Typed", "coerced", "is_string", "kinds_of_attribute", "quoted"]
+__all__ = [
+    "ANY",
+    "JSON",
+    "STRING",
+    "UNQUOTABLE",
+    "Kinds",
+    "Typed",
+    "coerced",
+    "is_string",
+    "kinds_of_attribute",
+    "quoted",
+]
 
 Kinds: TypeAlias = frozenset[str]
 """JSON types; `integer` is a part of `number`.  `quoted`: a text that is a JSON string is what that says."""
@@ -34,6 +45,9 @@ STRING: Final[Kinds] = frozenset({"string"})
 ANY: Final[Kinds] = frozenset({"null", "boolean", "integer", "number", "object", "array", "string"})
 JSON: Final[Kinds] = ANY | {"quoted"}
 """What a format says is JSON; its text is a string only if it cannot be read."""
+
+UNQUOTABLE: Final = r'["\\\x00-\x1f\ud800-\udfff]'
+"""A pattern of what may not stand in a JSON string as it is."""
 
 _WORDS: Final[dict[str, Kinds]] = {
     **{kind: frozenset({kind}) for kind in ANY},

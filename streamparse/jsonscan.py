@@ -24,6 +24,8 @@ _NEXT = {
     "'": re.compile(r"['\\]"),
 }
 """What matters next outside of strings, and inside a string of either kind."""
+_INSIDE = {quote: re.compile(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*){{0,200}}", re.DOTALL).match for quote in "\"'"}
+"""The inside of a string, up to its end or half an escape; bounded, for `re` keeps a record of each repetition."""
 
 
 class Scanner:
@@ -63,8 +65,10 @@ class Scanner:
         Once closed or failed, it takes nothing more and returns `start`.
         """
         quote = self.quote
-        if quote and stop is None and not start and quote not in text and "\\" not in text and not self.overshoot:
-            return -1  # most fragments of a long string
+        if quote and stop is None and not start:  # most fragments of a long string go on with it
+            simple = quote not in text and "\\" not in text and not self.overshoot
+            if simple or self.goes_on(text):
+                return -1
         if self.closed or self.error is not None:
             return start
         size = len(text) if stop is None else stop
@@ -94,6 +98,17 @@ class Scanner:
         self.quote = quote
         self.overshoot = at - size if at > size else 0
         return -1
+
+    def goes_on(self, text: str) -> bool:
+        """Whether all of a fragment belongs to the string that is open; it is taken then, and else it is not."""
+        if not self.quote or not text:
+            return False
+        inside = _INSIDE[self.quote](text, self.overshoot)
+        left = len(text) - inside.end() if inside is not None else 2
+        if left > 1 or (left and text[-1] != "\\"):
+            return False
+        self.overshoot = left
+        return True
 
     def _finish(self, at: int, error: str | None = None) -> int:
         self.closed = error is None

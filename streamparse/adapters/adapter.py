@@ -31,8 +31,9 @@ class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
     What is given by the program (tools, results) may raise; what is read of messages never does.
-    `system_apart` says that the system's turn is not among the messages, `strict` that schemas can be enforced;
-    `dialect` is the way in which the provider's models write calls where the server does not do it for them.
+    `system_apart` says that the system's turn is not among the messages, `pictures_in_answers` that the assistant's may
+    hold pictures, `strict` that schemas can be enforced; `dialect` is the way in which the provider's models write
+    calls where the server does not do it for them.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Adapter(ABC):
     names = Names()
     ids: Ids = ANY
     system_apart = False
+    pictures_in_answers = False
     strict = False
 
     # -- tools -----------------------------------------------------------------------------------------
@@ -148,6 +150,8 @@ class Adapter(ABC):
         for number, turn in enumerate(turns):
             place = f"messages[{number}]"
             lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if unreadable(call)]
+            if turn.role == "assistant" and not self.pictures_in_answers:
+                lost += [Loss(place, "", "image", "dropped: an answer holds none here") for _ in turn.images]
             if turn.role == "system" and self.system_apart:
                 lost.append(Loss(place, "", "system", "dropped: not a message here"))
             elif turn.parts:

@@ -80,10 +80,16 @@ def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
 
 def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
     """The result that shows these parts."""
-    parts = list(parts)
+    parts = [Text(_told(part)) if isinstance(part, Item) else part for part in parts]
     if failed or not any(isinstance(part, Image) for part in parts):
         return _said(id, name, "".join(part.text for part in parts if isinstance(part, Text)), failed)
     return ToolResult(id, name, [_block(part) for part in parts if isinstance(part, (Text, Image))])
+
+
+def _told(item: Item) -> str:
+    """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
+    kind = string(item.data, "source", "media_type") if string(item.data, "source", "type") == "base64" else ""
+    return f"[{item.kind}: {kind}]" if kind else value_text(item.data)
 
 
 def _said(id: str, name: str, text: str, failed: bool) -> ToolResult:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.schema import followed
+from streamparse.adapters.references import followed
 from streamparse.tools import Tool, Toolset
 
 __all__ = ["Declared", "declare", "read_declared", "rooted"]
@@ -50,7 +50,7 @@ def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
     for number, definition in enumerate(definitions if isinstance(definitions, (list, tuple)) else ()):
         try:
             declared = _read(definition, lost)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             lost.append(Loss(f"tools[{number}]", "", "", f"dropped: {error}"))
             continue
         if not declared:

@@ -13,6 +13,7 @@ A thought signature goes back on the very call it came with, and else on the tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,7 @@ __all__ = ["Gemini", "GeminiOpenAPI"]
 
 _OURS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+_BLOBS = ("inline_data", "file_data", "inlineData", "fileData")
 _SIGNATURE = "thought_signature"
 
 
@@ -40,6 +42,7 @@ class Gemini(Adapter):
     name = "gemini"
     names = Names(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
     system_apart = True
+    pictures_in_answers = True
 
     def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
         declarations = super().write_tools(tools, lost)
@@ -94,7 +97,7 @@ class Gemini(Adapter):
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts: list[Part] = []
-        for written in mappings(message.get("parts")):
+        for written in map(_spelled, mappings(message.get("parts"))):
             number = sum(isinstance(part, ToolCall) for part in parts)
             parts += self._read_part(written, number)
         return Turn(role_of(string(message, "role")), parts)
@@ -110,6 +113,8 @@ class Gemini(Adapter):
                     written.append({"text": part.text, "thought": True})
                 case Text():
                     written.append({"text": part.text})
+                case Image():
+                    written.append(_picture(part))
                 case ToolCall():
                     signature = signed.get(part.index, "")
                     written.append({**self.format_call(part), **present(thoughtSignature=signature)})
@@ -162,6 +167,19 @@ def _picture(image: Image) -> JSONObject:
     if image.url:
         return {"fileData": {"fileUri": image.url}}
     return {"inlineData": {"mimeType": image.media_type, "data": image.data}}
+
+
+def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A part with the names of the wire: Google's Python libraries write them with underscores."""
+    return {_camel(key): _camels(value) if key in _BLOBS else value for key, value in part.items()}
+
+
+def _camels(value: Any) -> Any:
+    return {_camel(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
+
+
+def _camel(name: Any) -> str:
+    return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), str(name))
 
 
 def _read(written: Mapping[str, Any]) -> Part | None:

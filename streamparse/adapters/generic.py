@@ -21,6 +21,7 @@ class Generic(Adapter):
     """A message is `{"role", "content", ...}`, a call `{"id", "name", "arguments"}`, a result beside its `call_id`."""
 
     name = "generic"
+    pictures_in_answers = True
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         tool = declared.tool

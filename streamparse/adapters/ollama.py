@@ -18,7 +18,7 @@ from streamparse.adapters.content import note, result_of, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
-from streamparse.adapters.schema import inlined
+from streamparse.adapters.references import inlined
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult

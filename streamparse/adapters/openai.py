@@ -54,7 +54,8 @@ class OpenAI(Adapter):
         return {"role": "tool", "tool_call_id": self.ids.fit(result.call_id), "content": spoken(result)}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        return result_of(string(written, "tool_call_id"), "", read_blocks(written.get("content")))
+        name = string(written, "name") if string(written, "role") == "function" else ""  # before there were tools
+        return result_of(string(written, "tool_call_id"), name, read_blocks(written.get("content")))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
@@ -69,12 +70,12 @@ class OpenAI(Adapter):
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         role = string(message, "role")
-        if role == "tool":
+        if role in ("tool", "function"):
             return Turn("user", [self.read_result(message)])
         parts = read_blocks(message.get("content"))
         if role != "assistant":
             return Turn(role_of(role), parts)
-        calls = self.read_calls(mappings(message.get("tool_calls")))
+        calls = self.read_calls(mappings(message.get("tool_calls")) or _before_tools(message))
         refusal = [Text(text)] if (text := string(message, "refusal")) else []
         return Turn("assistant", [*self.read_thought(message), *parts, *refusal, *calls])
 
@@ -131,6 +132,11 @@ class OpenAI(Adapter):
             return dict(part.data)
         lost.append(Loss("user", "", getattr(part, "kind", type(part).__name__), "dropped: there is no place for it"))
         return None
+
+
+def _before_tools(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The call of a message from before there were tools."""
+    return [{"function": call} for call in mappings([message.get("function_call")])]
 
 
 class DeepSeek(OpenAI):

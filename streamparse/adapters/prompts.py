@@ -12,7 +12,7 @@ import msgspec
 
 from streamparse.adapters.definitions import declare
 from streamparse.adapters.markup import MARKUPS, Markup
-from streamparse.adapters.schema import inlined
+from streamparse.adapters.references import inlined
 from streamparse.adapters.values import compact, present
 from streamparse.response import ToolCall
 from streamparse.tools import Tool

@@ -33,6 +33,7 @@ class Responses(Adapter):
     """The Responses API."""
 
     name = "openai-responses"
+    pictures_in_answers = True
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 64)
     strict = True

@@ -2,8 +2,8 @@
 
 A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
 that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
-`tied` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its call and the name of its
-tool, and the results of one turn stand in the order of the calls, before all else.
+`tied` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its call and the
+name of its tool, and the results of one turn stand in the order of the calls, before all else.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ class Armed:
             for marker in self._started
             if any(dialect.in_thought != "text" for dialect, _ in self._openers[marker])
         )
+        self._known: frozenset[str] = frozenset()  # the dialects that produced a call
         self.drops: frozenset[str] = frozenset()
         self._look_for(() if self._auto else [marker for row in rows for marker in row.drops])
 
@@ -59,8 +60,10 @@ class Armed:
         return cls(dialects, tools, thoughts)
 
     def found(self, dialect: Dialect) -> None:
-        """A dialect produced a call: what is structure in it is structure from now on."""
-        self.expect(dialect.drops)
+        """A dialect produced a call: its structure is structure from now on, and another call may come next to it."""
+        if dialect.name not in self._known:
+            self._known |= {dialect.name}
+            self._look_for(dialect.drops)
 
     def expect(self, drops: Collection[str]) -> None:
         """These markers are structure from now on."""
@@ -86,14 +89,16 @@ class Armed:
         return [
             (dialect, opener.inclusive, opener.declared or (self._auto and opener.auto in ("declared", "start")))
             for dialect, opener in self._openers.get(marker, ())
-            if (at_start or not self._early(opener)) and (at_line or opener.placed == "anywhere")
+            if (at_start or not self._early(opener) or (at_edge and self._repeats(dialect, opener)))
+            if at_line or opener.placed == "anywhere"
             if at_edge or opener.placed != "edge"
         ]
 
     def _look_for(self, drops: Iterable[str]) -> None:
         self.drops = self.drops.union(drops)
         self.at_start = _markers((*self._openers, *self.thoughts, *self.strays, *self.drops))
-        self.later = _markers((*self._started, *self.thoughts, *self.strays, *self.drops))
+        again = [marker for marker, rows in self._openers.items() if any(self._repeats(*row) for row in rows)]
+        self.later = _markers((*self._started, *again, *self.thoughts, *self.strays, *self.drops))
         # Within text the search is for less: a marker that counts only at an edge would slow it down for nothing.
         inner = [m for m in self._started if any(opener.placed != "edge" for _, opener in self._openers[m])]
         self.prose = _markers((*inner, *self.inside, *self.drops))
@@ -101,6 +106,10 @@ class Armed:
     def _early(self, opener: Opener) -> bool:
         """Whether an opener counts only before all other text."""
         return opener.placed == "start" or (self._auto and opener.auto == "start")
+
+    def _repeats(self, dialect: Dialect, opener: Opener) -> bool:
+        """Whether an opener counts next to a call, too, because its dialect produced one."""
+        return dialect.name in self._known and opener.placed != "start"
 
 
 @lru_cache(maxsize=64)

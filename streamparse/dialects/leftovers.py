@@ -18,7 +18,7 @@ from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.tag_patterns import GAP, KEY, TagPatterns
 from streamparse.patterns import gradual
 
-__all__ = ["leftovers"]
+__all__ = ["leftover", "leftovers"]
 
 
 class _Leftovers(msgspec.Struct, frozen=True, dict=True):
@@ -42,5 +42,9 @@ class _Leftovers(msgspec.Struct, frozen=True, dict=True):
 def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
     """What reads the closing tags of a format where they close nothing; `begins` are the literals they begin with."""
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
-    follows = f"{value}{GAP}{tags.call_close}"
+    return leftover(name, f"{value}{GAP}{tags.call_close}", *begins)
+
+
+def leftover(name: str, follows: str, *begins: str) -> Dialect:
+    """The same of a format whose end of a value and its call is the pattern `follows`."""
     return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), follows, _Leftovers(follows))

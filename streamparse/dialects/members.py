@@ -53,7 +53,7 @@ class Members:
 class Value:
     """A value's text, given in pieces by calling this: streamed once it must be a string, else held to its end."""
 
-    __slots__ = ("_held", "_kinds", "_lead", "_limit", "_open", "_tell")
+    __slots__ = ("_held", "_kinds", "_lead", "_limit", "_open", "_tell", "verbatim")
 
     def __init__(self, lead: str, kinds: Kinds, limit: int | None, tell: Callable[[str], object]) -> None:
         self._lead = lead
@@ -62,6 +62,8 @@ class Value:
         self._tell = tell
         self._held: StringIO | None = StringIO()
         self._open = True  # whether it is a string is not known yet
+        self.verbatim: Callable[[str], object] | None = None
+        """Takes, while the value is streamed, what can stand in a JSON string as it is."""
         self._decide("")
 
     def __call__(self, text: str) -> None:
@@ -94,4 +96,5 @@ class Value:
         self._open = string is None
         if string:
             self._held = None
+            self.verbatim = self._tell
             self._tell(self._lead + quoted(head)[:-1])

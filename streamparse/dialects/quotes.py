@@ -1,8 +1,9 @@
 """Whether text is quoted: behind a quotation mark, in a code span whose markup turned out to be text, or in a fence.
 
-Fences are those of CommonMark: three or more back-ticks behind at most three blanks at the start of a line, until as
-many at the start of another one.  A code span is followed only where it matters: from a marker right behind its
-back-tick, that opened nothing, to the next back-tick.
+Fences are those of CommonMark: three or more back-ticks at the start of a line, behind a few blanks and the marks of
+the lists and quotations that the fence stands in, until as many at the start of another one.  A code span is followed
+only where it matters: from a marker right behind its back-tick, that opened nothing, to the next back-tick.  Behind any
+other quotation mark such a marker is quoted with what comes right after it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from streamparse.patterns import plain
 
 __all__ = ["Quotes"]
 
-_TAIL: Final = 8  # a line break, three blanks, and four of five back-ticks
+_TAIL: Final = 49  # a line break, two marks and the blanks around them, and four of five back-ticks
 _LONGEST: Final = 5  # a longer run of back-ticks counts as one of these
-_FENCE = plain(r"\n {0,3}(`{3,})")
-_MARKS = ("`", '"', "'", "“", "‘", "«")
+_FENCE = plain(r"\n(?: {0,12}(?:[-*+>]|[0-9]{1,3}[.)])){0,2} {0,12}(`{3,})")
+_WIDTH: Final = 64  # how far a quotation mark may stand before a marker
+_MARK = r"(?:[`\"'“„‘]|«[ \xa0\u202f]?)"
+_BEHIND = plain(rf"{_MARK}\Z")
+_BEHIND_TAG = plain(rf"{_MARK}(?:<[^<>\n]{{1,48}}>[ \t\r\n]{{0,8}})?\Z")
+"""The same, and perhaps a tag that opened nothing."""
 
 
 class Quotes:
     """Listens to the text that is told; `heard` is told each piece, then `ticks` if there is a back-tick in it."""
 
-    __slots__ = ("_before", "_fence", "_pieces", "_span", "heard")
+    __slots__ = ("_before", "_fence", "_held", "_pieces", "_span", "heard")
 
     def __init__(self) -> None:
         self._pieces = deque(["\n"], _TAIL + 1)
@@ -33,7 +38,10 @@ class Quotes:
     @property
     def open(self) -> bool:
         """Whether what comes next is quoted."""
-        return self._fence > 0 or self._span or self._pieces[-1].endswith(_MARKS)
+        if self._fence or self._span:
+            return True
+        behind = _BEHIND_TAG if self._held else _BEHIND
+        return behind.search("".join(piece[-_WIDTH:] for piece in self._pieces)[-_WIDTH:]) is not None
 
     @property
     def line_begins(self) -> bool:
@@ -45,10 +53,12 @@ class Quotes:
         self._fence = 0  # the back-ticks of the fence that is open
         self._before = 0  # the same, before the last run of them
         self._span = False
+        self._held = False  # a quoted marker opened nothing
         self.heard("\n")
 
     def hold(self) -> None:
         """What is quoted here is text: the code span that it began goes on."""
+        self._held = True
         self._span = self._span or self._pieces[-1].endswith("`")
 
     def ticks(self) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import msgspec
 
+from streamparse.coercion import UNQUOTABLE, quoted
 from streamparse.dialects.markers import Markers
+from streamparse.dialects.members import Value
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.patterns import gradual
 
@@ -55,10 +56,18 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
         return gradual(self.inner)
 
     @cached_property
-    def calm(self) -> Callable[[str], re.Match[str] | None]:
-        """Finds what is not plainly more of the value."""
-        firsts = {"\r", "\n"} | {literal[0] for literal in self.stops.literals}
-        return re.compile("|".join(re.escape(first) for first in sorted(firsts))).search
+    def begins(self) -> Callable[[str], re.Match[str] | None]:
+        """Finds what may begin a stop."""
+        return re.compile(self._firsts).search
+
+    @cached_property
+    def unsettled(self) -> Callable[[str], re.Match[str] | None]:
+        """Finds what may begin a stop or the break before one, and what JSON escapes."""
+        return re.compile(rf"{self._firsts}|[\r\n]|{UNQUOTABLE}").search
+
+    @property
+    def _firsts(self) -> str:
+        return "|".join(re.escape(first) for first in sorted({literal[0] for literal in self.stops.literals}))
 
 
 def _held(text: str, start: int, end: int) -> int:
@@ -71,7 +80,7 @@ def _held(text: str, start: int, end: int) -> int:
     return len(blanks) - found.start() if found is not None else 0
 
 
-def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[Match | None]:
+def tagged(reader: Reader, ending: Ending, value: Value) -> Step[Match | None]:
     """Tell a value's text as it comes; take and return what ends it, None if the text ends inside of it."""
     if ending.trim:
         yield from reader.match(_BREAK)
@@ -81,31 +90,45 @@ def tagged(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[M
         end = len(reader.buffer) if found is None else found.start()
         end -= _held(reader.buffer, reader.at, end)
         if end > reader.at:
-            tell(reader.take(end - reader.at))
+            value(reader.take(end - reader.at))
         if found is not None and ending.stops.whole(found, reader.final):
             if depth == 0 and (close := (yield from reader.match(ending.ends, ending.last_ends))) is not None:
                 return close
             inner = yield from reader.match(ending.nested)
             if inner is not None:
                 depth = max(0, depth + (-1 if inner["out"] else 1))
-            tell(inner[0] if inner is not None else reader.take(1))
+            value(inner[0] if inner is not None else reader.take(1))
         elif reader.final:
-            tell(reader.take(len(reader.buffer) - reader.at))
+            value(reader.take(len(reader.buffer) - reader.at))
             return None
         else:
-            yield from _more(reader, ending, tell)
+            yield from _more(reader, ending, value)
 
 
-def _more(reader: Reader, ending: Ending, tell: Callable[[str], Any]) -> Step[None]:
+def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
     """Wait; text that cannot end the value goes the short way."""
 
     def flow(text: str) -> str | None:
-        if calm(text) is not None:
+        if reader.buffer:
+            text = reader.rest() + text
+        verbatim = value.verbatim
+        if verbatim is not None and unsettled(text) is None:
+            verbatim(text)
+            return None
+        if begins(text) is not None:
             return text
-        tell(text)
+        if text[-1:] in _BLANK:
+            end = len(text) - _held(text, 0, len(text))
+            reader.put_back(text[end:])
+            text = text[:end]
+        if verbatim is None:
+            value(text)
+        else:
+            verbatim(quoted(text)[1:-1])
         return None
 
-    calm = ending.calm
-    reader.flow = flow if reader.committed and reader.at >= len(reader.buffer) else None
+    begins, unsettled = ending.begins, ending.unsettled
+    reader.push("")  # what it holds now is not read yet
+    reader.flow = flow if reader.committed else None
     yield
     reader.flow = None

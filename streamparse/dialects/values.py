@@ -54,11 +54,11 @@ def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Calla
     firsts = {literal[0] for literal in stops.literals}
     first = next(iter(firsts)) if len(firsts) == 1 else ""  # nearly all are tags: looking for one character is quick
     look = re.compile("|".join(map(re.escape, firsts)) or "(?!)").search
-    scan = scanner.scan
+    scan, goes_on = scanner.scan, scanner.goes_on
 
     def flow(text: str) -> str | None:
         quote = scanner.quote
-        if not quote or quote in text or "\\" in text or scanner.overshoot:  # more than a piece of a string
+        if (not quote or quote in text or "\\" in text or scanner.overshoot) and not goes_on(text):
             if (first in text) if first else (look(text) is not None):
                 return text
             end = scan(text)

@@ -13,6 +13,8 @@ An event is handed over at the byte that ends its blank line: after a CR nobody 
 
 from __future__ import annotations
 
+import re
+
 from streamparse.frames.frame import BOM, Chunk, Frame
 from streamparse.frames.lines import LineFramer
 from streamparse.limits import Limits
@@ -23,6 +25,7 @@ RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
 _FIELDS = (b"data", b"event", b"id", b"retry")
+_FAILURE = re.compile(rb"event: ?(?:error|\w*Exception)\r?\n")  # exceptions are Amazon's
 
 
 class SSE(LineFramer):
@@ -66,8 +69,8 @@ class SSE(LineFramer):
     def single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
 
-        Most are a data line, or the line of a type and a data line.  The type is dropped, so an event of the type
-        `error` is left to `feed`; `offset` is the data's.
+        Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says
+        that it is an error is left to `feed`; `offset` is the data's.
         """
         if not chunk.startswith(self._prefix) and not self._learn(chunk):
             return None
@@ -93,7 +96,7 @@ class SSE(LineFramer):
         """Find out what stands before the data of a single event: most events have what the one before had."""
         start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
         prefix = chunk[:start]
-        if not prefix.endswith(b"data: ") or prefix.startswith(b"event: error") or len(prefix.splitlines()) > 2:
+        if not prefix.endswith(b"data: ") or _FAILURE.match(prefix) or len(prefix.splitlines()) > 2:
             return False
         self._prefix = prefix
         return True

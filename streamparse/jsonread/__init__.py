@@ -9,7 +9,7 @@
 Whatever was accepted beyond RFC 8259 is named in `Reading.repairs`.  In no mode is a truncated value closed, a
 number that is not finite read, or a name, a call or a tuple looked at.
 
-Clean text is read by the standard library's C scanner.  Whenever that is not certain to be exact, the
+Clean text is read by msgspec or by the standard library's C scanner.  Whenever that is not certain to be exact, the
 tolerant reader of this room reads the text again, without recursion, and finds the value or the fault.
 """
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.jsonread.clean import read_clean
+from streamparse.jsonread.flat import read_flat
 from streamparse.jsonread.reading import JSONError, Mode, Reading
 from streamparse.jsonread.tolerant import Tolerant
 from streamparse.limits import Limits
@@ -33,6 +34,9 @@ def read(text: str | bytes, mode: Mode = "lenient", limits: Limits = _DEFAULT_LI
     Of the limits, `max_depth`, `max_number` and `max_key` count here.  Integers are exact.
     Raises JSONError, and for no text anything else.
     """
+    flat = read_flat(text, limits) if text.__class__ is str else None
+    if flat is not None:
+        return Reading(flat)
     try:
         return Reading(read_clean(text, limits))
     except (ValueError, RecursionError):

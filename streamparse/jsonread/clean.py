@@ -1,4 +1,4 @@
-"""Clean text, which every mode accepts as it is: where the quickest way is not certain, the standard library reads it."""
+"""Clean text, read by the standard library's C scanner: text that every mode accepts as it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
-from streamparse.jsonread.flat import read_flat
 from streamparse.limits import Limits
 from streamparse.patterns import plain
 
@@ -26,12 +25,10 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
     """Reads text that every mode accepts as it is; a ValueError or RecursionError means: perhaps it is not."""
     if isinstance(text, bytes):
         text = text.decode()
-    flat = read_flat(text, limits)
-    if flat is not None:
-        return flat
+    elif not text.isascii():
+        text.encode()  # a lone surrogate is a ValueError
     text = text.strip(BLANKS)
     size = len(text)
-    text.encode()  # a lone surrogate is a ValueError
     if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _depth(text):
         raise ValueError("too deep")
     number, key = limits.max_number, limits.max_key

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from streamparse.negotiate.capabilities import Capabilities, capabilities_of, family_of, known_providers, provider_of
+from streamparse.negotiate.capabilities import (
+    Capabilities,
+    capabilities_of,
+    family_of,
+    known_families,
+    known_providers,
+    provider_of,
+)
 from streamparse.negotiate.learner import CapabilityLearner, Figures, outcomes_of
 from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
 from streamparse.negotiate.profiles import Configuration, ConfigurationError, Profile, ToolSettings
@@ -24,6 +31,7 @@ __all__ = [
     "ToolSettings",
     "capabilities_of",
     "family_of",
+    "known_families",
     "known_providers",
     "outcomes_of",
     "provider_of",

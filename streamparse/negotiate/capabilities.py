@@ -10,7 +10,16 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Capabilities", "Family", "Provider", "capabilities_of", "family_of", "known_providers", "provider_of"]
+__all__ = [
+    "Capabilities",
+    "Family",
+    "Provider",
+    "capabilities_of",
+    "family_of",
+    "known_families",
+    "known_providers",
+    "provider_of",
+]
 
 Streamed: TypeAlias = Literal["pieces", "whole"]
 
@@ -79,6 +88,11 @@ def _providers_by_name() -> dict[str, tuple[str, Provider]]:
 def known_providers() -> dict[str, Provider]:
     """The providers of the table, by name."""
     return dict(_table().providers)
+
+
+def known_families() -> dict[str, Family]:
+    """The families of models of the table, by name; of two that fit a model the first counts."""
+    return dict(_table().families)
 
 
 def provider_of(name: str) -> tuple[str, Provider] | None:

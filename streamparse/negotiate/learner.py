@@ -19,6 +19,8 @@ __all__ = ["CapabilityLearner", "Figures", "Outcome", "outcomes_of"]
 Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool"]
 
 DAY = 86_400.0
+_WHOLE = ("duplicate_call",)
+"""Codes of broken calls that were written well."""
 NATIVE = "native"
 """The format of calls that come in fields of their own."""
 
@@ -57,8 +59,9 @@ def outcomes_of(
         else:
             counts[format_name, "recovered" if call.source == "recovered" else "parsed"] += 1
     format_of_broken = text if stats.dialect else NATIVE
-    for _ in response.broken_calls:
-        counts[format_of_broken, "malformed"] += 1
+    for broken in response.broken_calls:
+        if broken.code not in _WHOLE:
+            counts[format_of_broken, "malformed"] += 1
     return counts
 
 

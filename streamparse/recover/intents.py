@@ -45,10 +45,16 @@ _ELSEWHERE: Final = plain(
 """Code, quotations and quoted lines."""
 _END: Final = plain(r"[.!?](?=[\s\"'”)*]|\Z)|\n")
 _CLAUSE: Final = plain(r"[,;:—–(]")
-_DENIED: Final = plain(r"\b(?:no|not|never|neither|nor|cannot|without|\w+n['’]t)\b", re.IGNORECASE)
+_DENIED: Final = plain(
+    r"\b(?:no|not|never|neither|nor|cannot|without|doubt|refuse|rather than|instead of|\w+n['’]t)\b", re.IGNORECASE
+)
 _OFFERED: Final = plain(
     r"^\W*(?:if|unless|whether|should you|in case|when|once|would you|do you|shall I)\b", re.IGNORECASE
 )
+_CONDITIONED: Final = plain(
+    r"\b(?:unless|only if|if (?:you|needed|necessary|required|possible|asked)|should you|when you ask)\b", re.IGNORECASE
+)
+"""A condition, wherever in a sentence it stands; any other `if` may be what the tool is to find out."""
 _NO_NAMES: Final = plain(
     "any|another|appropriate|available|best|better|built-in|common|correct|custom|different|each|existing|external|"
     "first|following|given|great|it|more|multiple|necessary|new|next|one|only|other|particular|powerful|previous|"
@@ -70,7 +76,8 @@ def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
         if name is None or name in found or (span >= 0 and match.start() < elsewhere[span][1]):
             continue
         before, sentence = _sentence(text, match)
-        if not _OFFERED.search(sentence) and not _DENIED.search(list(_clauses(before))[-1]):
+        offered = _OFFERED.search(sentence) or _CONDITIONED.search(sentence)
+        if not offered and not _DENIED.search(list(_clauses(before))[-1]):
             found[name] = ToolIntent(name, sentence.strip())
     return list(found.values())
 
@@ -117,11 +124,11 @@ def _folded(name: str) -> str:
 
 def _sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
     """What stands before a match in its sentence, and the sentence."""
-    window = max(0, match.start() - 500)
+    window, last = max(0, match.start() - 500), match.end() + 500
     ends = [end.end() for end in _END.finditer(text, window, match.start())]
     start = ends[-1] if ends else window
-    end = _END.search(text, match.end(), match.end() + 500)
-    return text[start : match.start()], text[start : end.end() if end else match.end()]
+    end = _END.search(text, match.end(), last)
+    return text[start : match.start()], text[start : end.end() if end else last]
 
 
 def _clauses(text: str) -> Iterator[str]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from streamparse.frames import Frame
 from streamparse.plugins import find, group
 from streamparse.wires.anthropic import Anthropic
@@ -21,6 +19,7 @@ from streamparse.wires.openai_chat import OpenAIChat
 from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.profiles import Habit, Profile, profile
+from streamparse.wires.raw import lenient
 from streamparse.wires.wire import Wire
 
 __all__ = [
@@ -79,10 +78,9 @@ def detect(frame: Frame) -> str | None:
     """Name the wire that a frame belongs to; None if it does not show."""
     if frame.field != b"data":
         return None
-    try:
-        message: Any = msgspec.json.decode(frame.data)
-    except (ValueError, RecursionError):
-        return "openai-chat" if frame.data.strip() == b"[DONE]" else None
+    if frame.data.strip() == b"[DONE]":
+        return "openai-chat"
+    message = _decoded(frame)
     if not isinstance(message, dict):
         return None
     return next((name for name, wire in WIRES.items() if wire.claims(message, frame.event)), None)
@@ -95,14 +93,19 @@ def foreign_error(frame: Frame, wire: str | None = None) -> Any:
     """
     if frame.field != b"data" or frame.event:  # whoever names its events speaks a wire
         return None
-    try:
-        message: Any = msgspec.json.decode(frame.data)
-    except (ValueError, RecursionError):
-        return None
+    message = _decoded(frame)
     wires = (WIRES[wire],) if wire is not None else WIRES.values()
     if isinstance(message, dict) and any(each.claims(message, frame.event) for each in wires):
         return None
     return error_in(message)
+
+
+def _decoded(frame: Frame) -> Any:
+    """What a frame holds; None for what is no JSON."""
+    try:
+        return lenient(frame.data)
+    except (ValueError, RecursionError):
+        return None
 
 
 group(_GROUP, register_wire)

@@ -38,10 +38,12 @@ class Anthropic(MessageWire[Event]):
         self._again = False  # and another message began after it
 
     @staticmethod
-    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
         kind = message.get("type")
         if kind == "error":  # that of the Responses API is numbered
             return isinstance(message.get("error"), dict) and "sequence_number" not in message
+        if kind == "ping":  # others keep a connection alive so, too
+            return event == b"ping"
         return kind in TYPES or (kind == "message" and isinstance(message.get("content"), list))
 
     def take(self, event: Event) -> None:
@@ -54,10 +56,13 @@ class Anthropic(MessageWire[Event]):
             self._arguments(event.index, delta.partial_json)
         elif delta.thinking:
             self._sink.reasoning(delta.thinking)
+            if delta.signature:
+                self._blocks.sign(event.index, delta.signature)
         elif delta.signature:
             self._blocks.sign(event.index, delta.signature)
 
     def close(self) -> None:
+        super().close()
         if self._over and not self._ended:
             self._blocks.finish(cut=True)
         elif self._again and not self._ended:
@@ -89,7 +94,9 @@ class Anthropic(MessageWire[Event]):
             case "message":
                 self._whole(event)
             case None:
-                self._sink.error("frame", "unexpected_shape", "an event without a type")
+                self._fail(event.detail)
+                if event.detail is None:
+                    self._sink.error("frame", "unexpected_shape", "an event without a type")
 
     def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""

@@ -60,5 +60,6 @@ class Event(Message, gc=False):
     content_block: dict[str, Any] | None = None
     message: Message | None = None
     error: Any = None
+    detail: Any = None
     context_management: dict[str, Any] | None = None
     metrics: Any = msgspec.field(default=None, name=METRICS)

@@ -48,6 +48,14 @@ _EVENTS: Final = (
     "chunk",
 )
 _PLAIN: Final = frozenset({b"", *(name.encode() for name in _EVENTS)})
+_EXCEPTIONS: Final = (
+    "internalServerException",
+    "modelStreamErrorException",
+    "modelTimeoutException",
+    "serviceUnavailableException",
+    "throttlingException",
+    "validationException",
+)
 _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
@@ -66,13 +74,16 @@ class BedrockConverse(MessageWire[Event]):
         name = event.decode("ascii", "replace")
         if name in _EVENTS or name.endswith("Exception"):
             return name != "chunk" or "bytes" in message
-        named_inside = len(message) == 1 and next(iter(message)) in _EVENTS
+        named_inside = len(message) == 1 and next(iter(message)) in (*_EVENTS, *_EXCEPTIONS)
         return named_inside or ("output" in message and "stopReason" in message)
 
     def frame(self, frame: Frame) -> None:
-        if frame.event not in _PLAIN:  # an exception
+        if frame.event.endswith(b"Exception"):
             name = frame.event.decode("ascii", "replace")
             self._fail({"message": name, **untyped(frame.data), "code": name})
+            return
+        if frame.event not in _PLAIN or frame.field != b"data":
+            super().frame(frame)
             return
         try:
             event = self.decode(frame.data)
@@ -104,6 +115,7 @@ class BedrockConverse(MessageWire[Event]):
             self._take_other(event)
 
     def close(self) -> None:
+        super().close()
         self._invoked.close()
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -115,6 +127,9 @@ class BedrockConverse(MessageWire[Event]):
             if inner is not None:
                 self.take(inner)
                 return
+        for name in _EXCEPTIONS:
+            if (error := getattr(event, name)) is not None:
+                self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
         if event.message is not None:
             self._fail({"message": event.message})
         if event.output is not None and event.output.message is not None:

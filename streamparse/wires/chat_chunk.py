@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Choice", "Chunk", "Delta", "Detail", "Fragment", "Function", "Part"]
+from streamparse.wires.errors import Unwrapped
+
+__all__ = ["Choice", "Chunk", "Custom", "Delta", "Detail", "Fragment", "Function", "Part"]
 
 
 class Function(msgspec.Struct, gc=False):
@@ -20,12 +22,21 @@ class Fragment(msgspec.Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: Function | None = None
+    custom: Custom | None = None
+    extra_content: Any = None  # Gemini's signatures
+
+
+class Custom(msgspec.Struct, gc=False):
+    """A piece of a call of a tool that takes text."""
+
+    name: str | None = None
+    input: str | None = None
 
 
 class Part(msgspec.Struct, gc=False):
     """Mistral sends content as a list of typed parts: text, and thinking with parts of its own."""
 
-    type: str | None = None
+    type: str = "part"
     text: str | None = None
     thinking: str | list[Any] | None = None
 
@@ -46,7 +57,7 @@ class Detail(msgspec.Struct, gc=False):
 class Delta(msgspec.Struct, gc=False):
     """What a chunk adds to a choice, or a whole message."""
 
-    content: str | list[Part] | None = None
+    content: str | list[msgspec.Raw] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
     reasoning_details: list[Detail] | None = None
@@ -55,6 +66,9 @@ class Delta(msgspec.Struct, gc=False):
     function_call: Function | None = None
     annotations: list[Any] | None = None
     executed_tools: list[Any] | None = None  # Groq runs some tools itself
+    thinking_blocks: list[dict[str, Any]] | None = None  # LiteLLM, as Anthropic wants them back
+    images: list[Any] | None = None
+    audio: Any = None
 
 
 class Choice(msgspec.Struct, gc=False):
@@ -62,19 +76,19 @@ class Choice(msgspec.Struct, gc=False):
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None
+    error: Any = None  # OpenRouter
+    usage: dict[str, Any] | None = None  # Moonshot
 
 
 class Groq(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class Chunk(msgspec.Struct, gc=False):
-    """A chunk, or an error: `message`, `detail` and `code` are those of one without a wrapper."""
+class Chunk(Unwrapped, gc=False):
+    """A chunk, or an error."""
 
     choices: list[Choice] | None = None
     usage: dict[str, Any] | None = None
-    error: Any = None
-    message: Any = None
-    detail: Any = None
-    code: Any = None
     x_groq: Groq | None = None
+    citations: list[Any] | None = None  # Perplexity
+    search_results: list[Any] | None = None

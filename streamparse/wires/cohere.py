@@ -20,6 +20,7 @@ from streamparse.limits import Limits
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
+from streamparse.wires.raw import whole_text
 
 __all__ = ["Cohere"]
 
@@ -90,10 +91,11 @@ class Cohere(MessageWire[_Event]):
     """Tells what the events of a chat hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Event, sink, limits)
+        super().__init__(_Event, sink, limits, _with_argument_text)
         self._text = sink.text
         self._plan = StringIO()
         self._calls: dict[int | None, Call] = {}
+        self._ended: list[Call] = []  # calls without arguments, until the model moves on
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -125,6 +127,7 @@ class Cohere(MessageWire[_Event]):
             self._take_whole(event)
 
     def close(self) -> None:
+        super().close()
         self._tell_plan()
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -148,6 +151,7 @@ class Cohere(MessageWire[_Event]):
         function = fragment.function or _Function()
         if function.name:
             self._tell_plan()
+            self._move_on()
             self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
         call = self._calls.get(index)
         if call is None:
@@ -160,9 +164,17 @@ class Cohere(MessageWire[_Event]):
             self._sink.call_arguments(call, function.arguments)
 
     def _end_call(self, index: int | None) -> None:
+        """A call is said to be over: without arguments it may have been cut, unless the model moved on from it."""
         call = self._calls.get(index or 0)
-        if call is not None:
+        if call is not None and call.pending:
+            self._ended.append(call)
+        elif call is not None:
             self._sink.call_end(call)
+
+    def _move_on(self) -> None:
+        for call in self._ended:
+            self._sink.call_end(call)
+        self._ended.clear()
 
     def _tell_plan(self) -> None:
         plan = self._plan.getvalue()
@@ -189,6 +201,16 @@ class Cohere(MessageWire[_Event]):
             self._fail(error)
         if reason is not None:
             self._sink.finish(reason, _OUTCOMES.get(reason, "stop"))
+
+
+def _with_argument_text(event: dict[str, Any]) -> None:
+    """Some relays send arguments as an object: make it the text that the protocol wants."""
+    for part in (event, event.get("delta")):
+        message = part.get("message") if isinstance(part, dict) else None
+        for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+                function["arguments"] = whole_text(function["arguments"])
 
 
 def _listed(value: Any) -> list[Any]:

@@ -9,6 +9,8 @@
 | `{"code", "message"}`, `{"code", "msg"}` | llama.cpp, Cohere, AWS; Z.ai |
 | `{"detail": "text"}`, `{"detail": [{"loc", "msg"}]}` | whatever is built with FastAPI |
 | `{"errors": [{"code", "message"}]}` | Cloudflare |
+| `{"error_code", "error_msg"}` | Baidu |
+| `{"base_resp": {"status_code", "status_msg"}}`, whose code is not 0 | MiniMax |
 | one of these as the only element of a list | Google, without `alt=sse` |
 """
 
@@ -17,15 +19,30 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.sink import Sink
 
-__all__ = ["error_in", "tell_provider_error"]
+__all__ = ["Unwrapped", "error_in", "error_of", "tell_provider_error"]
 
 _SHOWN: Final = 2000
 _MOST_WRAPPERS: Final = 4
 _WRAPPERS: Final = ("error", "errors", "detail")
-_WORDS: Final = ("message", "msg", "detail", "error")
-_LABELS: Final = ("code", "type", "status")
+_WORDS: Final = ("message", "msg", "detail", "error", "error_msg", "status_msg")
+_LABELS: Final = ("code", "error_code", "status_code", "type", "status")
+_STATUS: Final = "base_resp"
+
+
+class Unwrapped(msgspec.Struct, gc=False):
+    """The fields of an error beside those of a wire's own message."""
+
+    error: Any = None
+    message: Any = None
+    detail: Any = None
+    code: Any = None
+    error_code: Any = None
+    error_msg: Any = None
+    base_resp: Any = None
 
 
 def tell_provider_error(sink: Sink, error: Any) -> None:
@@ -47,7 +64,15 @@ def error_in(message: Any) -> Any:
     if not isinstance(message, dict):
         return None
     words = any(isinstance(message.get(key), str) and message[key] for key in _WORDS)
-    return message if words or any(message.get(key) for key in _WRAPPERS) else None
+    if words or any(message.get(key) for key in _WRAPPERS):
+        return message
+    status = message.get(_STATUS)
+    return status if isinstance(status, dict) and status.get("status_code") else None
+
+
+def error_of(message: Unwrapped) -> Any:
+    """Return the error that the fields of a message are; None if they are none."""
+    return error_in({name: getattr(message, name) for name in Unwrapped.__struct_fields__})
 
 
 def _unwrapped(error: Any) -> tuple[Any, str]:

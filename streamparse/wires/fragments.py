@@ -4,7 +4,8 @@ A fragment has an index, an id, a name and a piece of the arguments, and each of
 never lies is the arguments' own syntax: whether a call's value is not begun, open or closed.  The rules:
 
 1. A new id with a name, or with the start of a value while no value is open, begins a call.
-2. The same id, or the same index while the value can accept the fragment, continues it.
+2. The same id, or the same index while the value can accept the fragment, continues it: unless the fragment can be
+   the start of a call, and its name or its index contradicts.
 3. On a closed call, a fragment that starts a value begins a call if it is named or has a new id; else it is late.
 4. Blank and `"null"` ids and names are absent; a repeated id or name says nothing.
 5. A new id without a name while a value is open continues it: some servers make an id for each fragment.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
+from typing import Any
 
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -29,12 +31,14 @@ _BLANK = " \t\r\n"
 class _Slot:
     """One call as its fragments tell it; `call` is set once its name is certain."""
 
-    __slots__ = ("call", "early", "id", "name")
+    __slots__ = ("call", "early", "id", "index", "name", "notes")
 
-    def __init__(self, id: str, name: str) -> None:
+    def __init__(self, index: int | None, id: str, name: str) -> None:
+        self.index = index
         self.id = id
         self.name = name
         self.call: Call | None = None
+        self.notes: list[tuple[str, Any]] = []  # items about it that came before its name was certain
         self.early = StringIO()  # arguments that came before the name
 
     @property
@@ -73,20 +77,29 @@ class Fragments:
         if slot is None:
             if not (id or name or text):
                 return
-            slot = self._new(id, name)
+            slot = self._new(index, id, name)
         elif name:
             self._rename(slot, name)
         if id and not slot.id:
             slot.id = id
         if slot.id:
-            self._by_id.setdefault(slot.id, slot)
+            self._by_id[slot.id] = slot
         if index is not None:
             self._by_index[index] = slot
+            slot.index = index if slot.index is None else slot.index
         self._last = slot
         self._tell(slot, text)
         if slot.call is not None and index is not None:
             self._flowing, self._flow = index, slot.call
             self._tell_more = self._sink.call_teller(slot.call)
+
+    def note(self, kind: str, data: Any) -> None:
+        """Tell an item about the call that took the last fragment."""
+        slot = self._last
+        if slot is not None and slot.call is None:
+            slot.notes.append((kind, data))
+        else:
+            self._sink.item(kind, data, slot.call.index if slot is not None and slot.call is not None else None)
 
     def settle(self) -> None:
         """No more names come: start the calls that have one and no arguments yet."""
@@ -107,7 +120,7 @@ class Fragments:
     def _find(self, index: int | None, id: str, name: str, text: str) -> _Slot | None:
         """The call that a fragment continues; None if it begins one."""
         if id and id in self._by_id:
-            return self._by_id[id]
+            return self._of_id(index, id, name, text)
         if index is not None and index in self._by_index:
             slot: _Slot | None = self._by_index[index]
         elif index is None or not (id or name or _starts(text)):
@@ -115,6 +128,21 @@ class Fragments:
         else:
             return None
         return slot if slot is not None and self._continues(slot, id, name, text) else None
+
+    def _of_id(self, index: int | None, id: str, name: str, text: str) -> _Slot | None:
+        """The call of a known id; None if another call begins that has it too (LocalAI has one id for all calls)."""
+        slot = self._by_id[id]
+        there = None if index is None else self._by_index.get(index)
+        if there is not None and there.id == id:
+            slot = there
+        if not name or (text and not _starts(text)):
+            return slot
+        elsewhere = there is None and index is not None and slot.index is not None
+        return None if elsewhere or self._is_another(slot, name) else slot
+
+    def _is_another(self, slot: _Slot, name: str) -> bool:
+        """Whether a name cannot be that of a call."""
+        return name != slot.name and (slot.call is not None or not self._joins(slot.name, name))
 
     def _continues(self, slot: _Slot, id: str, name: str, text: str) -> bool:
         """Whether a fragment whose index points at a call belongs to it."""
@@ -129,9 +157,9 @@ class Fragments:
             return name == slot.name or self._joins(slot.name, name)
         return True
 
-    def _new(self, id: str, name: str) -> _Slot:
+    def _new(self, index: int | None, id: str, name: str) -> _Slot:
         self.settle()
-        slot = _Slot(id, name)
+        slot = _Slot(index, id, name)
         self._unstarted.append(slot)
         return slot
 
@@ -166,6 +194,8 @@ class Fragments:
                 continue
             self._unstarted.remove(earlier)
             call = earlier.call = self._sink.call_start(earlier.name, earlier.id or None)
+            for kind, data in earlier.notes:
+                self._sink.item(kind, data, call.index)
             if earlier.early.tell():
                 self._sink.call_arguments(call, earlier.early.getvalue())
             if earlier is slot:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from io import StringIO
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -12,10 +13,13 @@ from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.wires.decode import FrameDecoder, untyped
 from streamparse.wires.errors import error_in, tell_provider_error
+from streamparse.wires.loose import LooseJSON
 
 __all__ = ["MessageWire"]
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+_MOST_OF_A_PAGE: Final = 2000
 
 
 class MessageWire(Generic[T]):
@@ -30,6 +34,8 @@ class MessageWire(Generic[T]):
         self._sink = sink
         self._decoder = FrameDecoder(shape, sink, limits, reshape)
         self.decode: Callable[[bytes], T] = self._decoder.fast
+        self._loose = LooseJSON(limits)
+        self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -52,7 +58,11 @@ class MessageWire(Generic[T]):
             self.take(message)
 
     def close(self) -> None:
-        pass
+        """The body is over: tell what waited for more.  Who has more to tell calls this first."""
+        frame = self._loose.close()
+        if frame is not None:
+            self._take_bare(frame)
+        self._fail(self._page.getvalue())
 
     def _message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it is no message, and what it is instead has been told."""
@@ -82,16 +92,26 @@ class MessageWire(Generic[T]):
         """A field or an event that the protocol does not have: an error, a message without its field, or nothing."""
         if self._over:
             self.ignored += 1
-        elif frame.field == b"":
-            message = self._message(frame)
-            if message is not None:
-                self.take(message)
-        elif (frame.event == b"error" or frame.field == b"error") and frame.data.strip():
-            words = frame.data.decode("utf-8", "replace")
-            try:
-                self._fail(msgspec.json.decode(frame.data) or words)
-            except (ValueError, RecursionError):
-                self._fail(words)
+        elif frame.event == b"error" or frame.field.lower() == b"error":
+            self._take_error(frame.data)
+        elif frame.field[:1] == b"<" or self._page.tell():
+            if self._page.tell() < _MOST_OF_A_PAGE:
+                self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
+        elif (whole := self._loose.add(frame)) is not None:
+            self._take_bare(whole)
+
+    def _take_bare(self, frame: Frame) -> None:
+        """A message that stands between the events."""
+        message = self._message(frame)
+        if message is not None:
+            self.take(message)
+
+    def _take_error(self, data: bytes) -> None:
+        words = data.decode("utf-8", "replace").strip()
+        try:
+            self._fail(msgspec.json.decode(data) or words)
+        except (ValueError, RecursionError):
+            self._fail(words)
 
     def _fail(self, error: Any) -> None:
         """Tell the provider's error, unless it is blank; some send it in two events of different names."""

@@ -15,6 +15,7 @@ from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.raw import argument_text
 
 __all__ = ["OllamaChat", "OllamaGenerate"]
 
@@ -51,6 +52,7 @@ class _Line(msgspec.Struct, gc=False):
     done: bool = False
     done_reason: str | None = None
     error: Any = None
+    detail: Any = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
     total_duration: int | None = None
@@ -84,8 +86,8 @@ class OllamaChat(MessageWire[_Line]):
                 self._take_calls(message.tool_calls)
         elif line.response or line.thinking:
             self._take_generated(line)
-        if line.error:
-            self._fail(line.error)
+        if line.error or line.detail:
+            self._fail(line.error or line.detail)
         if line.done:
             self._finish(line)
 
@@ -100,8 +102,7 @@ class OllamaChat(MessageWire[_Line]):
             if call.function is None or not call.function.name:
                 self._sink.error("frame", "call_without_name", "a call without a name")
                 continue
-            arguments = bytes(call.function.arguments).decode("utf-8", "replace") or "{}"
-            self._sink.call_whole(call.function.name, arguments, call.id or None)
+            self._sink.call_whole(call.function.name, argument_text(call.function.arguments), call.id or None)
 
     def _finish(self, line: _Line) -> None:
         usage = {name: count for name in _COUNTS if (count := getattr(line, name)) is not None}

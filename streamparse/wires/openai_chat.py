@@ -6,31 +6,38 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires.chat_chunk import Chunk, Delta, Part
+from streamparse.wires.chat_chunk import Choice, Chunk, Delta, Part
+from streamparse.wires.chat_items import CustomCalls, Sources
+from streamparse.wires.errors import error_of
 from streamparse.wires.fragments import Fragments
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.raw import value_of, whole_text
 
 __all__ = ["OpenAIChat"]
+
+_decode_part = msgspec.json.Decoder(Part).decode
+_ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
 class OpenAIChat(MessageWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(Chunk, sink, limits, _with_argument_text)
+        super().__init__(Chunk, sink, limits, _mend)
         self._text = sink.text
         self._choice = choice
         self._fragments = Fragments(sink, tools)
+        self._custom = CustomCalls(sink, limits)
+        self._sources = Sources(sink)
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -57,17 +64,18 @@ class OpenAIChat(MessageWire[Chunk]):
                 elif content:
                     self._take_parts(content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
-                    self._take_action(delta)
-                if delta.annotations or delta.executed_tools:
+                    self._take_action(delta, whole=choice.delta is None)
+                if delta.annotations or delta.executed_tools or delta.thinking_blocks or delta.images or delta.audio:
                     self._take_items(delta)
-            if choice.finish_reason:
-                self._fragments.settle()
-                self._sink.finish(choice.finish_reason, outcome_of(choice.finish_reason))
-        if chunk.usage or chunk.error or chunk.x_groq or chunk.message or chunk.detail:
+            if choice.finish_reason or choice.error:
+                self._end_choice(choice)
+        if chunk.usage or chunk.error or chunk.citations or chunk.search_results or not chunk.choices:
             self._take_rest(chunk)
 
     def close(self) -> None:
+        super().close()
         self._fragments.close()
+        self._custom.close()
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -88,43 +96,66 @@ class OpenAIChat(MessageWire[Chunk]):
             self._take_parts(delta.content)
 
     def _take_items(self, delta: Delta) -> None:
-        """What the server found or ran by itself."""
-        if delta.annotations:
-            self._sink.item("annotations", delta.annotations)
-        if delta.executed_tools:
-            self._sink.item("executed_tools", delta.executed_tools)
+        """What the server found, ran or made by itself, and thoughts that the provider wants back."""
+        for kind in _ITEMS:
+            if value := getattr(delta, kind):
+                self._sink.item(kind, value)
+        for block in delta.thinking_blocks or ():
+            if block.get("signature") or block.get("data"):
+                self._sink.item("thinking_blocks", block)
+
+    def _end_choice(self, choice: Choice) -> None:
+        """The answer is over, or the server failed to give it."""
+        self._fragments.settle()
+        self._custom.close()
+        if choice.usage is not None:
+            self._sink.usage(choice.usage)
+        self._fail(choice.error)
+        if choice.finish_reason:
+            self._sink.finish(choice.finish_reason, outcome_of(choice.finish_reason))
 
     def _take_rest(self, chunk: Chunk) -> None:
-        """What few chunks have: token counts, an error."""
+        """What few chunks have: token counts, sources, an error."""
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
         elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
             self._sink.usage(chunk.x_groq.usage)
-        if chunk.error:
-            self._fail({"error": chunk.error, "code": chunk.code, "message": chunk.message})
-        elif (chunk.message or chunk.detail) and not chunk.choices:  # vLLM, SGLang and Dynamo, without a wrapper
-            self._fail({"code": chunk.code, "message": chunk.message, "detail": chunk.detail})
+        self._sources.take(citations=chunk.citations, search_results=chunk.search_results)
+        if chunk.error or not chunk.choices:
+            self._fail(error_of(chunk))
 
-    def _take_action(self, delta: Delta) -> None:
-        """A delta with a piece of a refusal or of calls."""
+    def _take_action(self, delta: Delta, whole: bool) -> None:
+        """A delta with a piece of a refusal or of calls; in a whole message each of them is a call of its own."""
         if delta.refusal:
             self._sink.refusal(delta.refusal)
         add = self._fragments.add
-        for fragment in delta.tool_calls or ():
+        for place, fragment in enumerate(delta.tool_calls or ()):
             function = fragment.function
-            if function is None:
-                add(fragment.index, fragment.id, None, None)
+            index = place if whole and fragment.index is None else fragment.index
+            if fragment.custom is not None:
+                self._custom.add(index, fragment.id, fragment.custom)
+            elif function is not None:
+                add(index, fragment.id, function.name, function.arguments)
             else:
-                add(fragment.index, fragment.id, function.name, function.arguments)
+                add(index, fragment.id, None, None)
+            if fragment.extra_content is not None:
+                self._fragments.note("extra_content", fragment.extra_content)
         if delta.function_call is not None and not delta.tool_calls:
             add(None, None, delta.function_call.name, delta.function_call.arguments)
 
-    def _take_parts(self, parts: list[Part]) -> None:
-        for part in parts:
+    def _take_parts(self, parts: list[msgspec.Raw]) -> None:
+        for raw in parts:
+            try:
+                part = _decode_part(raw)
+            except (ValueError, RecursionError) as error:
+                self._sink.error("frame", "unexpected_shape", f"a part of the content cannot be read: {error}")
+                continue
             if thinking := _thinking(part.thinking):
                 self._sink.reasoning(thinking)
             elif part.text:
                 self._text(part.text)
+            elif part.text is None and part.thinking is None:  # references of Mistral, images
+                self._sink.item(part.type, value_of(raw))
 
 
 def _thinking(thinking: str | list[Any] | None) -> str:
@@ -134,14 +165,22 @@ def _thinking(thinking: str | list[Any] | None) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _with_argument_text(chunk: dict[str, Any]) -> None:
-    """Some relays send arguments as an object: make it the text that the protocol wants."""
+def _mend(chunk: dict[str, Any]) -> None:
+    """Give calls the types that the protocol wants: relays send one alone, ids as numbers, arguments as an object."""
     for choice in _objects(chunk.get("choices")):
         for part in _objects([choice.get("delta"), choice.get("message")]):
+            if isinstance(part.get("tool_calls"), dict):
+                part["tool_calls"] = [part["tool_calls"]]
             for call in _objects(part.get("tool_calls")):
-                function = call.get("function")
-                if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-                    function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+                _mend_call(call)
+
+
+def _mend_call(call: dict[str, Any]) -> None:
+    id, function = call.get("id"), call.get("function")
+    if isinstance(id, int) and not isinstance(id, bool):
+        call["id"] = str(id)
+    if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+        function["arguments"] = whole_text(function["arguments"])
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
+from streamparse.wires.errors import Unwrapped, error_of
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
 
@@ -21,10 +22,9 @@ class _Choice(msgspec.Struct, gc=False):
     finish_reason: str | None = None
 
 
-class _Chunk(msgspec.Struct, gc=False):
+class _Chunk(Unwrapped, gc=False):
     choices: list[_Choice] | None = None
     usage: dict[str, Any] | None = None
-    error: Any = None
 
 
 class OpenAICompletions(MessageWire[_Chunk]):
@@ -56,5 +56,5 @@ class OpenAICompletions(MessageWire[_Chunk]):
                 self.ignored += 1
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
-        if chunk.error is not None:
-            self._fail(chunk.error)
+        if chunk.error or not chunk.choices:
+            self._fail(error_of(chunk))

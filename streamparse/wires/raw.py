@@ -7,18 +7,25 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["argument_text", "given_text", "value_of", "whole_text"]
+__all__ = ["argument_text", "given_text", "lenient", "value_of", "whole_text"]
+
+
+def lenient(data: bytes) -> Any:
+    """Decode JSON that may hold NaN, raw control characters, broken UTF-8 or half of a surrogate pair.
+
+    Raises ValueError or RecursionError for what is none.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return json.loads(data.decode("utf-8", "replace"), strict=False)
 
 
 def value_of(raw: msgspec.Raw) -> Any:
-    """Decode a value; None for none.  Broken UTF-8 is replaced, since decoding the frame did not look at it."""
+    """Decode a value; None for none.  What cannot be read is its text, for decoding the frame did not look at it."""
     data = bytes(raw)
     try:
-        return msgspec.json.decode(data) if data else None
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return json.loads(data.decode("utf-8", "replace"), strict=False)
+        return lenient(data) if data else None
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
 

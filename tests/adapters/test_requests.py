@@ -245,3 +245,11 @@ def test_no_message_raises(messages: list[Any]) -> None:
         turns = adapter.read_messages(messages)
         for other in ADAPTERS.values():
             other.write_messages(turns, [])
+
+
+@pytest.mark.parametrize(
+    ("source", "choice"), [("openai", {"type": "allowed_tools", "allowed_tools": {}}), ("anthropic", {"type": "new"})]
+)
+def test_a_choice_of_tools_that_nobody_else_has_is_told(source: str, choice: Any) -> None:
+    translated = translate_request({"model": "m", "messages": [], "tool_choice": choice}, source, "ollama")
+    assert "tool_choice" in [loss.keyword for loss in translated.lost]

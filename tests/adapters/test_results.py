@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from conversations import PICTURE
 
@@ -183,3 +185,49 @@ def test_turns_alternate_at_bedrock() -> None:
     result, text = messages[1]["content"]
     assert result["toolResult"]["toolUseId"] == "c1"
     assert text == {"text": "And now?"}
+
+
+def test_a_block_of_a_result_that_only_its_provider_knows_is_not_lost() -> None:
+    document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "the weather"}}
+    scan = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
+    answer = {"type": "tool_result", "tool_use_id": "c1", "content": [document, scan]}
+    messages = [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]},
+        {"role": "user", "content": [answer]},
+    ]
+    content = translate_messages(messages, "anthropic", "openai").result[1]["content"]
+    assert "the weather" in content
+    assert content.endswith("[document: application/pdf]")
+
+
+def test_a_call_from_before_there_were_tools_keeps_its_result() -> None:
+    messages = [
+        {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": '{"city":"Rome"}'}},
+        {"role": "function", "name": "look", "content": "mild"},
+    ]
+    assistant, user = translate_messages(messages, "openai", "anthropic").result
+    (call,) = assistant["content"]
+    assert (call["name"], call["input"]) == ("look", {"city": "Rome"})
+    assert user["content"] == [{"type": "tool_result", "tool_use_id": call["id"], "content": "mild"}]
+
+
+def test_messages_of_gemini_may_be_spelled_as_its_python_libraries_do() -> None:
+    image = {"inline_data": {"mime_type": "image/png", "data": "iVBORw0KGgo="}}
+    messages = [
+        {"role": "user", "parts": [{"text": "Look."}, image]},
+        {"role": "model", "parts": [{"function_call": {"name": "look", "args": {"some_key": 1}}}]},
+        {"role": "user", "parts": [{"function_response": {"name": "look", "response": {"output": "mild"}}}]},
+    ]
+    question, assistant, results = translate_messages(messages, "gemini", "anthropic").result
+    assert [block["type"] for block in question["content"]] == ["text", "image"]
+    assert assistant["content"][0]["input"] == {"some_key": 1}
+    assert results["content"][0]["content"] == "mild"
+
+
+@pytest.mark.parametrize("provider", ADAPTERS)
+def test_a_picture_in_an_answer_goes_back_or_is_told(provider: str) -> None:
+    part = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    messages = [{"role": "model", "parts": [{"text": "Here."}, part]}]
+    translated = translate_messages(messages, "gemini", provider)
+    told = any(loss.keyword == "image" for loss in translated.lost)
+    assert told is ("iVBORw0KGgo=" not in str(translated.result))

@@ -86,6 +86,20 @@ def test_a_schema_that_contains_itself_is_cut_where_it_does() -> None:
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)
+@pytest.mark.parametrize("depth", [70, 300, 900])
+def test_a_schema_that_nests_too_deeply_raises_nothing(provider: str, depth: int) -> None:
+    nested: dict[str, Any] = {"type": "string"}
+    chain: dict[str, Any] = {f"d{depth}": {"type": "string"}}
+    for number in range(depth):
+        nested = _schema(k=nested)
+        chain[f"d{number}"] = _schema(k={"$ref": f"#/$defs/d{number + 1}"})
+    for schema in (nested, _schema(k={"$ref": "#/$defs/d0"}) | {"$defs": chain}):
+        translated = translate_tools([{"name": "t", "input_schema": schema}], provider)
+        if provider in ("ollama", "gemini-openapi"):
+            assert any("nests too deeply" in loss.done for loss in translated.lost)
+
+
+@pytest.mark.parametrize("provider", ADAPTERS)
 def test_parameters_behind_a_reference_at_the_top_are_not_lost(provider: str) -> None:
     node = _schema(x={"type": "integer"}, next={"$ref": "#/$defs/Node"})
     tool = sp.Tool("t", "", {"$ref": "#/$defs/Node", "$defs": {"Node": node}})

@@ -152,3 +152,17 @@ def test_an_object_whose_arguments_stand_elsewhere_is_no_call_without_arguments(
 def test_arguments_are_known_by_any_of_their_names(key: str) -> None:
     text = f'<tool_call>{{"name": "get_weather", "{key}": {{"city": "Paris"}}}}</tool_call>'
     assert calls_of(events_of(sp.TextParser(["hermes"]), [text])) == PARIS
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
+        '[get_weather(city="Paris")]',
+        'functools[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+    ],
+)
+def test_another_call_without_a_marker_of_its_own_counts_only_next_to_the_first(call: str) -> None:
+    text = f"{call}\n\n{call}\nSo.\n{call}"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), text)
+    assert (calls_of(events), text_of(events).strip()) == (PARIS * 2, f"So.\n{call}")

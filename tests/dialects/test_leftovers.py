@@ -7,7 +7,9 @@ from cuts import assert_same_in_every_cut, calls_of, text_of
 
 import streamparse as sp
 
-NAMES = [name for name, row in sp.DIALECTS.items() if row.beside]
+APART = ("gemma4", "functiongemma", "muse-atem", "beam")
+"""In these no whole call can be quoted, or one needs the header of a message."""
+NAMES = [name for name, row in sp.DIALECTS.items() if row.beside and name not in APART]
 TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
 
 
@@ -55,6 +57,27 @@ def test_two_calls_and_the_text_behind_them_raise_no_doubt(name: str) -> None:
     events = sp.TextParser([name], tools=TOOLS).feed(f"{before}Paris{after}\n{before}Rome{after}\nThe rest < that.")
     assert [arguments for _, arguments in calls_of(events)] == [{"city": "Paris"}, {"city": "Rome"}]
     assert not _errors(events)
+
+
+@pytest.mark.parametrize("dialects", ["named", "auto"])
+@pytest.mark.parametrize("name", APART)
+def test_a_call_whose_value_went_on_behind_its_own_end_is_revoked(name: str, dialects: str) -> None:
+    before, after = _tags(name)
+    text = f"{before}A page:{after}\nIt says.{after}"
+    named = [name] if dialects == "named" else "auto"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(named, tools=TOOLS), text, 40)
+    assert [arguments["city"] for _, arguments in calls_of(events)] == ["A page:"]
+    assert _revoked(events) == [(0, "ambiguous_markup")]
+    assert _errors(events) == ["ambiguous_markup"]
+
+
+def test_an_answer_may_quote_the_markup_of_a_call_that_was_made() -> None:
+    example = sp.DIALECTS["muse-atem"].example
+    said = f"I wrote{example.removesuffix('<|eom|>').partition('<|message|>')[2]} to get it."
+    events = sp.TextParser(["muse-atem"], tools=TOOLS).feed(
+        f"{example}<|start|>assistant to=user<|message|>{said}<|eom|>"
+    )
+    assert (len(calls_of(events)), text_of(events), _errors(events)) == (1, said, [])
 
 
 def test_closing_tags_that_are_quoted_in_back_ticks_raise_no_doubt() -> None:

@@ -111,6 +111,9 @@ WRAPPED = {
     "in quotation marks": 'Hm. "{}" So.',
     "in a fence": "Hm.\n```xml\n{}\n```\nSo.",
     "in a fence that another text opened": "Hm.\n  ~~~~\n  ````\n```\n{}\n```\n````\nSo.",
+    "in a fence in a list": "1. Hm.\n\n    - ```xml\n      x\n      ```\n\n      ```xml\n      {}\n      ```\nSo.",
+    "in German quotation marks": "Hm. „{}“ So.",
+    "in French quotation marks": "Hm. « {} » So.",
 }
 
 
@@ -122,6 +125,19 @@ def test_a_quoted_call_is_a_call_where_its_tool_is_declared_and_else_text(kind: 
             events = assert_same_in_every_cut(partial(sp.TextParser, dialects, tools=tools), text)
             assert len(calls_of(events)) == calls
             assert text_of(events) == (text if not calls else WRAPPED[kind].format(""))
+
+
+@pytest.mark.parametrize("quote", ['"', "`", "'", "“"])
+def test_a_block_that_is_quoted_is_quoted_with_what_stands_in_it(quote: str) -> None:
+    text = f"Write {quote}{sp.DIALECTS['anthropic-invoke'].example}{quote} to call."
+    for tools in ([{"name": "f"}], None):
+        events = assert_same_in_every_cut(partial(sp.TextParser, tools=tools), text)
+        assert (calls_of(events), text_of(events)) == ([], text)
+
+
+@pytest.mark.parametrize("opening", ['<tool name="search">', '<tool_call name="search">', '<function name="search">'])
+def test_the_opening_tag_of_a_declared_tool_in_a_sentence_is_text(opening: str) -> None:
+    _is_text(f"The tag {opening} opens a call, and another one closes it.")
 
 
 @pytest.mark.parametrize("kind", WRAPPED)

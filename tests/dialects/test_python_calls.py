@@ -74,3 +74,10 @@ def test_no_dialect_evaluates_what_it_reads(source: Path) -> None:
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert not called & {"eval", "exec", "compile", "__import__"}
     assert not imported & {"ast", "pickle", "yaml", "xml"}
+
+
+def test_nothing_of_a_key_that_is_none_is_lost() -> None:
+    parser = sp.TextParser(["sarashina"])
+    parser.feed("<|tool_calls|>[{'name': 'f', 'arguments': {'path': 'a', 'con'tent of it'}}]")
+    parser.close()
+    assert parser.response.broken_calls[0].raw == '{"path": "a", "con\'tent of it"'

@@ -118,3 +118,16 @@ def test_more_nesting_than_is_followed_is_an_error() -> None:
     parser.close()
     assert [call.name for call in parser.response.broken_calls] == ["f"]
     assert parser.response.tool_calls == []
+
+
+def test_a_tag_that_closes_itself_is_a_call_without_arguments() -> None:
+    text = "<tool_call>\n<function=now/>\n<function=now />\n</tool_call>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["qwen3-coder"]), text)
+    assert calls_of(events) == [("now", {}), ("now", {})]
+
+
+def test_a_closing_tag_may_name_its_parameter_and_is_marked_as_repaired() -> None:
+    text = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter city>\n</function>\n</tool_call>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["qwen3-coder"], tools=TOOLS), text)
+    told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
+    assert told == [({"city": "Paris"}, "recovered")]

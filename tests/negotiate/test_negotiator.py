@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from streamparse.negotiate import (
     Store,
     capabilities_of,
     family_of,
+    known_families,
     known_providers,
     outcomes_of,
     provider_of,
@@ -68,12 +70,11 @@ def test_every_row_has_its_source_a_wire_and_an_adapter_that_exist() -> None:
 
 
 def test_every_dialect_that_the_table_names_exists() -> None:
-    models = ("Qwen/Qwen3-Coder-30B-A3B", "llama3.1:8b", "kimi-k2-thinking", "openai/gpt-oss-120b", "glm-4.6")
-    for model in models:
-        found = family_of(model)
-        assert found is not None, model
-        assert found[1].source
-        assert set(found[1].dialects) <= set(sp.DIALECTS)
+    rows = known_families()
+    assert rows
+    for name, row in rows.items():
+        assert row.source, name
+        assert set(row.dialects) <= set(sp.DIALECTS), name
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,11 @@ def test_every_dialect_that_the_table_names_exists() -> None:
         ("zai-org/GLM-4.7", "glm-4.7"),
         ("mistralai/Magistral-Small-2506", "mistral-v11"),
         ("gpt-oss:20b", "harmony"),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "qwen3-coder"),
+        ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "toolcall-upper"),
+        ("mistral-small3.2:24b", "mistral-v11"),
+        ("CohereLabs/c4ai-command-r7b-12-2024", "cohere-action"),
+        ("deepseek-chat", "deepseek-v3"),
     ],
 )
 def test_a_family_is_found_by_any_spelling_of_its_models_names(model: str, dialect: str) -> None:
@@ -234,6 +240,17 @@ def test_answers_are_counted_by_format_and_outcome() -> None:
     assert learner.figures("m")["hermes"].calls == 3
     assert learner.figures("m")["hermes"].rate == pytest.approx(1 / 3)
     assert learner.figures("other") == {}
+
+
+def test_a_call_that_came_natively_too_is_not_malformed() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    text = '<tool_call>\n{"name": "search", "arguments": {}}\n</tool_call>'
+    message = {"role": "assistant", "content": text, "tool_calls": [call]}
+    parser = sp.StreamParser("openai-chat")
+    parser.feed(json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).encode())
+    parser.close()
+    assert [broken.code for broken in parser.response.broken_calls] == ["duplicate_call"]
+    assert outcomes_of(parser.response, parser.stats) == {("hermes", "parsed"): 1}
 
 
 class Clock:

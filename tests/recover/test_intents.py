@@ -30,6 +30,7 @@ def _intents(text: str, tools: object = TOOLS) -> list[tuple[str, str]]:
         ("I should first run the tool named **read_file**.", "read_file"),
         ("Let's try the functions.search tool.", "search"),
         ("I could not find it, so I'll use the search tool.", "search"),
+        ("I'll use the search tool to see if it rains.", "search"),
     ],
 )
 def test_a_sentence_that_announces_a_declared_tool_is_an_intent(text: str, name: str) -> None:
@@ -44,6 +45,11 @@ def test_a_sentence_that_announces_a_declared_tool_is_an_intent(text: str, name:
         "I don't need to use the search tool.",
         "There is no way I'll use the search tool.",
         "If you like, I'll use the search tool.",
+        "I'll use the search tool if you like.",
+        "I'll use the search tool for that, unless you object",
+        "I should use the search tool only if asked.",
+        "I doubt that I should use the search tool.",
+        "I would refuse to say that I'll use the search tool.",
         "You could use the search tool.",
         "I used the search tool.",
         "I'll use the magic tool.",

@@ -50,7 +50,7 @@ def quick():
 
 async def outcome_of(function, **settings):
     """Run a tool between two that behave; returns its one result."""
-    tools = [Tool("odd", function=function, early="closed"), Tool("quick", function=quick, early="closed")]
+    tools = [Tool("odd", function=function, early="closed"), Tool("quick", function=quick, early="closed", timeout=5)]
     events = [complete(0, "quick", n=0), complete(1, "odd"), complete(2, "quick"), DONE]
     events[0] = complete(0, "quick")
     async with ToolRunner(tools, **settings) as runner:

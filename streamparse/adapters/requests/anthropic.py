@@ -12,7 +12,7 @@ from streamparse.adapters.content import read_blocks
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Text, Turn
-from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread
+from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread, tell_unread_choice
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import mappings, present, string, strings
 
@@ -32,6 +32,8 @@ _MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required",
 def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for Messages."""
     drop_unread(request, _READ, lost)
+    choice = _choice(request.get("tool_choice"))
+    tell_unread_choice(request, choice, lost)
     lost += _unkept(request)
     parts = read_blocks(request.get("system"))
     think = string(request, "thinking", "type")
@@ -42,7 +44,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
             *ADAPTERS["anthropic"].read_messages(request.get("messages")),
         ],
         tools=read_declared(request.get("tools"), lost),
-        choice=_choice(request.get("tool_choice")),
+        choice=choice,
         max_tokens=request.get("max_tokens"),
         stop=strings(request.get("stop_sequences")),
         sampling=chosen(request, SAMPLING),

@@ -10,7 +10,7 @@ from typing import Any
 
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread
+from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread, tell_unread_choice
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import present, string, strings
 
@@ -27,12 +27,14 @@ _NOT = {"none": False, "minimal": False}
 def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for chat completions."""
     drop_unread(request, _READ, lost)
+    choice = _choice(request)
+    tell_unread_choice(request, choice, lost)
     stop, effort = request.get("stop"), request.get("reasoning_effort")
     return Request(
         model=string(request, "model"),
         turns=ADAPTERS["deepseek"].read_messages(request.get("messages")),
         tools=read_declared(request.get("tools"), lost),
-        choice=_choice(request),
+        choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
         stop=[stop] if isinstance(stop, str) else strings(stop),
         sampling=chosen(request, SAMPLING),

@@ -11,7 +11,7 @@ from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Turn
 
-__all__ = ["SAMPLING", "Choice", "Request", "chosen", "drop_unread"]
+__all__ = ["SAMPLING", "Choice", "Request", "chosen", "drop_unread", "tell_unread_choice"]
 
 SAMPLING = ("temperature", "top_p", "top_k", "seed")
 """The settings of sampling that go by one name everywhere, if they exist."""
@@ -47,6 +47,12 @@ def drop_unread(request: Mapping[str, Any], read: Iterable[str], lost: list[Loss
     """Tell of the settings that are read by nobody."""
     unread = [key for key, value in request.items() if key not in set(read) and value is not None]
     lost += [Loss("request", "", key, "dropped: no setting elsewhere") for key in unread]
+
+
+def tell_unread_choice(request: Mapping[str, Any], choice: Choice, lost: list[Loss]) -> None:
+    """Tell of a choice of tools that says something nobody else can."""
+    if choice.mode is None and request.get("tool_choice") is not None:
+        lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
 
 
 def chosen(settings: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamparse.dialects.channels import ENDS, HEADER, Channels
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
+from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.stripped_channels import STRIPPED, StrippedChannels
 from streamparse.dialects.xml_params import XmlParams
 
@@ -22,24 +23,26 @@ _OPENERS = (
     Opener("<|message|>", inclusive=True, placed="start"),
 )
 
+_ATEM = XmlParams(
+    # Some recipients are fumbled: name="read<|message|>">
+    call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
+    r'(?:<\|message\|>)?"?\s{0,8}>',
+    parameter=r'<atem:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+    call_begin=r"<atem:(?:invoke\s|function_calls>)",
+    call_close="</atem:invoke>",
+    block_close="</atem:function_calls>",
+    parameter_begin=r"<atem:parameter\s",
+    parameter_close="</atem:parameter>",
+    stops=("<atem:", "</atem:"),
+    trim=False,
+)
+
 _MUSE = Dialect(
     "muse-atem",
     (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
     rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
     Channels(
-        markup=XmlParams(
-            # Some recipients are fumbled: name="read<|message|>">
-            call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
-            r'(?:<\|message\|>)?"?\s{0,8}>',
-            parameter=r'<atem:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
-            call_begin=r"<atem:(?:invoke\s|function_calls>)",
-            call_close="</atem:invoke>",
-            block_close="</atem:function_calls>",
-            parameter_begin=r"<atem:parameter\s",
-            parameter_close="</atem:parameter>",
-            stops=("<atem:", "</atem:"),
-            trim=False,
-        ),
+        markup=_ATEM,
         markup_head=r"<atem:",
         interrupts=(),  # its answers quote headers
     ),
@@ -48,26 +51,29 @@ _MUSE = Dialect(
     '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
     thoughts=("muse",),
     drops=ENDS,
+    beside=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
 )
 
 _BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<{{\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
+
+_RFL = XmlParams(
+    call=_BEAM_CALL,
+    parameter=r'<rfl:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
+    call_begin=r"<\|start\|>assistant to=",
+    call_close=r"<\|(?:call|end)\|>",
+    stop=True,
+    block_close="(?!)",
+    parameter_begin=r"<rfl:parameter\s",
+    parameter_close="</rfl:parameter>",
+    stops=("<rfl:parameter", "</rfl:parameter>", "<|call|>", "<|end|>"),
+)
 
 _BEAM = Dialect(
     "beam",
     _OPENERS,
     HEADER,
     Channels(
-        markup=XmlParams(
-            call=_BEAM_CALL,
-            parameter=r'<rfl:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
-            call_begin=r"<\|start\|>assistant to=",
-            call_close=r"<\|(?:call|end)\|>",
-            stop=True,
-            block_close="(?!)",
-            parameter_begin=r"<rfl:parameter\s",
-            parameter_close="</rfl:parameter>",
-            stops=("<rfl:parameter", "</rfl:parameter>", "<|call|>", "<|end|>"),
-        ),
+        markup=_RFL,
         markup_head=_BEAM_CALL,
     ),
     models="Beam",
@@ -75,6 +81,7 @@ _BEAM = Dialect(
     "</rfl:parameter><|call|>",
     thoughts=("harmony",),
     drops=ENDS,
+    beside=(leftovers("beam", _RFL, "</rfl:parameter"),),
 )
 
 _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"

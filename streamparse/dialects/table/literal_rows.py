@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from streamparse.dialects.brace_calls import BRACE_HEAD, BraceCalls
 from streamparse.dialects.grammar import Dialect, markers
+from streamparse.dialects.leftovers import leftover
 
 __all__ = ["ROWS"]
+
+_ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
+"""How a call goes on behind a string, as a pattern."""
 
 _GEMMA4 = Dialect(
     "gemma4",
@@ -17,6 +21,7 @@ _GEMMA4 = Dialect(
     in_thought="resumes",
     thoughts=("gemma4",),
     drops=("<turn|>", "<eos>", "<end_of_turn>"),
+    beside=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'),),
 )
 
 _FUNCTIONGEMMA = Dialect(
@@ -26,6 +31,7 @@ _FUNCTIONGEMMA = Dialect(
     BraceCalls("<escape>", closes=("<end_function_call>",)),
     models="FunctionGemma 270M",
     example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
+    beside=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
 )
 
 ROWS = (_GEMMA4, _FUNCTIONGEMMA)

@@ -1,0 +1,97 @@
+"""References inside of schemas: what a `$ref` names, in its place.
+
+Some providers read no references, and all want the properties of a tool at the top of its schema.  A reference that
+leads into itself, or nowhere, and what nests without end is lost, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.adapters.loss import Loss
+
+__all__ = ["followed", "inlined"]
+
+MAPS = ("properties", "patternProperties", "dependentSchemas")
+LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+MOST = 4096
+"""Schemas that inlining may make of one: references may multiply."""
+DEEPEST = 64
+"""Schemas inside of each other that are written; those of requests come from anywhere."""
+
+
+def inlined(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
+    """Put what each `$ref` names in its place; one that leads into itself, or nowhere, is lost."""
+    return _Inliner(schema, tool, lost).walk(schema, "", ())
+
+
+def followed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Put what a `$ref` at the top of a schema names in its place, beside its definitions; what leads nowhere stays."""
+    root, passed = schema, set()
+    while isinstance(reference := schema.get("$ref"), str) and reference not in passed:
+        passed.add(reference)
+        if (target := _target(root, reference)) is None or target is root:
+            break
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
+
+
+class _Inliner:
+    def __init__(self, root: dict[str, Any], tool: str, lost: list[Loss]) -> None:
+        self._root = root
+        self._tool = tool
+        self._lost = lost
+        self._made = 0
+        self._depth = 0
+
+    def walk(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> dict[str, Any]:
+        self._made += 1
+        if self._depth >= DEEPEST:
+            self._lost.append(Loss(self._tool, path, "", "dropped: it nests too deeply"))
+            return {}
+        self._depth += 1
+        made = self._walked(schema, path, inside)
+        self._depth -= 1
+        return made
+
+    def _walked(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> dict[str, Any]:
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            return self._follow(schema, reference, path, inside)
+        made = {key: self._part(key, value, f"{path}/{key}", inside) for key, value in schema.items()}
+        for key in () if inside or path else ("$defs", "definitions"):
+            made.pop(key, None)
+        return made
+
+    def _follow(self, schema: dict[str, Any], reference: str, path: str, inside: tuple[str, ...]) -> dict[str, Any]:
+        target = _target(self._root, reference)
+        beside = {key: value for key, value in schema.items() if key not in ("$ref", "$defs", "definitions")}
+        if target is None or reference in inside or self._made > MOST:
+            why = (
+                "leads nowhere" if target is None else "leads into itself" if reference in inside else "grows too large"
+            )
+            self._lost.append(Loss(self._tool, path, "$ref", f"dropped: {reference} {why}"))
+            target = {}
+        return self.walk({**target, **beside}, path, (*inside, reference))
+
+    def _part(self, key: str, value: Any, path: str, inside: tuple[str, ...]) -> Any:
+        if key in MAPS and isinstance(value, dict):
+            return {name: self._schema(each, f"{path}/{name}", inside) for name, each in value.items()}
+        if key in LISTS and isinstance(value, list):
+            return [self._schema(each, f"{path}/{number}", inside) for number, each in enumerate(value)]
+        return self._schema(value, path, inside) if key in SINGLE else value
+
+    def _schema(self, value: Any, path: str, inside: tuple[str, ...]) -> Any:
+        return self.walk(value, path, inside) if isinstance(value, dict) else value
+
+
+def _target(root: Any, reference: str) -> dict[str, Any] | None:
+    """The schema that a `#/a/b` names."""
+    if not reference.startswith("#"):
+        return None
+    for step in reference.removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        root = root.get(name) if isinstance(root, Mapping) else None
+    return root if isinstance(root, dict) else None
