@@ -43,6 +43,10 @@ class Call(Protocol):
     def pending(self) -> bool:
         """Whether no argument text that counts has come yet (blanks, `{}` or `null` may have)."""
 
+    @property
+    def raw(self) -> str:
+        """The argument text so far."""
+
 
 class Sink(Protocol):
     """Where a wire or a dialect tells what it finds, in the order of the stream."""

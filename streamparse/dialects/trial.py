@@ -33,6 +33,10 @@ class _Draft:
     def pending(self) -> bool:
         return not self.arguments
 
+    @property
+    def raw(self) -> str:
+        return "".join(self.arguments)
+
 
 class Trial:
     """Takes the verbs of one grammar; `convincing` calls can be told to the real sink afterwards."""

@@ -22,6 +22,7 @@ from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.raw import argument_text, whole_text
 from streamparse.wires.response_event import Event, Response
 from streamparse.wires.response_items import PartsItem
 from streamparse.wires.response_numbers import ENDS, Numbers
@@ -99,14 +100,15 @@ class OpenAIResponses(MessageWire[Event]):
             self._doubt(event, numbers.late)
             if numbers.late:
                 return
+        delta = event.delta
         if (
             kind == self._run_kind
             and event.item_id == self._run_id
             and event.content_index == self._run_content
             and event.summary_index == self._run_summary
+            and delta.__class__ is str
         ):
-            delta = event.delta
-            if delta.__class__ is str and delta:
+            if delta:
                 self._run(delta)
         elif self._over and kind != "response.created":
             self.ignored += 1
@@ -116,6 +118,7 @@ class OpenAIResponses(MessageWire[Event]):
             self._take_other(event)
 
     def close(self) -> None:
+        super().close()
         self._output.calls.close()
         if self._again:
             self._sink.error("stream", "stream_truncated", "the body ended inside another response")
@@ -152,11 +155,10 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _arguments(self, event: Event) -> None:
         call = self._output.calls.of(event.item_id, event.output_index)
+        event.delta = whole_text(event.delta or "")  # relays send an object
         if call.call is None:
-            if isinstance(event.delta, str):
-                self._output.calls.keep(call, event.delta)
+            self._output.calls.keep(call, event.delta)
         else:
-            call.fed = True
             self._start_run(event, partial(self._sink.call_arguments, call.call))
 
     def _doubt(self, event: Event, late: bool) -> None:
@@ -168,7 +170,8 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.call_repaired(call)
 
     def _arguments_done(self, event: Event) -> None:
-        self._output.calls.arguments_done(event.item_id, event.output_index, event.arguments or "")
+        arguments = argument_text(event.arguments)
+        self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
 
     def _added(self, event: Event) -> None:
         self._output.added(event.item, event.output_index)

@@ -41,15 +41,20 @@ class PartsItem:
 
 
 class CallItem:
-    """A call: `early` holds argument text that came before the name, `call` is set once there is one."""
+    """A call: `early` holds argument text that came before it began, `call` is set once it has.
 
-    __slots__ = ("call", "done", "early", "fed", "name")
+    `index` is where it began, `id` that of its item until it has, `said` the arguments that it was last said to have at its end.
+    """
+
+    __slots__ = ("call", "done", "early", "id", "index", "name", "said")
 
     def __init__(self) -> None:
+        self.id: str | None = None
+        self.index: int | None = None
         self.name = ""
         self.call: Call | None = None
         self.early = StringIO()
-        self.fed = False  # argument text was told
+        self.said = ""
         self.done = False
 
 

@@ -96,6 +96,7 @@ class Output:
                 self._call(item, index)
             elif item.type:
                 self._pass_on(item, raw, index, (item.type, index))
+        self.calls.settle()
 
     def annotation(self, annotation: Any) -> None:
         """A citation, or what else is noted about the text."""
@@ -147,7 +148,7 @@ class Output:
         self.calls.done(item.name or "", (item.call_id, item.id), index, arguments, whole)
 
     def _pass_thought_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:
-        if item.encrypted_content:
+        if item.encrypted_content or item.id:
             self._pass_on(item, raw, index, key)
 
     def _pass_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:
