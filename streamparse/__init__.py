@@ -32,17 +32,7 @@ from streamparse.events import (
 )
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser, TextParser
-from streamparse.recover import (
-    CompositeParser,
-    HeuristicParser,
-    JSONContentParser,
-    MarkupParser,
-    NativeParser,
-    detect_format,
-    parse_response,
-    parser_for,
-    register_parser,
-)
+from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
 from streamparse.tools import Tool, ToolResult, tool
@@ -52,8 +42,18 @@ if TYPE_CHECKING:
     from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai, translate_tools
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
-    from streamparse.plugins import load_plugins
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
+    from streamparse.recover import (
+        CompositeParser,
+        HeuristicParser,
+        JSONContentParser,
+        MarkupParser,
+        NativeParser,
+        detect_format,
+        parse_response,
+        parser_for,
+        register_parser,
+    )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
     from streamparse.runtime import ToolRunner
 
@@ -123,7 +123,10 @@ _LATER = {
     **dict.fromkeys(("FallbackChain", "RepairLoop", "preflight"), "repair"),
     "MiddlewareChain": "middleware",
     **dict.fromkeys(("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"), "protocols"),
-    "load_plugins": "plugins",
+    **dict.fromkeys(
+        ("CompositeParser", "HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser"), "recover"
+    ),
+    **dict.fromkeys(("detect_format", "parse_response", "parser_for", "register_parser"), "recover"),
 }
 """Rooms that are loaded on first use, so that `import streamparse` stays light."""
 
@@ -134,7 +137,15 @@ def _writers() -> Mapping[str, Writer]:
     return WRITERS
 
 
+def _take_parser(name: str, factory: object) -> None:
+    """Take a parser that another distribution offers."""
+    from streamparse.recover import register_parser  # noqa: PLC0415 - see _LATER
+
+    register_parser(name, factory)  # type: ignore[arg-type]  # it looks for itself
+
+
 write_with(_writers)
+group("streamparse.parsers", _take_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from streamparse.jsonread import JSONError, read
-from streamparse.patterns import gradual
+from streamparse.patterns import gradual, plain
 
 if TYPE_CHECKING:
     import regex
@@ -70,7 +70,7 @@ _NUMBERS: Final = {
     "number": r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?",
     "integer": r"-?(?:0|[1-9][0-9]*)(?:\.0+)?",
 }
-_ADORNED: Final = re.compile(r"^\+?(-?)0*(?=[0-9])")
+_ADORNED: Final = plain(r"^\+?(-?)0*(?=[0-9])")
 """What Python's numbers may begin with, and JSON's may not."""
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _LONGEST_SCALAR: Final = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 if TYPE_CHECKING:
     import regex
@@ -14,8 +14,8 @@ __all__ = ["gradual", "plain"]
 class _Later:
     """Stands for a compiled pattern; each method is fetched once."""
 
-    def __init__(self, module: str, source: str, flags: int) -> None:
-        self._wanted = (module, source, flags)
+    def __init__(self, module: str, source: str | bytes, flags: int) -> None:
+        self._wanted: tuple[str, Any, int] = (module, source, flags)
 
     def __getattr__(self, name: str) -> Any:
         module, source, flags = self._wanted
@@ -29,9 +29,9 @@ class _Later:
         return value
 
 
-def plain(source: str, flags: int = 0) -> re.Pattern[str]:
+def plain(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A pattern of the standard library's engine."""
-    return cast("re.Pattern[str]", _Later("re", source, flags))
+    return cast("re.Pattern[AnyStr]", _Later("re", source, flags))
 
 
 def gradual(source: str, flags: int = 0) -> regex.Pattern[str]:

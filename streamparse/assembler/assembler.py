@@ -113,6 +113,7 @@ class Assembler:
     def end_whole(self) -> None:
         """The whole answer is there, as somebody decoded it: a call without arguments has none."""
         self._calls.settle_pending()
+        self._calls.settle_lacking()
         self.end()
 
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
@@ -136,6 +137,8 @@ class Assembler:
         if truncated and not self.ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
+        if self.stopped:
+            self._calls.settle_lacking()
         self._calls.give_up()
         if self._taken_back:
             self._take_back(self._taken_back)

@@ -6,7 +6,6 @@ the earliest safe moment.  A call found in text closes when its grammar says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import count
 
@@ -20,6 +19,7 @@ from streamparse.events import Source, ToolCallComplete, ToolCallRevoked, ToolCa
 from streamparse.jsonread import JSONError, Mode
 from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits, most
+from streamparse.patterns import plain
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.sink import Call
 from streamparse.tools import Toolset
@@ -27,8 +27,9 @@ from streamparse.tools import Toolset
 __all__ = ["Calls", "mint_ids"]
 
 _BLANK = " \t\r\n"
-_UNDECIDED = re.compile(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
-_PLACEHOLDER = re.compile(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_UNDECIDED = plain(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
+_PLACEHOLDER = plain(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_NOTHING = ("", "null")
 _MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _SHOWN = 200
 
@@ -121,9 +122,7 @@ class Calls:
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self._begin(name, id, "native")
         if call.state != CLOSED:
-            text = "{}" if arguments.strip(_BLANK) in ("", "null") else arguments
-            self._deltas.whole(call, text)
-            self._complete(call)
+            self._tell_whole(call, arguments)
         return call
 
     def end(self, call: Call) -> None:
@@ -166,6 +165,14 @@ class Calls:
         self._record.events.append(ToolCallRevoked(call.index, call.id, reason))
 
     # -- inside --------------------------------------------------------------------------------------
+
+    def _tell_whole(self, call: CallState, arguments: str) -> None:
+        nothing = arguments.strip(_BLANK) in _NOTHING
+        if nothing and self._lacks(call.name, arguments):
+            self._miss(call)
+            return
+        self._deltas.whole(call, "{}" if nothing else arguments)
+        self._complete(call)
 
     def _begin(self, name: str, id: str | None, source: Source) -> CallState:
         """Announce a call; it is closed at once if its name or id is too long."""
@@ -222,10 +229,16 @@ class Calls:
             self.settle(call)
 
     def settle_pending(self) -> None:
-        """The turn is over: native calls that wait for arguments have none."""
+        """The turn is over: native calls that wait for arguments have none.  Those that require some may get them yet."""
         for call in list(self.open.values()):
-            if call.source == "native" and call.state != OPEN:
+            if call.source == "native" and call.state != OPEN and not self._lacks(call.name, call.raw):
                 self.settle(call)
+
+    def settle_lacking(self) -> None:
+        """No more arguments come: native calls that have none and require some are errors."""
+        for call in list(self.open.values()):
+            if call.source == "native" and call.state != OPEN and self._lacks(call.name, call.raw):
+                self._miss(call)
 
     def give_up(self) -> None:
         """The stream is over: what is open was cut."""
@@ -235,15 +248,21 @@ class Calls:
     def settle(self, call: CallState) -> None:
         """The call is over and its text is not an object that closed by itself: read what there is."""
         text = call.raw
-        kept = text.strip(_BLANK)
-        if kept in ("", "null") and self._tools.requires_arguments(call.name):
-            self.error(call, "missing_arguments", f"no arguments for {call.name!r}")
+        if self._lacks(call.name, text):
+            self._miss(call)
             return
-        if kept in ("", "null"):
+        if text.strip(_BLANK) in _NOTHING:
             text = "{}"
         call.restart()
         call.pour(text)
         self._complete(call)
+
+    def _lacks(self, name: str, text: str) -> bool:
+        """Whether a text holds no arguments, and the tool requires some."""
+        return text.strip(_BLANK) in _NOTHING and self._tools.requires_arguments(name) is True
+
+    def _miss(self, call: CallState) -> None:
+        self.error(call, "missing_arguments", f"no arguments for {call.name!r}")
 
     def _close_at(self, call: CallState, fragment: str, end: int) -> None:
         """The root object ends within a fragment, or what should be one turns out to be none."""

@@ -22,7 +22,7 @@ from streamparse.dialects.literals import Tell, in_string, quoted
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
-from streamparse.patterns import gradual
+from streamparse.patterns import gradual, plain
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 
@@ -32,7 +32,7 @@ BRACE_HEAD = rf"{_GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){_GAP}\{{"
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
 _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class BraceCalls(msgspec.Struct, frozen=True, dict=True):

@@ -7,7 +7,6 @@ quotes in a string: a quote ends it only if what follows is structure, else it i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Final
 
 from streamparse.dialects.literals import Tell, in_string
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
-from streamparse.patterns import gradual
+from streamparse.patterns import gradual, plain
 
 __all__ = ["KEYWORD", "PythonLiterals"]
 
@@ -30,12 +29,12 @@ _AFTER_ARGUMENT = rf"(?:{_GAP}(?:\)|,{_GAP}(?:\)|\*|{KEYWORD}{_GAP}=)|[rRuU]?[\"
 _AFTER_ELEMENT = rf"(?:{_GAP}(?:[,\])}}:]|[rRuU]?[\"']))"
 """What may follow a string in a container."""
 
-_PLAIN = {'"': re.compile(r'[^"\\]+'), "'": re.compile(r"[^'\\]+")}
+_PLAIN = {'"': plain(r'[^"\\]+'), "'": plain(r"[^'\\]+")}
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
 _WORDS = {"True": "true", "true": "true", "False": "false", "false": "false", "None": "null", "null": "null"}
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)")
-_RADIX = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_JSON_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DECIMAL = plain(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)")
+_RADIX = plain(r"[+-]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 
 
 class _Patterns:

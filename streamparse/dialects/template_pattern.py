@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from streamparse.patterns import plain
+
 __all__ = ["Bounded", "bounded_pattern", "literals_of"]
 
-_TOKEN = re.compile(
+_TOKEN = plain(
     r"(?P<blanks>\\s[*+]\??)|(?P<any>\.[*+]\?)"
     r"|\(\?P<(?P<group>\w+)>(?P<kind>\\[wS]|\[\^?[^\]\\]*(?:\\.[^\]\\]*)*\])[+*]\??\)"
     r"|\\(?P<newline>n)|\\(?P<escaped>\W)|(?P<plain>[^\\.^$*+?{}\[\]|()])"
 )
-_REPEATED = re.compile(r"[*+?{]")
+_REPEATED = plain(r"[*+?{]")
 
 
 class Bounded(NamedTuple):

@@ -14,7 +14,6 @@ A content type often lies (JSON errors under `text/event-stream`, NDJSON under `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
@@ -24,6 +23,7 @@ from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sse import SSE
 from streamparse.frames.values import JSONArray, JSONBody, ValueScanner
 from streamparse.limits import Limits, most
+from streamparse.patterns import plain
 
 __all__ = ["FRAMERS", "HEAD", "AutoFramer", "Format", "Sniffer"]
 
@@ -42,9 +42,9 @@ HEAD = 4096
 
 _EXCERPT = 200
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
-_NOT_BLANK = re.compile(rb"[^ \t\r\n]")
-_LINE_END = re.compile(rb"[\r\n]")
-_FIELD = re.compile(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
+_NOT_BLANK = plain(rb"[^ \t\r\n]")
+_LINE_END = plain(rb"[\r\n]")
+_FIELD = plain(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
 
 
 class Sniffer:

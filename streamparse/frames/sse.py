@@ -13,11 +13,10 @@ An event is handed over at the byte that ends its blank line: after a CR nobody 
 
 from __future__ import annotations
 
-import re
-
 from streamparse.frames.frame import BOM, Chunk, Frame
 from streamparse.frames.lines import LineFramer
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 
 __all__ = ["RETRY_CAP", "SSE"]
 
@@ -25,7 +24,7 @@ RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
 _FIELDS = (b"data", b"event", b"id", b"retry")
-_FAILURE = re.compile(rb"event: ?(?:error|\w*Exception)\r?\n")  # exceptions are Amazon's
+_FAILURE = plain(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 
 
 class SSE(LineFramer):

@@ -11,14 +11,15 @@ import re
 from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 
 __all__ = ["JSONArray", "JSONBody", "ValueScanner"]
 
 # The repetitions are bounded because `re` keeps a record of each one: about 100 bytes, however short it is.
-_STRING_CHARACTERS = re.compile(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
-_NO_BRACKETS = re.compile(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
-_ELEMENT = re.compile(rb"[^\s,\]]")
-_WORD_END = re.compile(rb'[\s,\[\]{}"]')
+_STRING_CHARACTERS = plain(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
+_NO_BRACKETS = plain(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
+_ELEMENT = plain(rb"[^\s,\]]")
+_WORD_END = plain(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 from streamparse.assembler import Assembler, At
 from streamparse.dialects import InBand
 from streamparse.limits import Limits
-from streamparse.recover import recover
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -48,5 +47,7 @@ class BaseParser:
             self._inband.close(self._assembler.stopped)
         self._record.place = At(end)
         if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
+            from streamparse.recover import recover  # noqa: PLC0415 - a room that many programs never enter
+
             recover(self._assembler.response.content, self._tools, self._assembler, self._limits)
         self._assembler.close(truncated)

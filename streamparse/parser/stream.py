@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -245,5 +244,7 @@ class StreamParser(BaseParser):
 def _jsonable(value: Any) -> Any:
     """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
     if isinstance(value, (bytes, bytearray)):
+        import base64  # noqa: PLC0415 - rarely needed
+
         return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
     return dict(value) if isinstance(value, Mapping) else str(value)

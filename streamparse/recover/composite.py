@@ -1,8 +1,8 @@
 """Whole responses by several strategies at once.
 
 By default one reading finds what streaming finds (native fields and markup, in the order of the answer, the same call
-told both ways only once); where it finds no call, JSON in the content counts; then come intents.  Parsers of one's own
-choice are asked one after the other, and what they find is put together.
+told both ways only once, with its native id); where it finds no call, JSON in the content counts; then come intents.
+Parsers of one's own choice are asked one after the other, and what they find is put together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from streamparse.limits import Limits
 from streamparse.protocols import ToolCallParser
 from streamparse.recover.engine import Dialects, Engine, Reasoning
 from streamparse.recover.intents import HeuristicParser, find_intents
-from streamparse.recover.merge import merged
+from streamparse.recover.merge import merged, native_first
 from streamparse.recover.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.response import ParsedResponse
 
@@ -79,6 +79,7 @@ class CompositeParser:
         if not engine.dialects:
             return engine.read(body).response
         response = engine.read_json(body).response
+        native_first(response)
         called = {call.name for call in response.tool_calls}
         intents = find_intents(response.content, engine.tools)
         response.intents = [intent for intent in intents if intent.name not in called]

@@ -8,11 +8,13 @@ from itertools import count
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from streamparse.jsonread import JSONError, read
 from streamparse.protocols import ToolCallParser
 from streamparse.response import ParsedResponse, ToolCall
 
-__all__ = ["merged"]
+__all__ = ["merged", "native_first"]
 
 
 def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"], body: Any) -> ParsedResponse:
@@ -38,6 +40,29 @@ def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"
     )
 
 
+def native_first(response: ParsedResponse) -> None:
+    """Where a call came in the text and then natively, let the native one stand: it has the server's own id.
+
+    In a stream the first one stands, for it may run already; of a whole response nothing has.
+    """
+    for place, double in enumerate(response.broken_calls):
+        if double.code == "duplicate_call":
+            made = _made(double.raw)
+            for at, call in enumerate(response.tool_calls):
+                if call.source != "native" and (call.name, made) == _what(call):
+                    response.tool_calls[at] = replace(call, id=double.id, source="native", raw=double.raw)
+                    response.broken_calls[place] = replace(double, id=call.id, raw=call.raw)
+                    break
+
+
+def _made(raw: str) -> bytes | None:
+    """What the text of arguments says, as `_what` writes it."""
+    try:
+        return msgspec.json.encode(read(raw).value, order="deterministic")
+    except JSONError:
+        return None
+
+
 def _put_together(readings: Iterable[ParsedResponse]) -> list[ToolCall]:
     """The calls, native ones first, then those of earlier parsers; numbered anew, each with an id of its own."""
     found: list[ToolCall] = []
@@ -57,7 +82,7 @@ def _put_together(readings: Iterable[ParsedResponse]) -> list[ToolCall]:
     for index, call in enumerate(found):
         id = next(minted) if call.id in taken or not call.id else call.id
         taken.add(id)
-        calls.append(msgspec.structs.replace(call, id=id, index=index))
+        calls.append(replace(call, id=id, index=index))
     return calls
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
-from streamparse.plugins import find, group
+from streamparse.plugins import find
 from streamparse.protocols import ToolCallParser
 from streamparse.recover.composite import CompositeParser
 from streamparse.recover.intents import HeuristicParser
@@ -94,4 +94,3 @@ def _made(name: str, parser: object) -> ToolCallParser:
 
 
 _GROUP: Final = "streamparse.parsers"
-group(_GROUP, register_parser)

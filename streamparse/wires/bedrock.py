@@ -19,6 +19,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 from streamparse.wires.anthropic import Anthropic
@@ -47,7 +48,7 @@ _EVENTS: Final = (
     "metadata",
     "chunk",
 )
-_PLAIN: Final = frozenset({b"", *(name.encode() for name in _EVENTS)})
+_FAILURE: Final = plain(rb"(?i).+(?:error|exception)$")
 _EXCEPTIONS: Final = (
     "internalServerException",
     "modelStreamErrorException",
@@ -72,25 +73,17 @@ class BedrockConverse(MessageWire[Event]):
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
         name = event.decode("ascii", "replace")
-        if name in _EVENTS or name.endswith("Exception"):
+        if name in _EVENTS or _FAILURE.match(event):
             return name != "chunk" or "bytes" in message
         named_inside = len(message) == 1 and next(iter(message)) in (*_EVENTS, *_EXCEPTIONS)
         return named_inside or ("output" in message and "stopReason" in message)
 
     def frame(self, frame: Frame) -> None:
-        if frame.event.endswith(b"Exception"):
+        if frame.event and _FAILURE.match(frame.event):
             name = frame.event.decode("ascii", "replace")
             self._fail({"message": name, **untyped(frame.data), "code": name})
             return
-        if frame.event not in _PLAIN or frame.field != b"data":
-            super().frame(frame)
-            return
-        try:
-            event = self.decode(frame.data)
-        except (ValueError, RecursionError):
-            super().frame(frame)
-        else:
-            self.take(event)
+        super().frame(frame)
 
     def take(self, event: Event) -> None:
         delta = event.delta

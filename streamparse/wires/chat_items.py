@@ -1,4 +1,4 @@
-"""What chat servers send for users or for themselves besides text and calls of functions: items, each once and whole."""
+"""What chat servers send besides text and calls of functions: items, each once and whole."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -18,16 +17,17 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.jsonread import JSONError, read
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 from streamparse.sink import Sink
 
 __all__ = ["FrameDecoder", "untyped"]
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_PATH = re.compile(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
-_STEP = re.compile(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
-_HIGH_AT_END = re.compile(rb'\\u([dD][89abAB][0-9a-fA-F]{2})"')
-_LOW_AT_START = re.compile(rb'"\\u([dD][c-fC-F][0-9a-fA-F]{2})')
+_PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
+_STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
+_HIGH_AT_END = plain(rb'\\u([dD][89abAB][0-9a-fA-F]{2})"')
+_LOW_AT_START = plain(rb'"\\u([dD][c-fC-F][0-9a-fA-F]{2})')
 _PRUNINGS = 8
 
 

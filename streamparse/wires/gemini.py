@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
@@ -18,7 +17,6 @@ from streamparse.wires.gemini_chunk import Candidate, Chunk, FunctionCall, Part
 from streamparse.wires.gemini_dump import as_sent, is_dumped, respell
 from streamparse.wires.gemini_interactions import Interactions
 from streamparse.wires.gemini_partial_args import ArgumentWriter, PathError
-from streamparse.wires.loose import LooseJSON
 from streamparse.wires.messages import MessageWire
 from streamparse.wires.raw import argument_text
 
@@ -58,6 +56,7 @@ _PASSED_ON: Final = (
     "toolResponse",
     "functionResponse",
 )
+_NOTHING: Final = "{} \t\r\n"
 _FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
 _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
@@ -72,13 +71,13 @@ class Gemini(MessageWire[Chunk]):
         self._dumped: bool | None = None  # the first message shows it
         self._text = sink.text
         self._choice = choice
-        self._loose = LooseJSON(limits)
         self._interactions = Interactions(sink)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
         self._notes: dict[str, Any] = {}
         self._call: Call | None = None  # whose arguments come in pieces
         self._writer = ArgumentWriter()
 
+        self._id: str | None = None  # and its id, if it has one
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         if not _FIELDS.isdisjoint(message):
@@ -107,13 +106,11 @@ class Gemini(MessageWire[Chunk]):
             self.take(chunk.response)
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
-        if chunk.promptFeedback is not None or chunk.error is not None:
+        if chunk.promptFeedback is not None or chunk.error is not None or chunk.detail is not None:
             self._take_failure(chunk)
 
     def close(self) -> None:
-        frame = self._loose.close()
-        if frame is not None and (chunk := self._message(frame)) is not None:
-            self.take(chunk)
+        super().close()
         self._interactions.close()
         if self._usage is not None:
             self._sink.usage(self._usage)
@@ -133,13 +130,6 @@ class Gemini(MessageWire[Chunk]):
         if self._dumped:
             respell(message)
 
-    def _beside(self, frame: Frame) -> None:
-        whole = self._loose.add(frame)
-        if whole is not None:
-            super()._beside(Frame(whole.data, b"", whole.offset, b""))
-        elif frame.field in (b"data", b"error"):
-            super()._beside(frame)
-
     def _take_candidate(self, candidate: Candidate) -> None:
         content = candidate.content
         if content is not None and content.parts:
@@ -150,7 +140,7 @@ class Gemini(MessageWire[Chunk]):
                         self._sink.reasoning(text)
                     else:
                         self._text(text)
-                if part.thoughtSignature is not None or text is None:
+                if not text or part.thoughtSignature is not None or part.functionCall is not None:
                     self._take_rest(part)
         if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
             self._take_notes(candidate)
@@ -162,7 +152,7 @@ class Gemini(MessageWire[Chunk]):
         call = None
         if part.functionCall is not None:
             call = self._take_call(part.functionCall)
-        elif part.text is None:
+        elif not part.text:
             for kind in _PASSED_ON:
                 data = getattr(part, kind)
                 if data is not None:
@@ -171,14 +161,15 @@ class Gemini(MessageWire[Chunk]):
             self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
 
     def _take_call(self, function: FunctionCall) -> Call | None:
-        """Tell a call, or a piece of one, and return it; a piece that goes on has no name."""
+        """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
         call = self._call
-        if function.name:
+        if function.name and not self._goes_on(function):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
-                return self._sink.call_whole(function.name, argument_text(function.args) or "{}", function.id or None)
+                return self._sink.call_whole(function.name, argument_text(function.args), function.id or None)
             call = self._call = self._sink.call_start(function.name, function.id or None)
             self._writer = ArgumentWriter()
+            self._id = function.id
         elif call is None:
             if function.partialArgs or bytes(function.args):
                 self._sink.error("frame", "call_without_name", "a call, or a piece of one, without a name")
@@ -188,9 +179,20 @@ class Gemini(MessageWire[Chunk]):
                 self._sink.call_arguments(call, self._writer.write(part))
         except PathError as error:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
-        if not function.willContinue:
+        whole = argument_text(function.args)
+        if whole.strip(_NOTHING) and not self._writer.begun:
+            self._call = None
+            self._sink.call_arguments(call, whole)
+        elif not function.willContinue:
             self._end_call()
         return call
+
+    def _goes_on(self, function: FunctionCall) -> bool:
+        """Whether a piece with a name is one of the open call; without ids only the end of a string is."""
+        call = self._call
+        if call is None or call.name != function.name or (function.id or None) != (self._id or None):
+            return False
+        return bool(self._id) or not self._writer.ready
 
     def _end_call(self) -> None:
         """The call in pieces is over, unless a string of it is open: then it was cut."""
@@ -222,5 +224,4 @@ class Gemini(MessageWire[Chunk]):
             if feedback.blockReasonMessage:
                 self._fail({"code": feedback.blockReason, "message": feedback.blockReasonMessage})
             self._sink.finish(f"BLOCKED:{feedback.blockReason}", "failed")
-        if chunk.error is not None:
-            self._fail(chunk.error)
+        self._fail(chunk.error or chunk.detail)

@@ -66,4 +66,5 @@ class Chunk(InteractionEvent, gc=False):
     usageMetadata: dict[str, Any] | None = None
     promptFeedback: Feedback | None = None
     error: Any = None
+    detail: Any = None
     response: Chunk | None = None

@@ -10,16 +10,17 @@ Values come in the order of the text: what has been left is closed, and nothing 
 
 from __future__ import annotations
 
-import re
 from typing import TypeAlias
 
 import msgspec
+
+from streamparse.patterns import plain
 
 __all__ = ["ArgumentWriter", "PartialArg", "PathError"]
 
 Path: TypeAlias = list[str | int]
 
-_STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]""")
+_STEP = plain(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]""")
 
 
 class PartialArg(msgspec.Struct, gc=False):
@@ -45,6 +46,11 @@ class ArgumentWriter:
         self._keys: list[set[str]] = []  # of each open container, those that are taken
         self._shown = ""  # the same, as it came
         self._in_string = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether a value has been written."""
+        return bool(self._path)
 
     @property
     def ready(self) -> bool:

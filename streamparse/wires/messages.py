@@ -10,6 +10,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.patterns import plain
 from streamparse.sink import Sink
 from streamparse.wires.decode import FrameDecoder, untyped
 from streamparse.wires.errors import error_in, tell_provider_error
@@ -19,6 +20,7 @@ __all__ = ["MessageWire"]
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_HTML: Final = plain(rb"<[A-Za-z!]")
 _MOST_OF_A_PAGE: Final = 2000
 
 
@@ -94,7 +96,7 @@ class MessageWire(Generic[T]):
             self.ignored += 1
         elif frame.event == b"error" or frame.field.lower() == b"error":
             self._take_error(frame.data)
-        elif frame.field[:1] == b"<" or self._page.tell():
+        elif _HTML.match(frame.field) or self._page.tell():
             if self._page.tell() < _MOST_OF_A_PAGE:
                 self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
         elif (whole := self._loose.add(frame)) is not None:

@@ -69,7 +69,14 @@ class OpenAIChat(MessageWire[Chunk]):
                     self._take_items(delta)
             if choice.finish_reason or choice.error:
                 self._end_choice(choice)
-        if chunk.usage or chunk.error or chunk.citations or chunk.search_results or not chunk.choices:
+        if (
+            chunk.usage
+            or chunk.error
+            or chunk.x_groq
+            or chunk.citations
+            or chunk.search_results
+            or not chunk.choices
+        ):
             self._take_rest(chunk)
 
     def close(self) -> None:
@@ -169,8 +176,9 @@ def _mend(chunk: dict[str, Any]) -> None:
     """Give calls the types that the protocol wants: relays send one alone, ids as numbers, arguments as an object."""
     for choice in _objects(chunk.get("choices")):
         for part in _objects([choice.get("delta"), choice.get("message")]):
-            if isinstance(part.get("tool_calls"), dict):
-                part["tool_calls"] = [part["tool_calls"]]
+            alone = part.get("tool_calls")
+            if isinstance(alone, dict) and "function" in alone:
+                part["tool_calls"] = [alone]
             for call in _objects(part.get("tool_calls")):
                 _mend_call(call)
 

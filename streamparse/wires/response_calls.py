@@ -150,7 +150,7 @@ class Calls:
 
 def _alike(one: str, other: str) -> bool:
     """Whether two texts are the same arguments, written in two ways."""
-    return _value(one) == _value(other)
+    return bool(_value(one) == _value(other))
 
 
 def _value(text: str) -> Any:

@@ -43,7 +43,7 @@ class PartsItem:
 class CallItem:
     """A call: `early` holds argument text that came before it began, `call` is set once it has.
 
-    `index` is where it began, `id` that of its item until it has, `said` the arguments that it was last said to have at its end.
+    `index` is where it began, `id` that of its item until it has, `said` the arguments that were last said to be all.
     """
 
     __slots__ = ("call", "done", "early", "id", "index", "name", "said")

@@ -131,3 +131,9 @@ def test_a_closing_tag_may_name_its_parameter_and_is_marked_as_repaired() -> Non
     events = assert_same_in_every_cut(lambda: sp.TextParser(["qwen3-coder"], tools=TOOLS), text)
     told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
     assert told == [({"city": "Paris"}, "recovered")]
+
+
+def test_a_sentence_behind_a_marker_is_told_as_soon_as_it_can_be_no_call() -> None:
+    parser = sp.TextParser()
+    said = "Use <tool_call> as the "
+    assert "".join(event.text for event in parser.feed(said) if isinstance(event, sp.TextDelta)) == said

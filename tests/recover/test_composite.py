@@ -75,7 +75,7 @@ def test_the_same_call_of_two_parsers_is_one_whatever_the_order_of_its_keys(argu
     for parser in (sp.CompositeParser(_every()), sp.CompositeParser(strategy="first")):
         assert [call.source for call in parser.parse(body).tool_calls] == ["native"]
     (call,) = sp.CompositeParser().parse(body).tool_calls
-    assert call.source == "inband", "the first one of the answer stands, as it does in a stream"
+    assert call.source == "native"
 
 
 def test_numbers_booleans_and_texts_are_not_the_same() -> None:
@@ -156,3 +156,27 @@ def test_a_whole_text_gives_the_calls_that_streaming_gave(text: str, seed: int, 
     if fed.tool_calls or fed.broken_calls:
         assert (whole.tool_calls, whole.broken_calls) == (fed.tool_calls, fed.broken_calls)
     assert {call.source for call in whole.tool_calls} <= {call.source for call in fed.tool_calls} | {"recovered"}
+
+
+def test_a_call_that_came_in_the_text_and_natively_has_its_native_id() -> None:
+    body = {
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "tool_calls",
+                "message": {
+                    "content": '<tool_call>{"name": "search", "arguments": {"query": "tea", "limit": 1}}</tool_call>',
+                    "tool_calls": [
+                        {
+                            "id": "call_abc",
+                            "type": "function",
+                            "function": {"name": "search", "arguments": '{"limit":1,"query":"tea"}'},
+                        }
+                    ],
+                },
+            }
+        ]
+    }
+    (call,) = sp.parse_response(body).tool_calls
+    assert (call.id, call.source, call.raw) == ("call_abc", "native", '{"limit":1,"query":"tea"}')
+    assert call.arguments == {"query": "tea", "limit": 1}

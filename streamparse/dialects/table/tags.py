@@ -92,7 +92,7 @@ def pair_tags(mark: str, word: str) -> XmlParams:
     """
     m = mark.replace("|", r"\|")
     end = r"(?::\w{1,32})?>"
-    key = rf"[^<>\n]{{1,64}}</{m}arg_key"
+    key = rf"[^<>\s]{{1,64}}+</{m}arg_key"
     other = _unlike(f"<{mark}arg_")
     begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
     inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}"
