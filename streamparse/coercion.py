@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
@@ -142,6 +143,8 @@ def coerced(text: str, kinds: Kinds) -> str:
 
 def quoted(text: str) -> str:
     """Return a string's JSON text."""
+    if text.isascii():
+        return encode_basestring(text)
     try:
         return msgspec.json.encode(text).decode()
     except UnicodeEncodeError:  # half of a surrogate pair

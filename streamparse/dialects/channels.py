@@ -155,9 +155,10 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     def _cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a header: that is no text, and may have named a tool."""
-        header = self.recipient.search(reader.rest())
+        rest = reader.rest()
+        header = self.recipient.search(rest)
         if header is not None and not any(word.startswith(header["recipient"]) for word in (*_AUDIENCE, "self")):
-            context.sink.error("call", "truncated_call", f"the text ended inside a header: {header[0]}")
+            context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
 
     def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
         """Read the body of a message, and its end."""

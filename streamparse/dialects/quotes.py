@@ -1,8 +1,8 @@
 """Whether text is quoted: behind a quotation mark, in a code span whose markup turned out to be text, or in a fence.
 
-Fences are those of CommonMark: three or more back-ticks at the start of a line, behind a few blanks and the marks of
-the lists and quotations that the fence stands in, until as many at the start of another one.  A code span is followed
-only where it matters: from a marker right behind its back-tick, that opened nothing, to the next back-tick.  Behind any
+Fences are those of CommonMark: three or more back-ticks at the start of a line, behind a few blanks and the mark of the
+list or quotation that the fence stands in, until as many at the start of another one.  A code span is followed only
+where it matters: from a marker right behind its back-tick, that opened nothing, to the next back-tick.  Behind any
 other quotation mark such a marker is quoted with what comes right after it.
 """
 
@@ -15,9 +15,9 @@ from streamparse.patterns import plain
 
 __all__ = ["Quotes"]
 
-_TAIL: Final = 49  # a line break, two marks and the blanks around them, and four of five back-ticks
+_TAIL: Final = 20  # a line break, a mark and the blanks around it, and four of five back-ticks
 _LONGEST: Final = 5  # a longer run of back-ticks counts as one of these
-_FENCE = plain(r"\n(?: {0,12}(?:[-*+>]|[0-9]{1,3}[.)])){0,2} {0,12}(`{3,})")
+_FENCE = plain(r"\n {0,8}(?:(?:[-*+>]|[0-9]{1,2}[.)]) {1,4})?(`{3,})")
 _WIDTH: Final = 64  # how far a quotation mark may stand before a marker
 _MARK = r"(?:[`\"'“„‘]|«[ \xa0\u202f]?)"
 _BEHIND = plain(rf"{_MARK}\Z")

@@ -23,7 +23,7 @@ from streamparse.tools import Toolset
 __all__ = ["Run", "believable", "recover", "tell"]
 
 _CANDIDATE: Final = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
-_REST: Final = re.compile(r"[\s;]*(?:```\s*)?")
+_REST: Final = re.compile(r"[\s;]*(?:```(?!\w)\s*)?")
 _CANDIDATES: Final = 64
 _ENVELOPES: Final = frozenset({"tool_calls", "toolCalls", "function_call", "functionCall", "tool_call", "toolCall"})
 
@@ -47,12 +47,11 @@ def recover(content: str, tools: Toolset, sink: Sink, limits: Limits) -> None:
 
 
 def believable(content: str, tools: Toolset, limits: Limits) -> Run | None:
-    """The run of calls that begins or ends a whole message; None if there is none to be believed."""
+    """The run of calls that ends a whole message, as in a stream, or else begins it; None if none is to be believed."""
     first = len(content) - len(content.lstrip())
-    for run in _runs(content, limits):
-        at_start, at_end = run.start <= first, run.end == len(content)
-        believed = _declared(run, tools) if tools else (run.enveloped and at_start and at_end)
-        if believed and (at_start or at_end):
+    runs = [run for run in _runs(content, limits) if run.start <= first or run.end == len(content)]
+    for run in reversed(runs):
+        if _declared(run, tools) if tools else (run.enveloped and run.start <= first and run.end == len(content)):
             return run
     return None
 

@@ -76,8 +76,8 @@ class Gemini(MessageWire[Chunk]):
         self._notes: dict[str, Any] = {}
         self._call: Call | None = None  # whose arguments come in pieces
         self._writer = ArgumentWriter()
-
         self._id: str | None = None  # and its id, if it has one
+
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
         if not _FIELDS.isdisjoint(message):

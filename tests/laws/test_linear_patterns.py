@@ -34,7 +34,7 @@ ALL_REPEATS = (*REPEATS, codes.POSSESSIVE_REPEAT)
 BLANKS = {(codes.LITERAL, ord(blank)) for blank in " \t\r\n"} | {(codes.CATEGORY, codes.CATEGORY_SPACE)}
 
 
-def _made() -> list[tuple[str, str, int]]:
+def _gradual() -> list[str]:
     for name, row in sp.DIALECTS.items():
         for tools in (TOOLS, None):
             for text in (row.example, f"{row.example} x", row.example[:-5]):
@@ -42,10 +42,11 @@ def _made() -> list[tuple[str, str, int]]:
                 for character in text:
                     parser.feed(character)
                 parser.close()
-    return sorted({each._wanted for each in gc.get_objects() if type(each) is _Later})
+    made = {each._wanted for each in gc.get_objects() if type(each) is _Later}
+    return sorted({source for module, source, _ in made if module == "regex" and source not in RUNS})
 
 
-GRADUAL = [source for module, source, _ in _made() if module == "regex" and source not in RUNS]
+GRADUAL = _gradual()
 
 
 def _tree(source: str) -> Any:

@@ -90,12 +90,23 @@ def test_an_item_whose_input_was_cut_by_the_token_limit_keeps_it_as_text() -> No
     assert item.data["input"] == '{"query": "'
 
 
-@pytest.mark.parametrize("frame", [BEGIN, CALL, _delta(0, "text_delta", text="x"), _event("ping"), USED, END])
+@pytest.mark.parametrize("frame", [BEGIN, CALL, _delta(0, "text_delta", text="x"), USED, END])
 def test_any_first_event_shows_the_wire(frame: bytes) -> None:
     for body in (frame, frame.partition(b"\n")[2]):
         parser = sp.StreamParser("auto")
         parser.feed(body)
         assert parser.wire == "anthropic"
+
+
+def test_a_ping_shows_the_wire_only_by_the_name_of_its_event() -> None:
+    """Gateways keep connections of every wire alive with `{"type": "ping"}`."""
+    parser = sp.StreamParser("auto")
+    parser.feed(_event("ping"))
+    assert parser.wire == "anthropic"
+    for wire, body in (("anthropic", BEGIN), ("openai-chat", b'data: {"choices":[]}\n\n')):
+        parser = sp.StreamParser("auto")
+        parser.feed(_event("ping").partition(b"\n")[2] + body)
+        assert parser.wire == wire
 
 
 def test_a_numbered_error_of_the_responses_api_is_not_claimed() -> None:
