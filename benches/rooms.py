@@ -26,6 +26,7 @@ class Deaf:
     index = 0
     id = ""
     name = "write_file"
+    raw = ""
     closed = False
     pending = False
 
@@ -49,6 +50,11 @@ class Told(Deaf):
     def __init__(self) -> None:
         self.verbs: list[tuple[str, str]] = []
 
+    @property
+    def raw(self) -> str:  # type: ignore[override]
+        """All argument text: each stream that asks for it has one call."""
+        return "".join(text for verb, text in self.verbs if verb == "call_arguments")
+
     def text(self, text: str) -> None:
         self.verbs.append(("text", text))
 
@@ -62,8 +68,8 @@ class Told(Deaf):
     def call_teller(self, call: Any) -> Callable[..., None]:
         return partial(self.call_arguments, call)
 
-    def call_whole(self, name: str, arguments: str, *_: Any) -> Deaf:
-        self.verbs += [("call_start", name), ("call_arguments", arguments)]
+    def call_whole(self, _: str, arguments: str, *__: Any) -> Deaf:
+        self.verbs.append(("call_whole", arguments))
         return self
 
 
@@ -135,6 +141,8 @@ def assembler(name: str, reads: list[bytes]) -> Callable[[], None]:
                 made.text(text)
             elif verb == "call_start":
                 call = made.call_start(text)
+            elif verb == "call_whole":
+                made.call_whole("write_file", text)
             else:
                 made.call_arguments(call, text)
             made.record.take()

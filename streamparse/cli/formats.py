@@ -29,8 +29,9 @@ page. In the columns:
   next tag shows), `call` with the end of the call. Behind a stroke: a value that looks like a number, of a tool
   without a schema.
 - **auto** is what `dialects="auto"` does: `armed` looks for the format in every answer; `declared` only where tools
-  are declared, and believes only their names; `start` does the same at the start of the message alone; `named` does
-  not look for it, since another format reads the same text, or the opener says too little.
+  are declared, and believes only their names; `start` does the same at the start of the message alone, and
+  right behind a call in that format; `named` does not look for it, since another format reads the same text, or the
+  opener says too little.
 - Where two formats share an opener, what follows it decides; where that fits both, the first of this page reads it.
 
 A marker that nothing of the format's grammar follows is text and comes out unchanged.

@@ -9,13 +9,17 @@ import msgspec
 
 from streamparse.dialects.envelope import calls_in
 from streamparse.frames import AutoFramer, Fault, Format, Frame
+from streamparse.jsonread import snapshot
 from streamparse.limits import Limits
+from streamparse.patterns import plain as plain_pattern
 from streamparse.recover.plain import Unreadable, plain
 from streamparse.recover.shapes import complete, loosely
 from streamparse.wires import WIRES, detect
 
 __all__ = ["Body", "body_of"]
 
+_JSON: Final = ("json", "ndjson", "json-array")
+_OBJECT: Final = plain_pattern(r"\s*\[?\s*\{\s*(?:\"|$)")
 _UNDECIDED_FRAMES: Final = 16
 """As many as a stream may begin with before its wire shows."""
 
@@ -59,7 +63,7 @@ def body_of(thing: Any, limits: Limits) -> Body:
             prose = not any(frame.field == b"data" for frame in body.frames)
             return msgspec.structs.replace(body, prose=prose, answer=body.wire is None and '"error"' not in value)
         if isinstance(value, bytes):
-            return _of_bytes(value, value.decode("utf-8", "replace"), limits)
+            return _as_answer(_of_bytes(value, value.decode("utf-8", "replace"), limits))
         if value is None or value == []:
             return Body(fault=Fault("empty_body", "there is no response", 0))
         return _of_value(value)
@@ -67,7 +71,7 @@ def body_of(thing: Any, limits: Limits) -> Body:
         return Body(fault=Fault("unexpected_shape", f"the response cannot be read: {error}", 0))
 
 
-def _of_bytes(data: bytes, text: str, limits: Limits) -> Body:
+def _of_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     framer = AutoFramer(limits)
     most = limits.max_total
     frames = framer.feed(data if most is None else data[:most])
@@ -78,11 +82,31 @@ def _of_bytes(data: bytes, text: str, limits: Limits) -> Body:
         frames += framer.close()
         fault = framer.error
     framing = framer.format or "empty"
+    if framing == "empty":
+        text = None
     if fault is None and (whole := _completed(data, frames, framing)) is not None:
         return msgspec.structs.replace(_of_value(whole), framing=framing, size=len(data), text=text)
     shown_by = next((frame for frame in frames[:_UNDECIDED_FRAMES] if detect(frame)), None)
     wire = None if shown_by is None else detect(shown_by)
+    if wire is None and text is not None and framing in _JSON and (wire := _shown_before_the_cut(text)) is not None:
+        shown_by = frames[0] if frames else None
     return Body(frames=frames, framing=framing, size=len(data), text=text, wire=wire, shown_by=shown_by, fault=fault)
+
+
+def _shown_before_the_cut(text: str) -> str | None:
+    """The wire that shows in what there is of a JSON body that was cut."""
+    value = snapshot(text)
+    return next((wire for wire in _claimed(value) if wire), None) if isinstance(value, (dict, list)) else None
+
+
+def _as_answer(body: Body) -> Body:
+    """Bytes are a body: one of no wire is no text if it is JSON, whole or cut, without calls, or says nothing at all."""
+    text = body.text or ""
+    silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
+    is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
+    if body.wire is None and (silent or (is_json and next(calls_in(_decoded(text.encode())), None) is None)):
+        return msgspec.structs.replace(body, text=None)
+    return body
 
 
 def _completed(data: bytes, frames: list[Frame], framing: Format) -> Any:

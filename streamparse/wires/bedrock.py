@@ -123,8 +123,7 @@ class BedrockConverse(MessageWire[Event]):
         for name in _EXCEPTIONS:
             if (error := getattr(event, name)) is not None:
                 self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
-        if event.message is not None:
-            self._fail({"message": event.message})
+        self._fail(event.message or event.detail)
         if event.output is not None and event.output.message is not None:
             for index, block in enumerate(event.output.message.content):
                 self._whole(index, block)

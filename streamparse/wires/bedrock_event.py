@@ -60,6 +60,7 @@ class Event(msgspec.Struct, gc=False):
     additionalModelResponseFields: Any = None
     output: Output | None = None
     message: str | None = None
+    detail: Any = None
     contentBlockDelta: Event | None = None
     contentBlockStart: Event | None = None
     contentBlockStop: Event | None = None

@@ -81,6 +81,7 @@ class _Event(msgspec.Struct, gc=False):
     index: int | None = None
     delta: _Delta | None = None
     error: Any = None
+    detail: Any = None
     # a whole message, or the body of an error
     message: _Message | str | None = None
     finish_reason: str | None = None
@@ -190,8 +191,10 @@ class Cohere(MessageWire[_Event]):
                 self._end_call(index)
         if event.finish_reason is not None or event.usage is not None:
             self._end(event.finish_reason, event.usage, event.error)
-        elif event.error is not None or isinstance(event.message, str):
-            self._fail({"type": event.type, "message": event.message} if event.error is None else event.error)
+        elif isinstance(event.message, str) and event.error is None:
+            self._fail({"type": event.type, "message": event.message})
+        else:
+            self._fail(event.error or event.detail)
 
     def _end(self, reason: str | None, usage: dict[str, Any] | None, error: Any) -> None:
         self._tell_plan()

@@ -69,14 +69,7 @@ class OpenAIChat(MessageWire[Chunk]):
                     self._take_items(delta)
             if choice.finish_reason or choice.error:
                 self._end_choice(choice)
-        if (
-            chunk.usage
-            or chunk.error
-            or chunk.x_groq
-            or chunk.citations
-            or chunk.search_results
-            or not chunk.choices
-        ):
+        if chunk.usage or chunk.error or chunk.x_groq or chunk.citations or chunk.search_results or not chunk.choices:
             self._take_rest(chunk)
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ def test_a_body_shows_its_wire_and_the_frame_that_says_so(form: Any) -> None:
 def test_the_evidence_of_a_stream_is_the_first_frame_that_shows_it() -> None:
     body = b': wait\n\ndata: {"type": "ping"}\n\ndata: {"type": "message_stop"}\n\n'
     found = detect_format(body)
-    assert (found.framing, found.wire, found.shown_by) == ("sse", "anthropic", '{"type": "ping"}')
+    assert (found.framing, found.wire, found.shown_by) == ("sse", "anthropic", '{"type": "message_stop"}')
 
 
 def test_what_is_nothing_known_says_so() -> None:

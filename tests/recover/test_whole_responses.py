@@ -126,6 +126,48 @@ def test_thoughts_are_not_looked_for_with_dialects_off() -> None:
     assert sp.parse_response(_choice(content=text)).reasoning == "hm"
 
 
+@pytest.mark.parametrize("body", ["", b"", b" \r\n"])
+def test_nothing_is_no_answer(body: str | bytes) -> None:
+    parsed = sp.parse_response(body)
+    assert ([error.code for error in parsed.errors], parsed.content, parsed.ok) == (["empty_body"], "", False)
+
+
+@pytest.mark.parametrize(
+    "body", [b"null", b"[]", b'{"foo": 1}', b'[{"foo": 1}]', b'{"foo": ', b": wait\n\n", b"\0\0\2\0"]
+)
+def test_a_body_of_json_that_is_no_answer_is_none(body: bytes) -> None:
+    parsed = sp.parse_response(body)
+    assert (parsed.content, parsed.ok) == ("", False)
+    assert parsed.errors
+
+
+@pytest.mark.parametrize("text", ["null", "[]", '{"foo": 1}', '{"foo": '])
+def test_text_in_json_may_be_the_answer_itself(text: str) -> None:
+    parsed = sp.parse_response(text)
+    assert (parsed.content, parsed.ok, parsed.errors) == (text, True, [])
+
+
+def test_a_body_that_was_cut_is_an_error_wherever_the_cut_is() -> None:
+    body = json.dumps(_choice(content="So.")).encode()
+    for end in range(len(body)):
+        parsed = sp.parse_response(body[:end])
+        assert (parsed.content, parsed.ok) == ("", False), end
+        assert parsed.errors, end
+
+
+def test_a_body_that_was_cut_and_given_as_text_is_an_error_once_its_wire_shows() -> None:
+    body = json.dumps(_choice(content="So."))
+    for end in range(body.index("choices") + len('choices": '), len(body)):
+        assert not sp.parse_response(body[:end]).ok, end
+
+
+@pytest.mark.parametrize("text", [CALL, f"[{CALL}]", f"[TOOL_CALLS][{CALL}]", '[get_weather(city="Paris")]'])
+def test_bytes_in_which_calls_are_written_are_text(text: str) -> None:
+    parsed = sp.CompositeParser(tools=TOOLS).parse(text.encode())
+    assert [(call.name, call.arguments) for call in parsed.tool_calls] == [("get_weather", {"city": "Paris"})]
+    assert parsed.ok
+
+
 @pytest.mark.parametrize("body", [None, 7, [], {}, {"x": 1}, "", b"", b"\xff", "{", "[" * 3000, {"choices": [None]}])
 @pytest.mark.parametrize("wire", ["auto", *sp.WIRES])
 def test_no_body_raises(body: Any, wire: str) -> None:

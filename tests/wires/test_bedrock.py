@@ -144,6 +144,16 @@ def test_an_exception_without_a_payload_and_an_error_in_the_headers_are_errors(f
         assert error.message.startswith(code)
 
 
+@pytest.mark.parametrize("name", ["throttlingException", "InternalError", "message"])
+def test_an_event_in_server_sent_events_is_what_its_name_says_however_it_is_cut(name: str) -> None:
+    first = b'event: message\ndata: {"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"A"}}}\n\n'
+    second = f'event: {name}\ndata: {{"message":"slow down"}}\n\n'.encode()
+    by_events = events_of(_parser(), [first, second])
+    assert by_events == assert_same_in_every_cut(_parser, first + second)
+    (error,) = [event for event in by_events if isinstance(event, sp.Error)]
+    assert error.message == ("slow down" if name == "message" else f"{name}: slow down")
+
+
 def test_a_body_that_is_one_error_is_an_error() -> None:
     found = assert_same_in_every_cut(_parser, b'{"message": "The security token is expired"}')
     assert [(event.code, event.message) for event in found if isinstance(event, sp.Error)] == [
