@@ -172,3 +172,11 @@ def test_a_recording_gives_the_same_events_in_other_cuts(id: str) -> None:
     expected = merged(events_of(_parser(id), [body]))
     assert merged(events_of(_parser(id), in_pieces(body, 61))) == expected
     assert merged(events_of(_parser(id), in_random_pieces(body, 3))) == expected
+
+
+@pytest.mark.parametrize("id", BODIES)
+def test_a_recording_gives_the_same_events_where_the_wire_is_not_named(id: str) -> None:
+    body = BODIES[id].read_bytes()
+    declared = _request(BODIES[id])["body"]
+    tools = declared.get("tools") if isinstance(declared, dict) else None
+    assert merged(events_of(sp.StreamParser(tools=tools), [body])) == merged(events_of(_parser(id), [body]))
