@@ -12,7 +12,7 @@ from streamparse.events import Error, Source
 __all__ = ["BrokenCall", "Mark", "ParsedResponse", "ToolCall", "ToolIntent", "Writer", "write_with"]
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A complete call of a tool.
 
     `arguments` is the decoded object, `raw` the JSON text as the model wrote it.
@@ -27,7 +27,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     revoked: bool = False
 
 
-class BrokenCall(msgspec.Struct, frozen=True):
+class BrokenCall(msgspec.Struct, frozen=True, gc=False):
     """A call that began and never became whole: not to be run, and not lost."""
 
     name: str

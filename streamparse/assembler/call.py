@@ -47,9 +47,10 @@ class CallState(msgspec.Struct, eq=False):
     state: int
     head: str = ""
     """What came while PENDING, or the whole text of a call that came in one piece."""
-    text: StringIO = msgspec.field(default_factory=StringIO)
-    pieces: list[str] = msgspec.field(default_factory=list)
-    """Of the text, not joined yet."""
+    text: StringIO | None = None
+    """What follows, as far as it is joined."""
+    pieces: list[str] = []
+    """And what is not."""
     room: int = 0
     """Characters that fit without a look at the limits."""
     pour: Callable[[str], None] = _unheard
@@ -71,25 +72,25 @@ class CallState(msgspec.Struct, eq=False):
     @property
     def raw(self) -> str:
         """The argument text as it came."""
-        if self.pieces:
-            self.join()
-        return self.head + self.text.getvalue()
+        return self.head + self._joined().getvalue() if self.pieces or self.text else self.head
 
     @property
     def size(self) -> int:
         """How many characters of argument text are held."""
-        self.join()
-        return self.text.tell()
+        return self._joined().tell()
 
-    def join(self) -> None:
+    def _joined(self) -> StringIO:
         """Make one piece of those that came since the last time."""
+        if self.text is None:
+            self.text = StringIO()
         self.text.write("".join(self.pieces))
         self.pieces.clear()
+        return self.text
 
     def restart(self) -> None:
         """Forget the argument text."""
         self.head = ""
-        self.text = StringIO()
+        self.text = None
         self.pieces.clear()
 
     def arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:

@@ -121,8 +121,15 @@ class Calls:
 
     def whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         call = self._begin(name, id, "native")
-        if call.state != CLOSED:
-            self._tell_whole(call, arguments)
+        if call.state == CLOSED:
+            return call
+        if arguments.strip(_BLANK) in _NOTHING:
+            if self._lacks(name, arguments):
+                self._miss(call)
+                return call
+            arguments = "{}"
+        self._deltas.whole(call, arguments)
+        self._complete(call)
         return call
 
     def end(self, call: Call) -> None:
@@ -165,14 +172,6 @@ class Calls:
         self._record.events.append(ToolCallRevoked(call.index, call.id, reason))
 
     # -- inside --------------------------------------------------------------------------------------
-
-    def _tell_whole(self, call: CallState, arguments: str) -> None:
-        nothing = arguments.strip(_BLANK) in _NOTHING
-        if nothing and self._lacks(call.name, arguments):
-            self._miss(call)
-            return
-        self._deltas.whole(call, "{}" if nothing else arguments)
-        self._complete(call)
 
     def _begin(self, name: str, id: str | None, source: Source) -> CallState:
         """Announce a call; it is closed at once if its name or id is too long."""

@@ -187,8 +187,8 @@ class Cohere(MessageWire[_Event]):
         """A message in one piece, an error, or an event that says nothing."""
         if isinstance(event.message, _Message):
             self._take_message(0, event.message)
-            for index in list(self._calls):
-                self._end_call(index)
+            for call in self._calls.values():
+                self._sink.call_end(call)
         if event.finish_reason is not None or event.usage is not None:
             self._end(event.finish_reason, event.usage, event.error)
         elif isinstance(event.message, str) and event.error is None:

@@ -163,7 +163,7 @@ class Gemini(MessageWire[Chunk]):
     def _take_call(self, function: FunctionCall) -> Call | None:
         """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
         call = self._call
-        if function.name and not self._goes_on(function):
+        if function.name and (call is None or not self._goes_on(call, function)):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
                 return self._sink.call_whole(function.name, argument_text(function.args), function.id or None)
@@ -187,10 +187,9 @@ class Gemini(MessageWire[Chunk]):
             self._end_call()
         return call
 
-    def _goes_on(self, function: FunctionCall) -> bool:
+    def _goes_on(self, call: Call, function: FunctionCall) -> bool:
         """Whether a piece with a name is one of the open call; without ids only the end of a string is."""
-        call = self._call
-        if call is None or call.name != function.name or (function.id or None) != (self._id or None):
+        if call.name != function.name or (function.id or None) != (self._id or None):
             return False
         return bool(self._id) or not self._writer.ready
 

@@ -53,7 +53,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if choice.index != self._choice and (choice.index is not None or self._choice):
                 self.ignored += 1
                 continue
-            delta = choice.delta or choice.message
+            delta = choice.delta or _numbered(choice.message)
             if delta is not None:
                 content = delta.content
                 if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
@@ -64,7 +64,7 @@ class OpenAIChat(MessageWire[Chunk]):
                 elif content:
                     self._take_parts(content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
-                    self._take_action(delta, whole=choice.delta is None)
+                    self._take_action(delta)
                 if delta.annotations or delta.executed_tools or delta.thinking_blocks or delta.images or delta.audio:
                     self._take_items(delta)
             if choice.finish_reason or choice.error:
@@ -124,20 +124,19 @@ class OpenAIChat(MessageWire[Chunk]):
         if chunk.error or not chunk.choices:
             self._fail(error_of(chunk))
 
-    def _take_action(self, delta: Delta, whole: bool) -> None:
-        """A delta with a piece of a refusal or of calls; in a whole message each of them is a call of its own."""
+    def _take_action(self, delta: Delta) -> None:
+        """A delta with a piece of a refusal or of calls."""
         if delta.refusal:
             self._sink.refusal(delta.refusal)
         add = self._fragments.add
-        for place, fragment in enumerate(delta.tool_calls or ()):
+        for fragment in delta.tool_calls or ():
             function = fragment.function
-            index = place if whole and fragment.index is None else fragment.index
-            if fragment.custom is not None:
-                self._custom.add(index, fragment.id, fragment.custom)
-            elif function is not None:
-                add(index, fragment.id, function.name, function.arguments)
+            if function is not None:
+                add(fragment.index, fragment.id, function.name, function.arguments)
+            elif fragment.custom is not None:
+                self._custom.add(fragment.index, fragment.id, fragment.custom)
             else:
-                add(index, fragment.id, None, None)
+                add(fragment.index, fragment.id, None, None)
             if fragment.extra_content is not None:
                 self._fragments.note("extra_content", fragment.extra_content)
         if delta.function_call is not None and not delta.tool_calls:
@@ -156,6 +155,13 @@ class OpenAIChat(MessageWire[Chunk]):
                 self._text(part.text)
             elif part.text is None and part.thinking is None:  # references of Mistral, images
                 self._sink.item(part.type, value_of(raw))
+
+
+def _numbered(message: Delta | None) -> Delta | None:
+    """A whole message, in which each call is one of its own, whether it has an index or not."""
+    for place, call in enumerate(message.tool_calls or () if message is not None else ()):
+        call.index = place if call.index is None else call.index
+    return message
 
 
 def _thinking(thinking: str | list[Any] | None) -> str:
