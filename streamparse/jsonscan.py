@@ -58,11 +58,10 @@ class Scanner:
         return bool(self.quote)
 
     def scan(self, text: str, start: int = 0, stop: int | None = None) -> int:
-        """Continues with `text[start:stop]`, which follows what earlier calls were given.
+        """Go on with `text[start:stop]`, which follows what earlier calls were given.
 
-        Returns the index just past the bracket that closes the root, the index of the offending
-        character when `error` gets set, or -1 when the value is still open at the end of what is given.
-        Once closed or failed, it takes nothing more and returns `start`.
+        Returns the index just past the bracket that closes the root, that of the offending character when `error` gets
+        set, or -1 when the value is still open.  Once closed or failed, it takes nothing more and returns `start`.
         """
         quote = self.quote
         if quote and stop is None and not start:  # most fragments of a long string go on with it

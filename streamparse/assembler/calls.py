@@ -228,7 +228,7 @@ class Calls:
             self.settle(call)
 
     def settle_pending(self) -> None:
-        """The turn is over: native calls that wait for arguments have none.  Those that require some may get them yet."""
+        """The turn is over: native calls that wait for arguments have none.  If they require some, these may come yet."""
         for call in list(self.open.values()):
             if call.source == "native" and call.state != OPEN and not self._lacks(call.name, call.raw):
                 self.settle(call)

@@ -14,9 +14,11 @@ from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Reader, Step
 from streamparse.dialects.values import bracketed, string
 from streamparse.jsonread import JSONError, read
+from streamparse.jsonscan import Scanner
 from streamparse.patterns import gradual
+from streamparse.sink import Call
 
-__all__ = ["arguments", "scalar", "skipped"]
+__all__ = ["arguments", "broken", "scalar", "skipped"]
 
 _WORD = r"[^,;}\]\s<\"']{1,1024}+"
 _LAST_SCALAR = gradual(_WORD)
@@ -33,6 +35,14 @@ def arguments(reader: Reader, context: Context, stops: Markers, tell: Callable[[
         return False
     tell("{}" if text.strip() in ("", "null") else text)
     return True
+
+
+def broken(context: Context, call: Call, trouble: str) -> None:
+    """A call cannot be read; where its arguments nest too deep, that is why."""
+    scanner = Scanner(context.limits.max_depth)
+    scanner.scan(call.raw)
+    code = scanner.error if scanner.error == "json_depth" else "malformed_call"
+    context.sink.call_error(call, code, trouble)
 
 
 def scalar(reader: Reader) -> Step[str | None]:

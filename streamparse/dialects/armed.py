@@ -137,7 +137,8 @@ def _thoughts(rows: tuple[Dialect, ...], auto: bool) -> list[Thought]:
 
 def _openers(rows: tuple[Dialect, ...], auto: bool, tools: Collection[str]) -> dict[str, list[tuple[Dialect, Opener]]]:
     found: dict[str, list[tuple[Dialect, Opener]]] = {}
-    for dialect in (each for row in rows for each in (row, *row.beside)):
+    beside = {id(each): each for row in rows for each in row.beside}  # several rows may have the same
+    for dialect in (*rows, *beside.values()):
         for row in dialect.openers:
             if not auto or row.auto == "armed" or (tools and row.auto != "named"):
                 for opener in _spelled(row, tools):

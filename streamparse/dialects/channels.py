@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from streamparse.dialects.arguments import arguments
+from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Body, Context
 from streamparse.dialects.literals import in_string
 from streamparse.dialects.markers import Markers, any_of
@@ -209,7 +209,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             yield from arguments(reader, context, self.ends, tell)
         ):
             if not reader.final:
-                sink.call_error(call, "malformed_call", f"the arguments of {name!r} are no JSON")
+                broken(context, call, f"the arguments of {name!r} are no JSON")
             return
         sink.call_end(call)
 

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec import field
 from msgspec.structs import replace
 
+from streamparse.dialects.open_tags import OpenTags
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.limits import Limits
 from streamparse.patterns import gradual
@@ -28,6 +30,8 @@ class Context(msgspec.Struct, frozen=True):
     """Believe only names of declared tools: the marker alone says too little."""
     thoughts: bool = True
     """Whether thoughts are looked for; else their markers are ordinary text."""
+    tags: OpenTags = field(default_factory=OpenTags)
+    """What is known of the tags in the text that are words or names of tools."""
 
     def for_declared(self) -> Context:
         """The same ground, but only declared tools are believed."""

@@ -9,7 +9,7 @@ parameters.
 
 from __future__ import annotations
 
-from streamparse.dialects.arguments import arguments
+from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.reader import Reader, Step
@@ -35,5 +35,5 @@ class GuidedCalls(JsonCalls, frozen=True, dict=True):
         if (yield from arguments(reader, context, self.stops, sink.call_teller(call))):
             sink.call_end(call)
         elif not reader.over:
-            sink.call_error(call, "malformed_call", f"the arguments of {name!r} break off")
+            broken(context, call, f"the arguments of {name!r} break off")
         return True

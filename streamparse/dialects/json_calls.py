@@ -17,7 +17,7 @@ from io import StringIO
 
 import msgspec
 
-from streamparse.dialects.arguments import arguments, skipped
+from streamparse.dialects.arguments import arguments, broken, skipped
 from streamparse.dialects.envelope import ARGUMENT_KEYS, AROUND, calls_in, is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
@@ -101,16 +101,18 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         if self.lead:
             yield from reader.match(self.leading)
-        found = False
-        between = self.between
+        found, between = False, self.between
         if (yield from reader.blanks()) == "[":
             reader.take(1)
             between = self.in_list
         while (yield from reader.blanks()) in ("{", '"'):
+            start = reader.taken()
             if not (yield from self._object(reader, context)):
                 if found and reader.over:
                     self._cut_off(reader, context)
-                return found
+                    return True
+                if not found or between is not self.in_list or not (yield from self._passed(reader, context, start)):
+                    return found
             found = True
             context = context.for_all()
             following = yield from reader.match(between)
@@ -121,6 +123,19 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
                 return True
             reader.remember(context.limits.max_call_args)
         return found
+
+    def _passed(self, reader: Reader, context: Context, start: int) -> Step[bool]:
+        """Tell an object among calls that is none as text, and that it is; False if it breaks off."""
+        reader.rewind(start)
+        text = StringIO()
+        if (yield from reader.peek()) != "{" or not (
+            yield from bracketed(reader, self.stops, context.limits.max_depth, text.write)
+        ):
+            return False
+        reader.commit()
+        context.sink.text(text.getvalue())
+        context.sink.error("call", "malformed_call", "an object in a list of calls is no call")
+        return True
 
     def _cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a block of calls, before another call has its name: that is no text."""
@@ -148,7 +163,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     def _finish(self, context: Context, draft: _Draft, sound: bool) -> None:
         assert draft.call is not None
         if not draft.whole:
-            context.sink.call_error(draft.call, "malformed_call", f"the call of {draft.name!r} breaks off")
+            broken(context, draft.call, f"the call of {draft.name!r} breaks off")
             return
         if draft.repaired or not sound:
             context.sink.call_repaired(draft.call)

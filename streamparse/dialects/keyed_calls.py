@@ -12,7 +12,7 @@ from functools import cached_property
 
 import msgspec
 
-from streamparse.dialects.arguments import arguments
+from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.marked_calls import GAP
 from streamparse.dialects.markers import Markers, any_of
@@ -74,5 +74,5 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
         if (yield from arguments(reader, context, self.stops, sink.call_teller(call))):
             sink.call_end(call)
         elif not reader.over:
-            sink.call_error(call, "malformed_call", f"the arguments of {name!r} break off")
+            broken(context, call, f"the arguments of {name!r} break off")
         return True

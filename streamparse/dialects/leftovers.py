@@ -5,6 +5,9 @@ cannot be told from two calls: the value ends early, and what was quoted is told
 later: the value goes on as text, and its true end closes nothing.  Then no call of the text can be trusted, neither
 the one that may be shortened nor those that may have been data.  A quoted call that leaves its own end out shows
 no such sign, and stands.
+
+Where the tag of a call is a word (`<tool>`), or the name of a tool (`<search>`), HTML and prose may have it, too: it
+counts only once such a tag has told a call, and if it closes nothing that the text itself has opened.
 """
 
 from __future__ import annotations
@@ -13,12 +16,16 @@ from functools import cached_property
 
 import msgspec
 
-from streamparse.dialects.grammar import Context, Dialect, Opener
+from streamparse.dialects.grammar import Body, Context, Dialect, Opener
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.tag_patterns import GAP, KEY, TagPatterns
 from streamparse.patterns import gradual
 
-__all__ = ["leftover", "leftovers"]
+__all__ = ["Remembered", "leftover", "leftovers", "stray_tags"]
+
+_OPENING = gradual(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
+_AGAIN = gradual(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
+_ANY_TAG = r"<(?P<close>/)?(?P<tag>[^\s<>/]{1,256})(?=[\s>])"
 
 
 class _Leftovers(msgspec.Struct, frozen=True, dict=True):
@@ -34,9 +41,13 @@ class _Leftovers(msgspec.Struct, frozen=True, dict=True):
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         tags = yield from reader.look(self.pattern)
         if tags is not None:
-            message = f"closing tags that close nothing: a value before them may have held them, or a call: {tags[0]}"
-            context.sink.calls_doubted("ambiguous_markup", message)
+            _doubt(context, tags[0])
         return False
+
+
+def _doubt(context: Context, tags: str) -> None:
+    message = f"closing tags that close nothing: a value before them may have held them, or a call: {tags}"
+    context.sink.calls_doubted("ambiguous_markup", message)
 
 
 def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
@@ -48,3 +59,47 @@ def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
 def leftover(name: str, follows: str, *begins: str) -> Dialect:
     """The same of a format whose end of a value and its call is the pattern `follows`."""
     return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), follows, _Leftovers(follows))
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """A body whose opening tag is remembered where it tells a call."""
+
+    body: Body
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        opening = yield from reader.look(_OPENING)
+        if not (yield from self.body(reader, context)):
+            return False
+        if opening is not None:
+            context.tags.tell(opening["tag"])
+            again = yield from reader.look(_AGAIN)
+            if again is not None and again["tag"] == opening["tag"]:
+                context.tags.open(again["tag"])  # some models close a call twice
+        return True
+
+
+class _StrayTags(msgspec.Struct, frozen=True, dict=True):
+    """Follows the tags that belong to no call, which stay text."""
+
+    words: tuple[str, ...]
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """A tag, as far as its name."""
+        return gradual(_ANY_TAG)
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        found = yield from reader.look(self.pattern)
+        tag = "" if found is None else found["tag"]
+        if found is None or (tag not in self.words and tag not in context.tools):
+            return False
+        if found["close"] is None:
+            context.tags.open(tag)
+        elif not context.tags.close(tag):
+            _doubt(context, f"</{tag}>")
+        return False
+
+
+def stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
+    """What follows the tags of `words`, or of the declared tools, that belong to no call of bodies that are `Remembered`."""
+    return Dialect(name, openers, _ANY_TAG, _StrayTags(words))

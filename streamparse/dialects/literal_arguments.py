@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from streamparse.dialects.arguments import broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literals import Notation, literal, quoted
 from streamparse.dialects.reader import Pattern, Reader, Step
@@ -58,5 +59,5 @@ def _broken(reader: Reader, context: Context, call: Call) -> bool:
     if reader.final:  # the text ends inside of the call
         context.sink.call_arguments(call, reader.take(len(reader.buffer) - reader.at))
     else:
-        context.sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} are no such literals")
+        broken(context, call, f"the arguments of {call.name!r} are no such literals")
     return False

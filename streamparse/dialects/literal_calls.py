@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.dialects.arguments import broken
 from streamparse.dialects.envelope import is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literals import Tell, bounded, literal
@@ -88,7 +89,7 @@ class LiteralCalls(msgspec.Struct, frozen=True, dict=True):
         elif reader.final:
             sink.call_arguments(draft.call, reader.rest())  # the text ends inside of the call
         else:
-            sink.call_error(draft.call, "malformed_call", f"the arguments of {draft.name!r} are no Python literals")
+            broken(context, draft.call, f"the arguments of {draft.name!r} are no Python literals")
         return True
 
     def _member(self, reader: Reader, context: Context, draft: _Draft) -> Step[bool]:

@@ -68,6 +68,7 @@ def literal(reader: Reader, tell: Tell, notation: Notation, limits: Limits) -> S
         first = yield from reader.blanks()
         if first and first in notation.brackets:
             if len(levels) == limits.max_depth:
+                tell(first if first == "{" else "[")  # so that what is told shows the reason
                 return False
             reader.take(1)
             levels.append(_Level(first, notation.brackets[first]))

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import msgspec
 
-from streamparse.dialects.arguments import arguments
+from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
@@ -105,7 +105,7 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
             sink.call_arguments(call, "{}")
         elif not (yield from arguments(reader, context, self.stops, sink.call_teller(call))):
             if not reader.over:
-                sink.call_error(call, "malformed_call", f"the arguments of {name!r} break off")
+                broken(context, call, f"the arguments of {name!r} break off")
             return True  # where the text ends inside of the arguments, the call stays open
         sink.call_end(call)
         return True

@@ -1,7 +1,8 @@
 """Python literals, read as they come and told as JSON text; nothing is ever evaluated.
 
 Both vocabularies are known (`True` and `true`, `None` and `null`).  Tuples and sets become arrays, keys become
-strings.  A string may hold raw line breaks, and go on in a second literal behind it.  Some models do not escape the
+strings.  A string may hold raw line breaks, and go on in a second literal behind it, or behind a `+`, which
+is a repair.  Some models do not escape the
 quotes in a string: a quote ends it only if what follows is structure, else it is data, and the call repaired.
 """
 
@@ -48,7 +49,7 @@ class _Patterns:
     @cached_property
     def again(self) -> Pattern:
         """The beginning of another string that continues the one before."""
-        return gradual(rf"{_GAP}(?P<opening>{_BEGIN})")
+        return gradual(rf"{_GAP}(?P<plus>\+{_GAP})?(?P<opening>{_BEGIN})")
 
     @cached_property
     def word(self) -> Pattern:
@@ -63,6 +64,11 @@ class _Patterns:
             for quote in "\"'"
             for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
         }
+
+    @cached_property
+    def joins(self) -> dict[str, Pattern]:
+        """A quote behind which a `+` and another string follow, by the quote."""
+        return {quote: gradual(rf"{quote}(?={_GAP}\+{_GAP}[rRuU]?[\"'])") for quote in "\"'"}
 
     @cached_property
     def triple(self) -> dict[str, Pattern]:
@@ -105,6 +111,7 @@ class PythonLiterals:
     def __init__(self, argument: bool) -> None:
         self.argument = argument
         self.repaired = False
+        self._loose = False  # a quote in a string was data
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:
         return self.scalar(reader, tell)
@@ -149,6 +156,7 @@ class PythonLiterals:
             again = yield from reader.match(_PATTERNS.again)
             if again is None:
                 return True
+            self.repaired = self.repaired or again["plus"] is not None
             opening = again["opening"]
 
     def _rest(self, reader: Reader, tell: Tell, quote: str, raw: bool) -> Step[bool]:
@@ -178,7 +186,10 @@ class PythonLiterals:
             return (yield from reader.look(_PATTERNS.triple[quote])) is not None
         end, last = _PATTERNS.ends[quote, self.argument]
         found = yield from reader.look(end, last)
-        self.repaired = self.repaired or found is None
+        if found is None and not self._loose:
+            found = yield from reader.look(_PATTERNS.joins[quote])
+        self._loose = self._loose or found is None
+        self.repaired = self.repaired or self._loose
         return found is not None
 
     def _escape(self, reader: Reader, tell: Tell, raw: bool) -> Step[None]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from io import StringIO
 from typing import Final
 
-from streamparse.dialects.arguments import arguments
+from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Pattern, Reader, Step
@@ -99,5 +99,5 @@ class StrippedChannels:
         if (yield from arguments(reader, context, self.stops, sink.call_teller(call))):
             sink.call_end(call)
         elif not reader.final:
-            sink.call_error(call, "malformed_call", f"the arguments of {name!r} are no JSON")
+            broken(context, call, f"the arguments of {name!r} are no JSON")
         return True

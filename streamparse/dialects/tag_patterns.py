@@ -47,6 +47,8 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
     parameter_close: str
     stops: tuple[str, ...]
     """Literals that begin whatever may end a value, or open a call inside of it."""
+    gap: str = GAP
+    """What may stand between tags and says nothing."""
     lead: str = ""
     """What may stand between the call's opening and its parameters."""
     value_open: str = ""
@@ -90,27 +92,27 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
 
     def _token(self, close: str) -> Pattern:
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        return gradual(rf"{GAP}(?:{self.parameter}|(?P<end>{close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))")
+        return gradual(rf"{self.gap}(?:{self.parameter}|(?P<end>{close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))")
 
     @cached_property
     def ended(self) -> Pattern:
         """The end of the call, where it may stand."""
-        return gradual(rf"{GAP}(?:{self.call_close}|{self._next_call})")
+        return gradual(rf"{self.gap}(?:{self.call_close}|{self._next_call})")
 
     @cached_property
     def following(self) -> Pattern:
         """What follows a call: another one, or the end of the block."""
-        return gradual(rf"{GAP}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
+        return gradual(rf"{self.gap}(?:(?P<more>(?={self.call_begin}))|{self.block_close})")
 
     @cached_property
     def again(self) -> Pattern:
         """The end of the block, once more."""
-        return gradual(GAP + self.block_close)
+        return gradual(self.gap + self.block_close)
 
     @cached_property
     def leading(self) -> Pattern:
         """What may stand before the parameters."""
-        return gradual(GAP + self.lead)
+        return gradual(self.gap + self.lead)
 
     @cached_property
     def entering(self) -> Pattern:
@@ -130,14 +132,14 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
 def _ending(tags: TagPatterns, key: str, cdata: bool) -> Ending:
     close = tags.parameter_close.replace(KEY, re.escape(key))
     # Some models close a parameter twice.
-    after = rf"(?={GAP}(?:{close}{GAP}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
+    after = rf"(?={tags.gap}(?:{close}{tags.gap}){{0,2}}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call}))"
     over = r"\s{0,256}\Z"
     if cdata:
-        close = rf"\]\]>{GAP}{close}"
+        close = rf"\]\]>{tags.gap}{close}"
         return Ending(Markers(("]]>",)), f"{close}{after}", f"{close}(?:{after}|(?={over}))", "(?!)", trim=False)
     newline = r"(?:\r?\n)?" if tags.trim else ""
-    unclosed = rf"|{GAP}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
-    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{GAP}{tags._next_call})"
+    unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
+    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
     last = rf"{closing}|{newline}(?:{close}(?={over})|(?P<odd>)(?={tags.call_close}{over}))"
-    inner = rf"{newline}(?:{tags.call}{GAP}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    inner = rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
     return Ending(tags.markers, closing, last, inner, tags.trim)

@@ -46,6 +46,8 @@ def bracketed(reader: Reader, stops: Markers, max_depth: int | None, tell: Calla
             reader.flow = flow if stop is None else None
             yield
             reader.flow = None
+    if scanner.error == "json_depth":
+        tell(reader.take(1))  # the bracket too many: what is told shows the reason
     return scanner.error is None
 
 

@@ -16,6 +16,7 @@ The call is complete at its closing tag.
 from __future__ import annotations
 
 from streamparse.coercion import ANY, STRING, Kinds, Typed, kinds_of_attribute
+from streamparse.dialects.arguments import broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Reader, Step
@@ -133,7 +134,7 @@ class XmlParams(TagPatterns, frozen=True, dict=True):
             sink.call_end(call)
             yield from reader.match(self.token)
         elif not reader.over:
-            sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} break off")
+            broken(context, call, f"the arguments of {call.name!r} break off")
 
     def _plain(self, text: str) -> str:
         """A name or key without escapes."""

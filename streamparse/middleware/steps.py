@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from streamparse.adapters import ADAPTERS
+from streamparse.adapters import adapter_for
 from streamparse.adapters.definitions import declare
 from streamparse.events import Error
-from streamparse.recover import CompositeParser
+from streamparse.recover import CompositeParser, Dialects
 from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
@@ -38,9 +38,7 @@ class TranslateTools:
     """Writes the request's tools as one provider wants them; stands last, next to the client."""
 
     def __init__(self, provider: str) -> None:
-        if provider not in ADAPTERS:
-            raise ValueError(f"unknown provider {provider!r}; known are: {', '.join(ADAPTERS)}")
-        self._adapter = ADAPTERS[provider]
+        self._adapter = adapter_for(provider)
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Translate the tools; where none is left there is no list, for an empty one is refused."""
@@ -56,7 +54,7 @@ class TranslateTools:
 class ParseAnswer:
     """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request."""
 
-    def __init__(self, wire: str = "auto", *, dialects: Iterable[str] | Literal["auto"] = "auto") -> None:
+    def __init__(self, wire: str = "auto", *, dialects: Dialects = "auto") -> None:
         self._wire = wire
         self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         CompositeParser(wire, dialects=self._dialects)  # raises at once if a name is unknown

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from streamparse.assembler import Assembler, At
-from streamparse.dialects import InBand
+from streamparse.dialects import Dialect, InBand
 from streamparse.limits import Limits
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
@@ -14,8 +14,11 @@ from streamparse.tools import Toolset
 
 __all__ = ["BaseParser", "Dialects", "Reasoning"]
 
-Dialects: TypeAlias = Iterable[str] | Literal["auto"]
+Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto"]
+"""What to look for in the text: names of `DIALECTS`, or dialects of one's own."""
+
 Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+"""Whether the text starts inside of a thought."""
 
 
 class BaseParser:

@@ -23,10 +23,10 @@ _UNDECIDED_FRAMES = 16
 class StreamParser(BaseParser):
     """Parses one response, fed as it comes.
 
-    `wire` is a name of `WIRES` or "auto" (told from the first frame); `dialects` names of `DIALECTS`, "auto",
-    "reasoning" (thoughts alone) or `()`; `tools` the tools of the request, in any form; `reasoning` whether the text
-    starts inside of a thought; with `strict` nothing is repaired; `choice` is the one that is parsed where a server
-    sends several.  Unknown names raise ValueError; input never raises.
+    `wire` is a name of `WIRES` or "auto" (told from the first frame); `dialects` names of `DIALECTS`, dialects of one's
+    own, "auto", "reasoning" (thoughts alone) or `()`; `tools` the tools of the request, in any form; `reasoning`
+    whether the text starts inside of a thought; with `strict` nothing is repaired; `choice` is the one that is parsed
+    where a server sends several.  Unknown names raise ValueError; input never raises.
     """
 
     def __init__(

@@ -15,16 +15,16 @@ from __future__ import annotations
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
-from urllib.parse import urlsplit
 
 import anyio
 
 from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, left, read_request, respond
-from streamparse.proxy.asked import CLIENT_WIRES, asked_of
-from streamparse.proxy.client import client_of, httpx_module
+from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of
+from streamparse.proxy.client import client_of
 from streamparse.proxy.exchange import Exchange
 from streamparse.proxy.headers import Headers, crossing, for_upstream, unaddressed
 from streamparse.proxy.settings import PATHS, Settings
+from streamparse.proxy.target import BadTarget, address, target_of
 
 if TYPE_CHECKING:
     import httpx
@@ -37,7 +37,6 @@ class Proxy:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings.checked()
-        self._base = urlsplit(settings.upstream)
         self._http: httpx.AsyncClient | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,6 +80,14 @@ class Proxy:
             return
         if body is None:
             return
+        wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
+        asked = asked_of(wire, body, self.settings) if wire is not None else None
+        try:
+            request = self._request(scope, body, asked)
+        except BadTarget as error:
+            await respond(send, 400, [], f"{error}\n".encode())
+            return
+        exchange = Exchange(partial(self.client.send, stream=True), self.settings, asked, send)
         async with anyio.create_task_group() as group:
 
             async def cancel_when_left() -> None:
@@ -88,31 +95,21 @@ class Proxy:
                 group.cancel_scope.cancel()
 
             group.start_soon(cancel_when_left)
-            await self._answer(scope, body, send)
+            await exchange.run(request)
             group.cancel_scope.cancel()
 
-    async def _answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
-        asked = asked_of(wire, body, self.settings) if wire is not None else None
+    def _request(self, scope: Scope, body: bytes, asked: Asked | None) -> httpx.Request:
+        """What the server is asked.  Raises `BadTarget`."""
         if asked is None or not asked.changed:
             headers = unaddressed(crossing(scope["headers"]))
-            request = self._request(scope["method"], _target(scope), headers, body)
-        else:
-            headers = for_upstream(scope["headers"], asked.wire, self.settings.wire)
-            query = b"?" + scope["query_string"] if asked.wire == self.settings.wire and scope["query_string"] else b""
-            target = PATHS[self.settings.wire].encode() + query
-            request = self._request("POST", target, headers, asked.body)
-        await Exchange(partial(self.client.send, stream=True), self.settings, asked, send).run(request)
+            return self._built(scope["method"], target_of(scope), headers, body)
+        headers = for_upstream(scope["headers"], asked.wire, self.settings.wire)
+        query = b"?" + scope["query_string"] if asked.wire == self.settings.wire and scope["query_string"] else b""
+        return self._built("POST", PATHS[self.settings.wire].encode() + query, headers, asked.body)
 
-    def _request(self, method: str, target: bytes, headers: Headers, body: bytes) -> httpx.Request:
-        """A request to the server, and to no other: only the path is the client's."""
-        path = self._base.path.rstrip("/")
-        if path.endswith("/v1") and target.startswith(b"/v1/"):
-            path = path.removesuffix("/v1")
-        base = httpx_module().URL(self.settings.upstream)
-        return self.client.build_request(
-            method, base.copy_with(raw_path=path.encode() + target), headers=headers, content=body or None
-        )
+    def _built(self, method: str, target: bytes, headers: Headers, body: bytes) -> httpx.Request:
+        url = address(self.settings.upstream, target)
+        return self.client.build_request(method, url, headers=headers, content=body or None)
 
     @property
     def client(self) -> httpx.AsyncClient:
@@ -120,9 +117,3 @@ class Proxy:
         if self._http is None:
             self._http = client_of(self.settings)
         return self._http
-
-
-def _target(scope: Scope) -> bytes:
-    path: bytes = scope.get("raw_path") or scope["path"].encode()
-    query: bytes = scope["query_string"]
-    return path.partition(b"?")[0] + (b"?" + query if query else b"")

@@ -35,7 +35,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     streamed: bool
     changed: bool
     """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
-    lost: str = ""
+    lost: frozenset[str] = frozenset()
     """What the server's wire could not be told, by name."""
 
     def emitter(self) -> Emitter:
@@ -70,10 +70,8 @@ def asked_of(wire: str, body: bytes, settings: Settings) -> Asked | None:
     dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and tools else None
     sent, lost = for_server(request, wire, settings.wire, dialect)
     content = body if same and dialect is None else _encode(sent)
-    names = sorted({loss.keyword for loss in lost})
-    return Asked(
-        wire=wire, request=request, body=content, tools=tools, streamed=streamed, changed=True, lost=", ".join(names)
-    )
+    names = frozenset(loss.keyword for loss in lost)
+    return Asked(wire=wire, request=request, body=content, tools=tools, streamed=streamed, changed=True, lost=names)
 
 
 def _encode(value: Any) -> bytes:

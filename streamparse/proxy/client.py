@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from streamparse.proxy.settings import Settings
@@ -22,7 +23,8 @@ def httpx_module() -> Any:
 def client_of(settings: Settings) -> httpx.AsyncClient:
     """Return a client that goes nowhere but where it is sent, and adds nothing of its own.
 
-    Neither another host (a redirect, a proxy of the environment) nor a key of ours (.netrc) comes in.
+    Neither another host (a redirect, a proxy of the environment) nor a key of ours (.netrc) comes in, and no cookie
+    that the server gave to one client is sent with the request of another.
     """
     module = httpx_module()
     timeout = module.Timeout(settings.read_timeout, connect=settings.connect_timeout, pool=None)
@@ -31,4 +33,5 @@ def client_of(settings: Settings) -> httpx.AsyncClient:
         timeout=timeout, limits=limits, follow_redirects=False, trust_env=False
     )
     client.headers.clear()
+    client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
     return client

@@ -10,7 +10,7 @@ import anyio
 from streamparse.proxy.asgi import Send, finish, respond, start
 from streamparse.proxy.asked import Asked
 from streamparse.proxy.client import httpx_module
-from streamparse.proxy.headers import Headers, crossing, for_client
+from streamparse.proxy.headers import Headers, crossing, for_client, lost_header
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
 
@@ -82,7 +82,7 @@ class Exchange:
                 data = feed(chunk)
                 if data:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
-                elif rewriter.over:
+                if rewriter.over:
                     break
             data = rewriter.close()
         except httpx_module().HTTPError as error:
@@ -117,8 +117,7 @@ class Exchange:
         await respond(self._send, response.status_code, self._headers(response, asked, _JSON), body)
 
     def _headers(self, response: httpx.Response, asked: Asked, content_type: str) -> Headers:
-        lost = [(b"streamparse-lost", asked.lost.encode())] if asked.lost else []
-        return [*for_client(response.headers.raw, content_type), *lost]
+        return [*for_client(response.headers.raw, content_type), *lost_header(asked.lost)]
 
     async def _fail(self, status: int, message: str) -> None:
         """Tell the client, in its own wire's words, that the server could not be reached."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-__all__ = ["Headers", "crossing", "for_client", "for_upstream", "unaddressed", "value_of"]
+__all__ = ["Headers", "crossing", "for_client", "for_upstream", "lost_header", "unaddressed", "value_of"]
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -16,6 +17,9 @@ _HOP_BY_HOP: Final = frozenset(
 _OURS_TO_UPSTREAM: Final = frozenset((b"host", b"content-length", b"expect"))
 _OF_THE_BODY: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
 _ANTHROPIC_VERSION: Final = b"2023-06-01"
+_NO_NAME: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
+_LONGEST_NAME: Final = 100
+_MOST_LOST: Final = 2000  # characters: clients bound the headers of an answer
 
 
 def for_upstream(headers: Iterable[tuple[bytes, bytes]], client_wire: str, wire: str) -> Headers:
@@ -45,6 +49,17 @@ def crossing(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 def unaddressed(headers: Headers) -> Headers:
     """Without what the client of the upstream writes itself."""
     return [(name, value) for name, value in headers if name not in _OURS_TO_UPSTREAM]
+
+
+def lost_header(names: Iterable[str]) -> Headers:
+    """Tell what the server's wire could not be told.
+
+    The names are a client's own words: whatever could end a header or begin another is left out of them.
+    """
+    safe = sorted({_NO_NAME.sub("_", name[:_LONGEST_NAME]) for name in names})
+    text = ", ".join(safe)
+    cut = text if len(text) <= _MOST_LOST else text[:_MOST_LOST].rpartition(", ")[0] + ", ..."
+    return [(b"streamparse-lost", cut.encode())] if cut else []
 
 
 def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:

@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         address = urlsplit(self.upstream)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL")
+        if address.query or address.fragment:
+            raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
         if self.wire not in PATHS:
             raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
         unknown = [name for name in self.dialects if name not in DIALECTS] if self.dialects != "auto" else []

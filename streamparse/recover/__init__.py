@@ -6,6 +6,7 @@ streaming engine, fed at once: there is one path, and where streaming finds call
 
 from streamparse.recover.composite import CompositeParser, parse_response
 from streamparse.recover.detection import Findings, detect_format
+from streamparse.recover.engine import Dialects, Reasoning
 from streamparse.recover.intents import HeuristicParser
 from streamparse.recover.json_runs import recover
 from streamparse.recover.registry import PROVIDERS, parser_for, register_parser
@@ -14,11 +15,13 @@ from streamparse.recover.strategies import JSONContentParser, MarkupParser, Nati
 __all__ = [
     "PROVIDERS",
     "CompositeParser",
+    "Dialects",
     "Findings",
     "HeuristicParser",
     "JSONContentParser",
     "MarkupParser",
     "NativeParser",
+    "Reasoning",
     "detect_format",
     "parse_response",
     "parser_for",

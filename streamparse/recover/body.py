@@ -100,7 +100,7 @@ def _shown_before_the_cut(text: str) -> str | None:
 
 
 def _as_answer(body: Body) -> Body:
-    """Bytes are a body: one of no wire is no text if it is JSON, whole or cut, without calls, or says nothing at all."""
+    """Bytes are a body: one of no wire is no text if it is JSON, even cut, without calls, or says nothing at all."""
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from streamparse.assembler import Assembler
-from streamparse.dialects import InBand
+from streamparse.dialects import Dialect, InBand
 from streamparse.limits import Limits
 from streamparse.recover.body import Body, body_of
 from streamparse.recover.parse import Parse
@@ -21,9 +21,9 @@ from streamparse.response import ParsedResponse
 from streamparse.tools import Toolset
 from streamparse.wires import foreign_error, wire_named
 
-__all__ = ["Dialects", "Engine", "Reading", "Reasoning"]
+__all__ = ["Dialects", "Engine", "NativeReader", "Reading", "Reasoning"]
 
-Dialects: TypeAlias = Iterable[str] | Literal["auto"]
+Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto"]
 Reasoning: TypeAlias = Literal["auto", "open", "closed"]
 
 
@@ -116,3 +116,17 @@ class Engine:
         response = parse.close()
         response.raw_response = thing
         return Reading(response, body, parse.wire, parse.dialect)
+
+
+class NativeReader:
+    """What the parsers share that look for no markup: an engine which reads native fields, and leaves the text."""
+
+    def __init__(
+        self,
+        wire: str = "auto",
+        *,
+        otherwise: str = "openai-chat",
+        tools: Iterable[Any] | None = None,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        self._engine = Engine(wire, otherwise=otherwise, dialects=(), tools=tools, limits=limits)

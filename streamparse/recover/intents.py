@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from streamparse.limits import Limits
 from streamparse.patterns import plain
-from streamparse.recover.engine import Engine
+from streamparse.recover.engine import NativeReader
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
 
@@ -77,23 +75,13 @@ def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
             continue
         before, sentence = _sentence(text, match)
         offered = _OFFERED.search(sentence) or _CONDITIONED.search(sentence)
-        if not offered and not _DENIED.search(list(_clauses(before))[-1]):
+        if not offered and not _DENIED.search(_CLAUSE.split(before)[-1]):
             found[name] = ToolIntent(name, sentence.strip())
     return list(found.values())
 
 
-class HeuristicParser:
+class HeuristicParser(NativeReader):
     """Finds what a model says that it is going to do; makes no calls of it."""
-
-    def __init__(
-        self,
-        *,
-        wire: str = "auto",
-        otherwise: str = "openai-chat",
-        tools: Iterable[Any] | None = None,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        self._engine = Engine(wire, otherwise=otherwise, dialects=(), tools=tools, limits=limits)
 
     def can_parse(self, body: Any) -> bool:
         """Whether there are intents."""
@@ -129,7 +117,3 @@ def _sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
     start = ends[-1] if ends else window
     end = _END.search(text, match.end(), last)
     return text[start : match.start()], text[start : end.end() if end else last]
-
-
-def _clauses(text: str) -> Iterator[str]:
-    yield from _CLAUSE.split(text)

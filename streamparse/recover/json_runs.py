@@ -50,7 +50,7 @@ def believable(content: str, tools: Toolset, limits: Limits) -> Run | None:
     """The run of calls that ends a whole message, as in a stream, or else begins it; None if none is to be believed."""
     first = len(content) - len(content.lstrip())
     runs = [run for run in _runs(content, limits) if run.start <= first or run.end == len(content)]
-    for run in reversed(runs):
+    for run in runs[::-1]:
         if _declared(run, tools) if tools else (run.enveloped and run.start <= first and run.end == len(content)):
             return run
     return None

@@ -23,10 +23,7 @@ __all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "parser_for", "register_p
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
 
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s._-]", "", name).casefold()
-
+_GROUP: Final = "streamparse.parsers"
 
 PROVIDERS: Final[dict[str, str]] = {
     **dict.fromkeys(("openai", "azure", "openrouter", "xai", "deepseek", "groq", "mistral", "together"), "openai-chat"),
@@ -87,10 +84,11 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
     return _made(provider, _factories[key][1](tools))
 
 
+def _key(name: str) -> str:
+    return re.sub(r"[\s._-]", "", name).casefold()
+
+
 def _made(name: str, parser: object) -> ToolCallParser:
     if not isinstance(parser, ToolCallParser):
         raise TypeError(f"the factory of {name!r} made no parser, but {parser!r}")
     return parser
-
-
-_GROUP: Final = "streamparse.parsers"

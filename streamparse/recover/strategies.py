@@ -10,29 +10,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.limits import Limits
-from streamparse.recover.engine import Dialects, Engine, Reasoning
+from streamparse.recover.engine import Dialects, Engine, NativeReader, Reasoning
 from streamparse.response import ParsedResponse
 
 __all__ = ["JSONContentParser", "MarkupParser", "NativeParser"]
 
 
-class NativeParser:
+class NativeParser(NativeReader):
     """Reads the calls in a wire's own fields, and leaves the text as it is.
 
     Bodies of every wire, whole or streamed, as dict, text, bytes, SDK object, HTTP response or list of chunks; also the
     message alone, without the body around it.  With `wire="auto"` the body must show its wire, or is taken for that of
     `otherwise`.
     """
-
-    def __init__(
-        self,
-        wire: str = "auto",
-        *,
-        otherwise: str = "openai-chat",
-        tools: Iterable[Any] | None = None,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        self._engine = Engine(wire, otherwise=otherwise, dialects=(), tools=tools, limits=limits)
 
     def can_parse(self, body: Any) -> bool:
         """Whether a body shows its wire, or the error of a provider."""
@@ -78,22 +68,12 @@ class MarkupParser:
         return response
 
 
-class JSONContentParser:
+class JSONContentParser(NativeReader):
     """Reads calls that stand as JSON in the content: envelopes, lists and single calls, in a fence or bare.
 
     Only whole JSON that begins or ends the message counts, and only if it names a declared tool; without declared tools
     only a message that is nothing but an envelope of calls, such as `{"toolCalls": [...]}`.
     """
-
-    def __init__(
-        self,
-        *,
-        wire: str = "auto",
-        otherwise: str = "openai-chat",
-        tools: Iterable[Any] | None = None,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        self._engine = Engine(wire, otherwise=otherwise, dialects=(), tools=tools, limits=limits)
 
     def can_parse(self, body: Any) -> bool:
         """Whether there are such calls."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from streamparse.recover import CompositeParser
+from streamparse.recover import CompositeParser, Dialects
 from streamparse.repair.guards import Guard
 from streamparse.repair.loop import Repaired, Step, as_text
 from streamparse.repair.verdict import Verdict, judge
@@ -80,7 +80,7 @@ class FallbackChain:
         *,
         required: bool = False,
         wire: str = "auto",
-        dialects: Iterable[str] | Literal["auto"] = "auto",
+        dialects: Dialects = "auto",
         tier: int = 0,
         sanitise: bool = False,
         guards: Iterable[Guard] = (),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
-from streamparse.recover import CompositeParser
+from streamparse.recover import CompositeParser, Dialects
 from streamparse.repair.findings import Finding
 from streamparse.repair.guards import Guard
 from streamparse.repair.verdict import Verdict, judge
@@ -71,7 +71,7 @@ class RepairLoop:
         *,
         max_attempts: int = 2,
         wire: str = "auto",
-        dialects: Iterable[str] | Literal["auto"] = "auto",
+        dialects: Dialects = "auto",
         tier: int = 0,
         sanitise: bool = False,
         guards: Iterable[Guard] = (),

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.coercion import referred
 from streamparse.tools.declaration import TOOL_ATTRIBUTE, Tool
 from streamparse.tools.definition import read_definition
 
@@ -86,7 +87,8 @@ class Toolset(Mapping[str, Tool]):
         if tool is None:
             return None
         root = _resolve(tool.parameters, tool.parameters)
-        schema = _member(root.get("properties"), key)
+        properties = root.get("properties")
+        schema = properties.get(key) if isinstance(properties, dict) else None
         if schema is None:
             schema = root.get("additionalProperties")
         return _resolve(schema, tool.parameters) if isinstance(schema, dict) else None
@@ -116,20 +118,11 @@ def _bound(tool: Tool, method: Callable[..., Any]) -> Tool:
 
 
 def _resolve(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    """Follow `"$ref": "#/a/b"`; a reference that leads nowhere, or in circles, stays as it is."""
+    """Follow references; one that leads nowhere, or in circles, stays as it is."""
     resolved = schema
     for _ in range(MAX_REFERENCES):
-        reference = resolved.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return resolved
-        target: Any = root
-        for step in reference.removeprefix("#").split("/")[1:]:
-            target = _member(target, step.replace("~1", "/").replace("~0", "~"))
+        target = referred(resolved, root)
         if not isinstance(target, dict):
             return resolved
         resolved = target
     return schema
-
-
-def _member(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else None

@@ -8,7 +8,6 @@ frame are tolerated; the rest becomes an `Error` with the offset, and the stream
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +18,7 @@ from streamparse.jsonread import JSONError, read
 from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.sink import Sink
+from streamparse.wires.raw import forgiven
 
 __all__ = ["FrameDecoder", "untyped"]
 
@@ -72,7 +72,7 @@ class FrameDecoder(Generic[T]):
         try:
             self._check_depth(text)
             # Infinities and NaN are dropped: they stand in fields like `logprobs`, which nobody reads.
-            value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
+            value = forgiven(text)
         except JSONError as error:
             self._refuse(frame, error)
         except ValueError:
@@ -80,7 +80,7 @@ class FrameDecoder(Generic[T]):
         else:
             if value is None:
                 self._sink.error("frame", "unexpected_shape", "a frame holds null", frame.offset)
-            return _sound(value)
+            return value
         return None
 
     def _check_depth(self, text: str) -> None:
@@ -117,11 +117,6 @@ class FrameDecoder(Generic[T]):
         return data
 
 
-def _finite(literal: str) -> float | None:
-    number = float(literal)
-    return number if math.isfinite(number) else None
-
-
 def untyped(data: bytes) -> dict[str, Any]:
     """Return all that a frame holds, for fields that no Struct names; nothing if only `slow` can read it."""
     try:
@@ -129,16 +124,6 @@ def untyped(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _sound(value: Any) -> Any:
-    """Replace lone halves of surrogate pairs: output is always valid UTF-8."""
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-    return value
 
 
 def _prune(value: Any, path: str) -> bool:

@@ -104,9 +104,11 @@ class Gemini(MessageWire[Chunk]):
             self._interactions.take(chunk)
         elif chunk.response is not None:
             self.take(chunk.response)
+        elif chunk.detail is not None or isinstance(chunk.message, str):  # a gateway's
+            self._fail({"code": chunk.code, "message": chunk.message, "detail": chunk.detail})
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
-        if chunk.promptFeedback is not None or chunk.error is not None or chunk.detail is not None:
+        if chunk.promptFeedback is not None or chunk.error is not None:
             self._take_failure(chunk)
 
     def close(self) -> None:
@@ -223,4 +225,4 @@ class Gemini(MessageWire[Chunk]):
             if feedback.blockReasonMessage:
                 self._fail({"code": feedback.blockReason, "message": feedback.blockReasonMessage})
             self._sink.finish(f"BLOCKED:{feedback.blockReason}", "failed")
-        self._fail(chunk.error or chunk.detail)
+        self._fail(chunk.error)

@@ -67,4 +67,6 @@ class Chunk(InteractionEvent, gc=False):
     promptFeedback: Feedback | None = None
     error: Any = None
     detail: Any = None
+    message: Any = None
+    code: Any = None
     response: Chunk | None = None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import msgspec
 
-__all__ = ["argument_text", "given_text", "lenient", "value_of", "whole_text"]
+__all__ = ["argument_text", "forgiven", "given_text", "lenient", "value_of", "whole_text"]
 
 
 def lenient(data: bytes) -> Any:
@@ -18,7 +19,23 @@ def lenient(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except (ValueError, RecursionError):
-        return json.loads(data.decode("utf-8", "replace"), strict=False)
+        return forgiven(data.decode("utf-8", "replace"))
+
+
+def forgiven(text: str) -> Any:
+    """Decode JSON that may hold all of these; numbers that are none become null.  Raises as `lenient` does."""
+    value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
+    try:
+        sound = json.dumps(value, ensure_ascii=False)
+        sound.encode()
+    except UnicodeEncodeError:
+        return json.loads(sound.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return value
+
+
+def _finite(literal: str) -> float | None:
+    number = float(literal)
+    return number if math.isfinite(number) else None
 
 
 def value_of(raw: msgspec.Raw) -> Any:

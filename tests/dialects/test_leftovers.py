@@ -9,7 +9,9 @@ import streamparse as sp
 
 APART = ("gemma4", "functiongemma", "muse-atem", "beam")
 """In these no whole call can be quoted, or one needs the header of a message."""
-NAMES = [name for name, row in sp.DIALECTS.items() if row.beside and name not in APART]
+BARE = ("tool-text-tag",)
+"""Its value has no tags of its own."""
+NAMES = [name for name, row in sp.DIALECTS.items() if row.beside and name not in (*APART, *BARE)]
 TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
 
 
@@ -95,3 +97,40 @@ def test_closing_tags_in_the_text_leave_native_calls_alone() -> None:
     events += parser.feed(b'data: {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}\n\n') + parser.close()
     assert calls_of(events) == [("get_weather", {})]
     assert not _revoked(events)
+
+
+COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}}
+BY_NAME = [{"name": name, "parameters": COMMAND} for name in ("bash", "code", "a")]
+
+
+@pytest.mark.parametrize("dialects", ["auto", ["tool-name-tag", "tool-text-tag"]])
+def test_a_bare_text_that_goes_on_behind_its_own_tag_is_revoked_with_the_call_it_quoted(dialects: list[str]) -> None:
+    text = "<bash>cat <<E\n</bash>\n<code>\n<command>x</command>\n</code>\nE\n</bash>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=BY_NAME), text)
+    assert calls_of(events) == [("bash", {"command": "cat <<E"}), ("code", {"command": "x"})]
+    assert _revoked(events) == [(0, "ambiguous_markup"), (1, "ambiguous_markup")]
+    assert text_of(events) == "\nE\n</bash>"
+
+
+HTML = {
+    "a pair": "Use <code>ls</code> and <a href='x'>this</a>.",
+    "a tag that is closed later": "Use <code> <b>ls</b>\n so: </code>",
+    "a tag that is quoted": "It ends with `</code>`, not with \"</a>\".",
+    "a closing tag once more": "</code>\nThat is it.",
+    "a tag that no call was told by": "</bash> ends it.",
+}
+
+
+@pytest.mark.parametrize("kind", HTML)
+def test_tags_of_html_that_are_names_of_tools_raise_no_doubt(kind: str) -> None:
+    call = "<code>\n<command>ls</command>\n</code>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=BY_NAME), call + HTML[kind])
+    assert (calls_of(events), text_of(events)) == ([("code", {"command": "ls"})], HTML[kind])
+    assert not _errors(events)
+
+
+def test_a_call_inside_of_a_tag_that_is_the_name_of_its_tool_raises_no_doubt() -> None:
+    text = "See <a href='y'>\n<a>\n<command>1</command>\n</a>\nof\n</a>."
+    events = assert_same_in_every_cut(lambda: sp.TextParser(tools=BY_NAME), text)
+    assert (calls_of(events), _errors(events)) == ([("a", {"command": "1"})], [])
+    assert text_of(events) == "See <a href='y'>\n\nof\n</a>."

@@ -83,6 +83,8 @@ def test_a_whole_body_tells_what_the_stream_tells(events: list[sp.Event]) -> Non
     parser = sp.StreamParser("openai-chat", dialects=())
     events_of(parser, [body])
     response = parser.response
+    if response.finish_reason == "length" and not all(call.arguments for call in response.tool_calls):
+        return  # a call without arguments may have been cut
     for wire, emitter in EMITTERS.items():
         whole = sp.StreamParser(wire, dialects=())
         events_of(whole, [emitter(model="m").whole(response)])

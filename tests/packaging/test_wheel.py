@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from streamparse.negotiate import known_providers
+from streamparse.wires import profile
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "streamparse"
 
@@ -70,6 +73,22 @@ def test_the_command_line_of_the_wheel_writes_a_timeline_with_its_style_and_scri
     page = (unpacked / "page.html").read_text(encoding="utf-8")
     (unpacked / "page.html").unlink()
     assert all((SOURCE / "cli" / name).read_text(encoding="utf-8").strip() in page for name in ("page.css", "page.js"))
+
+
+def test_the_tables_of_the_wheel_are_there_and_answer(unpacked: Path) -> None:
+    tables = ("negotiate/capabilities.toml", "wires/profiles.toml")
+    assert all((unpacked / "streamparse" / table).read_bytes() == (SOURCE / table).read_bytes() for table in tables)
+    program = (
+        "from streamparse.negotiate import FormatNegotiator, known_providers; from streamparse.wires import profile;"
+        "print(FormatNegotiator().negotiate('ollama', 'qwen3:8b').wire, len(known_providers()),"
+        " len(profile('openai-chat').habits))"
+    )
+    wire, providers, habits = _run(unpacked, "-c", program).split()
+    assert (wire, int(providers), int(habits)) == (
+        "ollama-chat",
+        len(known_providers()),
+        len(profile("openai-chat").habits),
+    )
 
 
 def test_the_source_archive_can_run_its_own_checks(built: Path) -> None:

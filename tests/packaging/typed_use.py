@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, assert_type
 
 import streamparse as sp
 from streamparse import Done, TextDelta, ToolCallComplete
+from streamparse.dialects import dialect_from_template
 
 
 @sp.tool(early="closed")
@@ -27,6 +28,12 @@ def feed(chunks: Iterable[bytes]) -> str:
                 assert_type(arguments, dict[str, Any])
             case Done(ok=ok):
                 assert_type(ok, bool)
+    return parser.response.content
+
+
+def text_of(declared: Mapping[str, Any]) -> str:
+    parser = sp.TextParser([dialect_from_template(declared), "hermes"])
+    assert_type(parser.feed(""), list[sp.Event])
     return parser.response.content
 
 

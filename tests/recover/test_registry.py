@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
+from streamparse.negotiate import provider_of
 from streamparse.protocols import ToolCallParser
 from streamparse.recover import PROVIDERS, CompositeParser, parser_for, register_parser, registry
 
@@ -52,6 +53,12 @@ def test_a_providers_parser_reads_the_body_by_its_wire(provider: str) -> None:
     for body in bodies:
         for form in (body, json.dumps(body), json.dumps(body).encode()):
             assert [call.name for call in parser_for(provider).parse(form).tool_calls] == ["look"]
+
+
+def test_a_provider_has_the_same_wire_here_and_among_the_capabilities() -> None:
+    told = {name: row[1].wire for name in PROVIDERS if (row := provider_of(name)) is not None}
+    assert len(told) > len(PROVIDERS) // 2
+    assert told == {name: PROVIDERS[name] for name in told}
 
 
 def test_a_name_counts_without_regard_to_case_and_marks() -> None:

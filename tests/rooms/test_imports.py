@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ RANKS = {
 ONE_ROOM = ({"parser", "streams"}, {"cli", "__main__"})
 """Modules that are one room though two files."""
 WITHIN_RANK_ONE = {("jsonread", "jsonscan"), ("coercion", "jsonread"), ("stats", "response"), ("tools", "coercion")}
-"""Rank 1 holds single modules that stand on each other, in this order."""
+"""Rank 1 holds small rooms that stand on each other, in this order."""
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 FROM_RANK_5 = {"anyio", "sniffio"}
 BY_ROOM = {"repair": {"jsonschema", "referencing"}, "proxy": {"httpx"}, "cli": {"uvicorn"}}
@@ -34,6 +35,9 @@ BY_ROOM = {"repair": {"jsonschema", "referencing"}, "proxy": {"httpx"}, "cli": {
 CLIENTS = {"httpx", "httpx_sse", "requests", "aiohttp", "openai", "anthropic", "google", "ollama", "boto3", "mistralai"}
 
 MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+DESIGN = PACKAGE.parent / "docs" / "design.md"
 
 
 def _room(parts: tuple[str, ...]) -> str:
@@ -78,6 +82,13 @@ def test_nothing_below_the_parsers_knows_of_tasks_and_nothing_of_clients(name: s
     assert outside <= OUTSIDE | FROM_RANK_5
     if RANKS[room] < 5:
         assert not outside & FROM_RANK_5
+
+
+def test_the_page_about_the_design_lists_every_room_with_its_rank() -> None:
+    rows = re.findall(r"^\| (\d) \| ((?:`\w+`(?:, )?)+) \|", DESIGN.read_text(encoding="utf-8"), re.MULTILINE)
+    listed = {room: int(rank) for rank, rooms in rows for room in re.findall(r"\w+", rooms)}
+    assert listed == {room: rank for room, rank in RANKS.items() if room not in ("streamparse", "__main__")}
+    assert {_room(Path(name).with_suffix("").parts) for name in MODULES} == set(RANKS)
 
 
 def test_importing_the_library_loads_neither_tasks_nor_clients() -> None:

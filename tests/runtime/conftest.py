@@ -1,3 +1,5 @@
+"""Every test of the runner runs on both event loops."""
+
 import pytest
 
 

@@ -1,3 +1,5 @@
+"""The buffer between the reader and its consumer."""
+
 import anyio
 import pytest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -284,3 +285,9 @@ LOOPS: list[Callable[..., Any]] = [sp.iter_events, sp.aiter_events]
 def test_a_loop_takes_every_option_of_the_parser(loop: Callable[..., Any]) -> None:
     options: dict[str, Any] = {"dialects": (), "tools": None, "reasoning": "closed", "strict": True, "choice": 0}
     assert loop([], "openai-chat", limits=sp.Limits(), **options).parser is not None
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_the_options_of_a_loop_are_those_of_the_parser_with_the_same_defaults(loop: Callable[..., Any]) -> None:
+    _, *options = inspect.signature(loop).parameters.values()
+    assert options == [*inspect.signature(sp.StreamParser).parameters.values()]

@@ -1,3 +1,5 @@
+"""What a docstring says of a function and of its parameters, in each of the usual styles."""
+
 import pytest
 
 from streamparse.tools.docstring import read_docstring

@@ -1,3 +1,5 @@
+"""Arguments checked against a tool before it runs, and made into the values that its function takes."""
+
 import datetime
 from typing import Annotated
 

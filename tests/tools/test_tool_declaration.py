@@ -1,3 +1,5 @@
+"""Functions declared as tools: what their annotations, defaults and docstrings become."""
+
 import datetime
 import enum
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""The tools of a request, whatever they were given as, and what a parser asks of them."""
+
 import pytest
 
 from streamparse.tools import Tool, Toolset, tool

@@ -132,6 +132,12 @@ def test_an_error_wrapped_without_end_is_told_and_bounded() -> None:
     assert len(message) <= 2000
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_half_a_surrogate_pair_in_an_error_is_replaced(wire: str) -> None:
+    events = events_of(sp.StreamParser(wire), [b'data: {"error": "no \\ud83d luck"}\n\n'])
+    assert [event.message for event in events if isinstance(event, sp.Error)] == ["no \N{REPLACEMENT CHARACTER} luck"]
+
+
 def test_what_the_model_wrote_before_the_server_refused_it_is_an_item() -> None:
     refused = {"error": {"message": "no such tool", "code": "tool_use_failed", "failed_generation": "<function=x>"}}
     parser = sp.StreamParser("openai-chat")

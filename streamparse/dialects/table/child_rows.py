@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.leftovers import leftovers
+from streamparse.dialects.leftovers import Remembered, leftovers, stray_tags
 from streamparse.dialects.nested_tags import NestedTags
 from streamparse.dialects.table.tags import child_tags
 from streamparse.dialects.tool_tags import ToolAttributes, ToolTags, ToolText
@@ -47,6 +47,11 @@ _MINIMAX_M3 = Dialect(
     f"{_MARK}</tool_call>",
 )
 
+_TOOL_NAMES = stray_tags(
+    "tool names",
+    Opener("<", inclusive=True, auto="declared", each_tool=True),
+    Opener("</", inclusive=True, auto="declared", each_tool=True),
+)
 _TOOL_NAME_TAG = Dialect(
     "tool-name-tag",
     (
@@ -54,8 +59,9 @@ _TOOL_NAME_TAG = Dialect(
         Opener("<", inclusive=True, auto="named", each_tool=True),
     ),
     r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
-    Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})")),
+    Remembered(Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})"))),
     thoughts=("thinking",),
+    beside=(_TOOL_NAMES,),
     models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
     example="<get_weather>\n<city>Paris</city>\n</get_weather>",
 )
@@ -64,7 +70,8 @@ _TOOL_TEXT_TAG = Dialect(
     "tool-text-tag",
     (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True),),
     r"<[^\s<>/]{1,256}>",
-    ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>"),
+    Remembered(ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>")),
+    beside=(_TOOL_NAMES,),
     models="GLM-5.1 and DeepSeek through routers",
     example="<bash>ls -l</bash>",
 )
@@ -88,15 +95,27 @@ _ELEMENT = child_tags(
     lead=f"<{_INSIDE}>",
 )
 _COMMAND = rf"<(?P<tag>{_ANY})>{GAP}(?P<name>[\w.-]{{1,256}})(?=[\s<])\s?"
+_WORD_TAGS = stray_tags(
+    "tool words",
+    *(Opener(begin, inclusive=True, auto="declared") for begin in _BEGINS),
+    *(Opener(f"<{word} ", inclusive=True, auto="declared") for word in _WORDS),
+    *(Opener(f"</{word}>", inclusive=True, auto="declared") for word in _WORDS),
+    words=_WORDS,
+)
 _TOOL_TAG = Dialect(
     "tool-tag",
     tuple(Opener(begin, inclusive=True, auto="declared") for begin in _BEGINS),
     rf"(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})|(?:{_COMMAND})|<{_ANY}\s{{1,8}}name=[^<>\s]{{1,256}}\s",
-    Either(
-        rf"<{_ANY}\s",
-        Either(_ATTRIBUTE.call, _ATTRIBUTE, ToolAttributes(rf"<{_ANY}\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\"")),
-        Either(rf"<{_ANY}>{GAP}<", _ELEMENT, ToolText(_COMMAND)),
+    Remembered(
+        Either(
+            rf"<{_ANY}\s",
+            Either(
+                _ATTRIBUTE.call, _ATTRIBUTE, ToolAttributes(rf"<{_ANY}\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\"")
+            ),
+            Either(rf"<{_ANY}>{GAP}<", _ELEMENT, ToolText(_COMMAND)),
+        )
     ),
+    beside=(_WORD_TAGS,),
     models="prompted models, Grok",
     example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
 )

@@ -113,6 +113,7 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         stops=tuple(slash + mark + tag for tag in ("arg_key", "arg_value", word) for slash in ("<", "</")),
         value_open=rf"(?:{_BREAKS}{{0,64}}(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
         rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]|{other}))",
+        gap=rf"{_BREAKS}{{0,64}}+",
         trim=False,
         hollow=False,
     )
