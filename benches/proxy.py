@@ -1,8 +1,9 @@
 """What reading and writing anew costs in the proxy, over passing through: `python benches/proxy.py`.
 
-One proxy, real sockets, uvicorn; server and client are in another process, so that CPU time is the proxy's own.  By
-turns the same chunks pass with tools (parsed with every dialect armed, emitted anew) and without (passed through).
-The figure is the median of the ratios of many short rounds: the kernel's share of a chunk, most of it, varies widely.
+One proxy, real sockets, uvicorn; server and client are in another process.  By turns the same chunks pass with tools
+(parsed with every dialect armed, emitted anew) and without (passed through).  Measured is how long a chunk is under way
+from the server's write to the client's read, and the CPU time that the proxy's process takes for it.  The figures are
+medians of the ratios of many short rounds: the kernel's share of a chunk, most of it, varies widely.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ ROUNDS = 60
 
 
 class ProxyCost(NamedTuple):
-    """Microseconds of CPU time a chunk, and their ratio."""
+    """Microseconds a chunk, passed through and parsed, and their ratio."""
 
     passing: float
     parsing: float
     ratio: float
 
-    def row(self) -> str:
+    def row(self, what: str) -> str:
         """A line for people."""
         added = (self.ratio - 1) * 100
-        return f"proxy, a chunk: {self.passing:.1f} µs passed through, {self.parsing:.1f} µs parsed ({added:+.1f} %)"
+        return f"proxy, {what}: {self.passing:.1f} µs passed through, {self.parsing:.1f} µs parsed ({added:+.1f} %)"
 
 
 @contextmanager
@@ -56,26 +57,32 @@ def _proxy(upstream: str) -> Iterator[str]:
         thread.join()
 
 
-def measured(rounds: int = ROUNDS) -> ProxyCost:
-    """Measure both ways by turns; the first round warms up."""
+def measured(rounds: int = ROUNDS) -> tuple[ProxyCost, ProxyCost]:
+    """Measure both ways by turns, the time under way and the CPU time; the first round warms up."""
     with subprocess.Popen([sys.executable, LOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
         assert load.stdin is not None
         assert load.stdout is not None
 
-        def seconds(url: str, kind: str) -> float:
+        def spent(url: str, kind: str) -> tuple[float, float]:
             start = time.process_time()
             load.stdin.write(f"{url} {kind}\n")  # type: ignore[union-attr]
             load.stdin.flush()  # type: ignore[union-attr]
-            assert int(load.stdout.readline()) > sum(map(len, CHUNKS)) // 2  # type: ignore[union-attr]
-            return time.process_time() - start
+            size, under_way = load.stdout.readline().split()  # type: ignore[union-attr]
+            assert int(size) > sum(map(len, CHUNKS)) // 2
+            return float(under_way), (time.process_time() - start) * 1e6 / len(CHUNKS)
 
         with _proxy(f"http://127.0.0.1:{int(load.stdout.readline())}") as url:
-            pairs = [(seconds(url, "plain"), seconds(url, "tools")) for _ in range(rounds + 1)][1:]
+            pairs = [(spent(url, "plain"), spent(url, "tools")) for _ in range(rounds + 1)][1:]
         load.stdin.close()
-    each = 1e6 / len(CHUNKS)
-    passing, parsing = (median(column) * each for column in zip(*pairs, strict=True))
+    under_way, cpu = (_cost([(plain[kind], tools[kind]) for plain, tools in pairs]) for kind in (0, 1))
+    return under_way, cpu
+
+
+def _cost(pairs: list[tuple[float, float]]) -> ProxyCost:
+    passing, parsing = (median(column) for column in zip(*pairs, strict=True))
     return ProxyCost(passing, parsing, median(ours / base for base, ours in pairs))
 
 
 if __name__ == "__main__":
-    print(measured().row())
+    for cost, what in zip(measured(), ("a chunk under way", "CPU time of a chunk"), strict=True):
+        print(cost.row(what))

@@ -1,6 +1,7 @@
 """The other end of the proxy's bench, in a process of its own: the server behind it, and the client before it.
 
-It prints the server's port, then takes lines `URL tools|plain` and answers each with the number of bytes that came.
+It prints the server's port, then takes lines `URL tools|plain` and answers each with two numbers: the bytes that came,
+and the median of the microseconds from the server's write of a chunk to the client's read.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,6 +37,10 @@ CHUNKS = [_chunk({"content": TEXT[start : start + 4]}) for start in range(0, len
 CHUNKS += [_chunk({}, "stop"), b"data: [DONE]\n\n"]
 
 
+_written = [0.0]
+"""When the server wrote last; the next chunk waits far longer than any takes."""
+
+
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer every request on a connection with the chunks."""
     try:
@@ -43,6 +50,7 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             await reader.readexactly(size)
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
             for chunk in CHUNKS:
+                _written[0] = time.perf_counter()
                 writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
                 await writer.drain()
                 await asyncio.sleep(PAUSE)
@@ -51,8 +59,8 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         writer.close()
 
 
-async def _ask(url: str, tools: bool) -> int:
-    """Ask for a stream, and return how many bytes came."""
+async def _ask(url: str, tools: bool) -> tuple[int, float]:
+    """Ask for a stream; return how many bytes came, and how long each was on its way."""
     address = urlsplit(url)
     request: dict[str, Any] = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "x"}]}
     if tools:
@@ -61,11 +69,12 @@ async def _ask(url: str, tools: bool) -> int:
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(head.encode() + body)
-    size = 0
+    size, under_way = 0, []
     while piece := await reader.read(65536):
+        under_way.append(time.perf_counter() - _written[0])
         size += len(piece)
     writer.close()
-    return size
+    return size, median(under_way) * 1e6
 
 
 async def _main() -> None:
@@ -73,7 +82,7 @@ async def _main() -> None:
     print(server.sockets[0].getsockname()[1], flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         url, kind = line.split()
-        print(await _ask(url, kind == "tools"), flush=True)
+        print(*await _ask(url, kind == "tools"), flush=True)
     server.close()
 
 

@@ -51,6 +51,7 @@ CODES: dict[str, str] = {
     "malformed_call": "the markup of the call is broken",
     "ambiguous_markup": "closing tags that close nothing: calls before them may be data, and are revoked",
     "limit_args": "the arguments are longer than Limits.max_call_args",
+    "name_characters": "control, format or bidi characters in the name of a tool that is not declared",
     "limit_name": "the name is longer than Limits.max_name",
     "limit_id": "the id is longer than Limits.max_id",
 }

@@ -26,6 +26,8 @@ __all__ = ["Anthropic"]
 _CHOICES = ("anyOf", "oneOf", "allOf")
 _KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction")
 _USER_KINDS = ("document", "search_result")
+_OURS = "anthropic-claude"
+"""In the `format` of OpenRouter's `reasoning_details`: the thought is ours."""
 _OF_THE_TURN = ("stop_sequence", "stop_details", "container", "context_management")
 """Items that tell how a turn went; no message has a place for them."""
 
@@ -90,9 +92,11 @@ class Anthropic(Adapter):
             match part:
                 case Thought():
                     thought += part.text
-                case Item(kind="signature"):
-                    blocks.append({"type": "thinking", "thinking": thought, "signature": part.data})
+                case Item() if signature := _signature(part):
+                    blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
                     thought = ""
+                case Item(kind="reasoning.encrypted", data={"format": str(form), "data": str(data)}) if _OURS in form:
+                    blocks.append({"type": "redacted_thinking", "data": data})
                 case Item(kind="citations_delta"):
                     _cite(blocks, part.data)
                 case Text() if part.text.strip():
@@ -153,6 +157,16 @@ def _cite(blocks: list[JSONObject], citation: Any) -> None:
     """Add a citation to the text before it."""
     if blocks and blocks[-1]["type"] == "text":
         blocks[-1] = {**blocks[-1], "citations": [*blocks[-1].get("citations", []), citation]}
+
+
+def _signature(item: Item) -> Any:
+    """What signs a thought, by itself or as an entry of OpenRouter's `reasoning_details`; None for other items."""
+    match item:
+        case Item(kind="signature"):
+            return item.data
+        case Item(kind="reasoning.text", data={"format": str(form), "signature": signature}) if _OURS in form:
+            return signature
+    return None
 
 
 def _is_ours(item: Item) -> bool:

@@ -95,7 +95,8 @@ class OpenAI(Adapter):
             parts += [Thought(text)] if text else []
             parts += [Item(string(detail, "type"), dict(detail))] if {"data", "signature"} & detail.keys() else []
         text = string(message, "reasoning_content") or string(message, "reasoning")
-        return parts or ([Thought(text)] if text else [])
+        told = not text or any(isinstance(part, Thought) for part in parts)
+        return parts if told else [Thought(text), *parts]
 
     # -- the assistant ---------------------------------------------------------------------------------
 

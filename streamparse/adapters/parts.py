@@ -22,7 +22,6 @@ Role: TypeAlias = Literal["system", "user", "assistant"]
 SEALS = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
 """Items that end a thought: text that came beside it came before it."""
 
-
 _ROLES: dict[str, Role] = {
     "assistant": "assistant",
     "model": "assistant",

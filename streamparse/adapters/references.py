@@ -6,10 +6,10 @@ leads into itself, or nowhere, and what nests without end is lost, and told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.loss import Loss
+from streamparse.coercion import referred
 
 __all__ = ["followed", "inlined"]
 
@@ -88,10 +88,6 @@ class _Inliner:
 
 
 def _target(root: Any, reference: str) -> dict[str, Any] | None:
-    """The schema that a `#/a/b` names."""
-    if not reference.startswith("#"):
-        return None
-    for step in reference.removeprefix("#").split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        root = root.get(name) if isinstance(root, Mapping) else None
-    return root if isinstance(root, dict) else None
+    """The schema that a reference names."""
+    found = referred(reference, root)
+    return found if isinstance(found, dict) else None

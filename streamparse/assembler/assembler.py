@@ -6,7 +6,8 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-from streamparse.assembler.calls import Calls, mint_ids
+from streamparse.assembler.calls import Calls
+from streamparse.assembler.names import mint_ids
 from streamparse.assembler.record import Halt, Record
 from streamparse.events import (
     Done,

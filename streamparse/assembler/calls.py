@@ -7,13 +7,13 @@ the earliest safe moment.  A call found in text closes when its grammar says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 
 from msgspec.structs import replace
 
 from streamparse.assembler.call import CLOSED, ODD, OPEN, PENDING, CallState
 from streamparse.assembler.deltas import Deltas
 from streamparse.assembler.doubles import Doubles
+from streamparse.assembler.names import Names, shown
 from streamparse.assembler.record import Record
 from streamparse.events import Source, ToolCallComplete, ToolCallRevoked, ToolCallStart
 from streamparse.jsonread import JSONError, Mode
@@ -24,20 +24,13 @@ from streamparse.response import BrokenCall, ToolCall
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
-__all__ = ["Calls", "mint_ids"]
+__all__ = ["Calls"]
 
 _BLANK = " \t\r\n"
 _UNDECIDED = plain(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = plain(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
 _MOST_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
-_SHOWN = 200
-
-
-def mint_ids() -> Callable[[], str]:
-    """Return a maker of ids for calls that came without one: `call_0`, `call_1`, ..."""
-    numbers = count()
-    return lambda: f"call_{next(numbers)}"
 
 
 class Calls:
@@ -66,8 +59,7 @@ class Calls:
         self._halt = halt
         self._max_calls = most(limits.max_calls)
         self._max_open = most(limits.max_open_calls)
-        self._max_name = most(limits.max_name)
-        self._max_id = most(limits.max_id)
+        self._names = Names(tools, limits)
         self._deltas = Deltas(record, limits, self.open, halt, self.error)
         self._started = 0
         self._in_text: set[int] = set()  # which of them were found in the text
@@ -174,7 +166,7 @@ class Calls:
     # -- inside --------------------------------------------------------------------------------------
 
     def _begin(self, name: str, id: str | None, source: Source) -> CallState:
-        """Announce a call; it is closed at once if its name or id is too long."""
+        """Announce a call; it is closed at once if its name or id cannot be."""
         if self.waiting:
             self.supersede()
         index = self._started
@@ -185,11 +177,10 @@ class Calls:
         call = CallState(index, id or self._mint(), name, source, PENDING if source == "native" else OPEN)
         self._started += 1
         self._record.mark("call", index)
-        self._record.events.append(ToolCallStart(index, _shown(call.id), _shown(name)))
-        if len(name) > self._max_name:
-            self.error(call, "limit_name", f"a name of {len(name)} characters")
-        elif len(call.id) > self._max_id:
-            self.error(call, "limit_id", f"an id of {len(call.id)} characters")
+        self._record.events.append(ToolCallStart(index, shown(call.id), shown(name)))
+        fault = self._names.fault(name, call.id)
+        if fault is not None:
+            self.error(call, *fault)
         return call
 
     def _decide(self, call: CallState, head: str) -> None:
@@ -228,7 +219,7 @@ class Calls:
             self.settle(call)
 
     def settle_pending(self) -> None:
-        """The turn is over: native calls that wait for arguments have none.  If they require some, these may come yet."""
+        """The turn is over: native calls that wait for arguments have none; those that require some wait on."""
         for call in list(self.open.values()):
             if call.source == "native" and call.state != OPEN and not self._lacks(call.name, call.raw):
                 self.settle(call)
@@ -303,8 +294,3 @@ class Calls:
         call.room = -1  # nothing fits any more
         self.open.pop(call.index, None)
         self.waiting.pop(call.index, None)
-
-
-def _shown(word: str) -> str:
-    """Names and ids over every bound are cut in the event that announces them; an error follows it."""
-    return word if len(word) <= 64 * 1024 else word[:_SHOWN]

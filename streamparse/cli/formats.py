@@ -32,7 +32,9 @@ page. In the columns:
   are declared, and believes only their names; `start` does the same at the start of the message alone, and
   right behind a call in that format; `named` does not look for it, since another format reads the same text, or the
   opener says too little.
-- Where two formats share an opener, what follows it decides; where that fits both, the first of this page reads it.
+- Where two formats share an opener, what follows it decides; where that fits both, the first of this page reads it. So
+  with `"auto"` the calls of `mimo` are read as `qwen3-coder`: a line break next to a tag is no part of the value, and
+  a value without a schema may be a number. Name `mimo` where that matters.
 
 A marker that nothing of the format's grammar follows is text and comes out unchanged.
 

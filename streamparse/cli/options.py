@@ -15,8 +15,10 @@ from streamparse.parser import Dialects, StreamParser
 
 __all__ = [
     "CommandError",
+    "add_dialect_option",
     "add_parser_options",
     "add_tools_option",
+    "dialects_named",
     "parser_maker",
     "piece_size",
     "read_pieces",
@@ -34,13 +36,24 @@ class CommandError(Exception):
 def add_parser_options(command: argparse.ArgumentParser) -> None:
     """Add the options that choose a parser."""
     command.add_argument("--wire", default="auto", help="the wire (see `streamparse wires`); default: auto")
+    add_dialect_option(command)
+    add_tools_option(command)
+
+
+def add_dialect_option(command: argparse.ArgumentParser) -> None:
+    """Add the option that names dialects; `dialects_named` reads it."""
     command.add_argument(
         "--dialect",
         action="append",
         metavar="NAME",
         help="a dialect to look for in the text (see `streamparse formats`), or none; repeatable; default: auto",
     )
-    add_tools_option(command)
+
+
+def dialects_named(arguments: argparse.Namespace) -> Dialects:
+    """Return what `--dialect` says, as a parser takes it."""
+    names: list[str] = arguments.dialect or []
+    return tuple(name for name in names if name != "none") if names else "auto"
 
 
 def add_tools_option(command: argparse.ArgumentParser) -> None:
@@ -50,8 +63,7 @@ def add_tools_option(command: argparse.ArgumentParser) -> None:
 
 def parser_maker(arguments: argparse.Namespace) -> Callable[[], StreamParser]:
     """Return what makes a fresh parser as the options say; raise CommandError if they make no sense."""
-    names: list[str] = arguments.dialect or []
-    dialects: Dialects = tuple(name for name in names if name != "none") if names else "auto"
+    dialects = dialects_named(arguments)
     tools = read_tools(arguments.tools) if arguments.tools else None
 
     def make() -> StreamParser:

@@ -10,8 +10,7 @@ import socket
 from importlib.util import find_spec
 
 from streamparse import proxy
-from streamparse.cli.options import CommandError
-from streamparse.parser import Dialects
+from streamparse.cli.options import CommandError, add_dialect_option, dialects_named
 
 __all__ = ["add_command"]
 
@@ -31,12 +30,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--wire", default="openai-chat", help="what it speaks: openai-chat (the default), anthropic or ollama-chat"
     )
-    command.add_argument(
-        "--dialect",
-        action="append",
-        metavar="NAME",
-        help="a dialect to look for in the text (see `streamparse formats`), or none; repeatable; default: auto",
-    )
+    add_dialect_option(command)
     command.add_argument("--host", default="127.0.0.1", help="where to listen; default: 127.0.0.1, this machine alone")
     command.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes a free one")
     command.add_argument(
@@ -52,8 +46,7 @@ def _run(arguments: argparse.Namespace) -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise CommandError(f"{' and '.join(missing)} not found: pip install 'llm-streamparse[proxy]'")
-    names: list[str] = arguments.dialect or []
-    dialects: Dialects = tuple(name for name in names if name != "none") if names else "auto"
+    dialects = dialects_named(arguments)
     try:
         application = proxy.app(arguments.upstream, arguments.wire, dialects=dialects, tools=arguments.tools)
     except ValueError as error:

@@ -18,8 +18,10 @@ __all__ = [
 ]
 
 Kinds: TypeAlias = frozenset[str]
-"""JSON types; `integer` is a part of `number`.  `quoted`: a text that is a JSON string is what that says; `=TEXT`: this very
-text is a string, whatever it looks like."""
+"""JSON types; `integer` is a part of `number`.
+
+`quoted`: a text that is a JSON string is what that says; `=TEXT`: this very text is a string, whatever it looks like.
+"""
 
 STRING: Final[Kinds] = frozenset({"string"})
 ANY: Final[Kinds] = frozenset({"null", "boolean", "integer", "number", "object", "array", "string"})

@@ -53,9 +53,8 @@ class Typed:
         return frozenset(key for properties in named if isinstance(properties, dict) for key in properties)
 
 
-def referred(schema: dict[str, Any], root: Any) -> Any:
-    """Return what `"$ref": "#/a/b"` leads to; None if that is nothing, or not here."""
-    reference = schema.get("$ref")
+def referred(reference: Any, root: Any) -> Any:
+    """Return what the `$ref` `#/a/b` leads to, in the schema that is its root; None if that is nothing, or not here."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     from urllib.parse import unquote  # noqa: PLC0415 - a slow import, which few schemas need
@@ -75,7 +74,8 @@ def _branches(schemas: Iterable[Any], root: Any) -> Iterator[dict[str, Any]]:
         if isinstance(schema, dict) and id(schema) not in seen:
             seen.add(id(schema))
             yield schema
-            waiting += [referred(schema, root), *(each for key in _COMBINED for each in _list(schema.get(key)))]
+            branches = [branch for key in _COMBINED for branch in _list(schema.get(key))]
+            waiting += [referred(schema.get("$ref"), root), *branches]
 
 
 def _permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
@@ -94,7 +94,7 @@ def _permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
 def _constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iterator[Kinds]:
     """Yield what each keyword of a schema permits."""
     if "$ref" in schema:
-        yield _permitted(referred(schema, root), root, seen) or ANY
+        yield _permitted(referred(schema.get("$ref"), root), root, seen) or ANY
     if "type" in schema:
         yield union(kinds_of_word(word) for word in _list(schema["type"]) if isinstance(word, str))
     if "const" in schema:

@@ -48,6 +48,7 @@ class Armed:
             for marker in self._started
             if any(dialect.in_thought != "text" for dialect, _ in self._openers[marker])
         )
+        self._text_openers = {m: (m, *row.drops) for row in rows for m in row.opens_text} if self._auto else {}
         self._known: frozenset[str] = frozenset()  # the dialects that produced a call
         self.drops: frozenset[str] = frozenset()
         self._look_for(() if self._auto else [marker for row in rows for marker in row.drops])
@@ -64,6 +65,13 @@ class Armed:
         if dialect.name not in self._known:
             self._known |= {dialect.name}
             self._look_for(dialect.drops)
+
+    def opens_text(self, marker: str) -> bool:
+        """Whether a marker before all text opens the visible text: the structure of its dialect is structure then."""
+        if marker not in self._text_openers:
+            return False
+        self.expect(self._text_openers[marker])
+        return True
 
     def expect(self, drops: Collection[str]) -> None:
         """These markers are structure from now on."""
@@ -96,7 +104,7 @@ class Armed:
 
     def _look_for(self, drops: Iterable[str]) -> None:
         self.drops = self.drops.union(drops)
-        self.at_start = _markers((*self._openers, *self.thoughts, *self.strays, *self.drops))
+        self.at_start = _markers((*self._openers, *self.thoughts, *self.strays, *self._text_openers, *self.drops))
         again = [marker for marker, rows in self._openers.items() if any(self._repeats(*row) for row in rows)]
         self.later = _markers((*self._started, *again, *self.thoughts, *self.strays, *self.drops))
         # Within text the search is for less: a marker that counts only at an edge would slow it down for nothing.

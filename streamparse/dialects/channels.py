@@ -23,7 +23,7 @@ from streamparse.dialects.markers import Markers, any_of
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.patterns import gradual
 
-__all__ = ["ENDS", "HEADER", "Channels"]
+__all__ = ["ENDS", "HEADER", "ChannelThoughts", "Channels"]
 
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 """What ends a message."""
@@ -47,6 +47,16 @@ _CUT = 2
 class _Header(NamedTuple):
     recipient: str | None
     channel: str | None
+
+    @property
+    def muses(self) -> bool:
+        """Whether the message is thought."""
+        return self.recipient == "self" or (self.recipient is None and self.channel == "analysis")
+
+    @property
+    def calls(self) -> bool:
+        """Whether the message is sent to a tool."""
+        return self.recipient is not None and self.recipient not in ("self", *_AUDIENCE)
 
 
 class Channels(msgspec.Struct, frozen=True, dict=True):
@@ -133,11 +143,11 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
                     return found
                 header = self._read(heading, last)
                 reader.commit()
-                if _muses(header) and not context.thoughts:
+                if self._is_text(header, context):
                     yield from self._verbatim(reader, context, heading[0])
                 else:
                     yield from self._message(reader, context, header, mused)
-                last, mused = header, _muses(header)
+                last, mused = header, header.muses
             found = True
             reader.remember(context.limits.max_held_text)
             if (yield from reader.match(self.between)) is None:
@@ -150,7 +160,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         recipient = self.recipient.search(heading["header"])
         channels = self.channel.findall(heading["header"])
         if recipient is None and not channels:
-            return last if _muses(last) else _Header(None, None)
+            return last if last.muses else _Header(None, None)
         return _Header(recipient and recipient["recipient"], channels[-1] if channels else None)
 
     def _cut_off(self, reader: Reader, context: Context) -> None:
@@ -163,24 +173,28 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
         """Read the body of a message, and its end."""
         sink = context.sink
-        if _muses(header):
+        if header.muses:
             tell = _after_newline(sink.reasoning) if mused else sink.reasoning
             end = yield from reader.until(self.breaks, tell, _CUT)
-        elif header.recipient is None or header.recipient in _AUDIENCE:
+        elif not header.calls:
             end = yield from reader.until(self.text_breaks, sink.text, _CUT)
             while end == "<|start|>" and end not in self.interrupts:
                 sink.text(reader.take(len(end)))
                 end = yield from reader.until(self.text_breaks, sink.text, _CUT)
         else:
-            yield from self._call(reader, context, header.recipient)
+            yield from self._call(reader, context, header.recipient or "")
             while (yield from reader.blanks()) == "}":  # a brace too many
                 reader.take(1)
             end = yield from reader.until(self.breaks, sink.text, 1)
         if end in ENDS:
             reader.take(len(end))
 
+    def _is_text(self, header: _Header, context: Context) -> bool:
+        """Whether a message is text as it stands, its markers and all."""
+        return header.muses and not context.thoughts
+
     def _verbatim(self, reader: Reader, context: Context, heading: str) -> Step[None]:
-        """Tell a thought, its markers and all, as text: thoughts are not looked for."""
+        """Tell a message, its markers and all, as text."""
         context.sink.text(heading)
         end = yield from reader.until(self.breaks, context.sink.text)
         if end in ENDS:
@@ -214,9 +228,15 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         sink.call_end(call)
 
 
-def _muses(header: _Header) -> bool:
-    """Whether a message is thought."""
-    return header.recipient == "self" or (header.recipient is None and header.channel == "analysis")
+class ChannelThoughts(Channels, frozen=True, dict=True):
+    """The thoughts and the answers among these messages; calls, and what is said before them, stay as they stand, for
+    whoever reads the calls."""
+
+    def _is_text(self, header: _Header, context: Context) -> bool:
+        return header.calls or header.channel == "commentary" or super()._is_text(header, context)
+
+    def _cut_off(self, reader: Reader, context: Context) -> None:
+        context.sink.text(reader.rest())
 
 
 def _after_newline(tell: Callable[[str], None]) -> Callable[[str], None]:

@@ -103,6 +103,9 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     drops: tuple[str, ...] = ()
     """Markers that are structure (wrappers of the visible text, ends of a turn): passed over in silence where the
     dialect is named, or once it was found."""
+    opens_text: tuple[str, ...] = ()
+    """Tokens of the model's own that open the visible text: before all text they are structure also with
+    `dialects="auto"`, and so are `drops` from then on."""
     beside: tuple[Dialect, ...] = ()
     """What is looked for wherever this dialect is, and is no call."""
 

@@ -65,8 +65,8 @@ class InBand(Musing):
         prose = self._prose
         if prose is not None and prose(text) is None:
             self._heard(text)
-            if "`" in text:
-                self._quotes.ticks()
+            if "`" in text or "~" in text:
+                self._heard = self._quotes.ticks()
             self._tell(text)
             return
         reader = self._reader
@@ -164,6 +164,8 @@ class InBand(Musing):
             if opens is not None:
                 self._enter_thought(opens)
             return
+        if self._place == START and self._armed.opens_text(marker):
+            self._markers = self._armed.at_start
         self._quoted = not at_edge and self._quotes.open
         at_line = at_edge or self._quotes.line_begins
         self._read(marker, gap, self._armed.candidates(marker, self._place == START, at_edge, at_line))

@@ -101,5 +101,5 @@ class _StrayTags(msgspec.Struct, frozen=True, dict=True):
 
 
 def stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
-    """What follows the tags of `words`, or of the declared tools, that belong to no call of bodies that are `Remembered`."""
+    """What follows the tags of `words`, or of declared tools, that belong to no call of a body that is `Remembered`."""
     return Dialect(name, openers, _ANY_TAG, _StrayTags(words))

@@ -51,8 +51,8 @@ class Musing(Passage):
             self._place = TEXT
             self._markers = self._armed.prose
         self._heard(text)
-        if "`" in text:
-            self._quotes.ticks()
+        if "`" in text or "~" in text:
+            self._heard = self._quotes.ticks()
         self._tell(text)
 
     def _enter_thought(self, thought: Thought) -> None:

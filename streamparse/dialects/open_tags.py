@@ -1,4 +1,4 @@
-"""What a text says with tags that are ordinary words, or names of tools: which of them told a call, and which are open."""
+"""The tags of a text that are ordinary words, or names of tools: which of them told a call, and which are open."""
 
 from __future__ import annotations
 

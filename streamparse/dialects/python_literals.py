@@ -1,9 +1,9 @@
 """Python literals, read as they come and told as JSON text; nothing is ever evaluated.
 
 Both vocabularies are known (`True` and `true`, `None` and `null`).  Tuples and sets become arrays, keys become
-strings.  A string may hold raw line breaks, and go on in a second literal behind it, or behind a `+`, which
-is a repair.  Some models do not escape the
-quotes in a string: a quote ends it only if what follows is structure, else it is data, and the call repaired.
+strings.  A string may hold raw line breaks, and go on in a second literal behind it.  Some models do not escape the
+quotes in a string: a quote ends it only if what follows is structure, else it is data, and the call repaired.  Others
+add literals (`"a" + "b"`), which is a repair, too, and believed only while no quote was data.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ class TagPatterns(msgspec.Struct, frozen=True, dict=True):
 
     def _token(self, close: str) -> Pattern:
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
-        return gradual(rf"{self.gap}(?:{self.parameter}|(?P<end>{close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))")
+        return gradual(
+            rf"{self.gap}(?:{self.parameter}|(?P<end>{close})|(?P<cut>(?={self._next_call}))|(?P<stray>{stray}))"
+        )
 
     @cached_property
     def ended(self) -> Pattern:
@@ -141,5 +143,7 @@ def _ending(tags: TagPatterns, key: str, cdata: bool) -> Ending:
     unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
     closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
     last = rf"{closing}|{newline}(?:{close}(?={over})|(?P<odd>)(?={tags.call_close}{over}))"
-    inner = rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    inner = (
+        rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    )
     return Ending(tags.markers, closing, last, inner, tags.trim)

@@ -7,8 +7,9 @@
 Calls that a model wrote as text leave as native ones.
 """
 
+from streamparse.emit.answer import problem_of
 from streamparse.emit.anthropic import AnthropicEmitter
-from streamparse.emit.emitter import Emitter, problem_of
+from streamparse.emit.emitter import Emitter
 from streamparse.emit.ollama import OllamaChatEmitter
 from streamparse.emit.openai_chat import OpenAIChatEmitter
 

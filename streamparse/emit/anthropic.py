@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.emitter import Emitter, encode, standing_calls
+from streamparse.emit.blocks import blocks_of, is_own_block
+from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.reasons import Meaning
 from streamparse.emit.usage import tokens_of
 from streamparse.events import (
@@ -37,11 +38,6 @@ _OWN_WORDS: Final[dict[str, Meaning]] = {
     "pause_turn": "stop",
     "model_context_window_exceeded": "length",
 }
-_OWN_BLOCKS: Final = (
-    *("redacted_thinking", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result"),
-    *("code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result"),
-    *("tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"),
-)
 _TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
 _THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 _TEXT: Final = {"type": "text", "text": ""}
@@ -53,8 +49,7 @@ class AnthropicEmitter(Emitter):
     content_type: ClassVar[str] = "text/event-stream; charset=utf-8"
     id_prefix: ClassVar[str] = "msg_"
 
-    def __init__(self, *, model: str = "", id: str | None = None, created: int | None = None) -> None:
-        super().__init__(model=model, id=id, created=created)
+    def _prepare(self) -> None:
         self._opening = self._message_start()  # goes out before whatever is first
         self._blocks = 0
         self._kind = ""  # of the block that is open for text or thought
@@ -77,7 +72,7 @@ class AnthropicEmitter(Emitter):
     def _start(self, event: ToolCallStart) -> bytes:
         left = self._leave()
         self._call_places[event.index] = self._blocks
-        return left + self._block({"type": "tool_use", "id": event.id, "name": event.name, "input": {}})
+        return left + self._block({"type": "tool_use", "id": self.call_id(event.id), "name": event.name, "input": {}})
 
     def _arguments(self, index: int, text: str) -> bytes:
         return _delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
@@ -93,7 +88,7 @@ class AnthropicEmitter(Emitter):
             head = self._enter("text", _TEXT) if self._kind != "text" else b""
             delta = {"type": "citations_delta", "citation": data}
             return head + _event("content_block_delta", {"index": self._place, "delta": delta})
-        if event.kind in _OWN_BLOCKS and isinstance(data, dict):
+        if is_own_block(event):
             left = self._leave()
             return left + self._block(data) + _block_stop(self._blocks - 1)
         if event.kind in _TURN_ITEMS:
@@ -153,7 +148,7 @@ class AnthropicEmitter(Emitter):
         turn: dict[str, Any] = {kind: items[kind] for kind in _TURN_ITEMS if kind in items}
         word = "refusal" if response.refusal else _word(response.finish_reason, meaning)
         ending = {"stop_reason": word, "stop_sequence": None, **turn, "usage": _NO_USAGE | _usage(response.usage)}
-        return {**self._message(), "content": _content(response), **ending}
+        return {**self._message(), "content": blocks_of(response, self.call_id), **ending}
 
 
 _NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
@@ -162,24 +157,6 @@ _NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
 def _word(reason: str | None, meaning: Meaning) -> str:
     """The target's word; the server's own if it is one of the target's and still true."""
     return reason if reason is not None and _OWN_WORDS.get(reason) == meaning else _WORDS[meaning]
-
-
-def _content(response: ParsedResponse) -> list[dict[str, Any]]:
-    """The blocks of a whole answer: thought, what the provider wants back, text, calls."""
-    blocks: list[dict[str, Any]] = []
-    signatures = [item["data"] for item in response.items if item["kind"] == "signature"]
-    if response.reasoning or signatures:
-        signature = signatures[0] if len(signatures) == 1 else ""  # two thoughts in one text: neither is signed
-        blocks.append({"type": "thinking", "thinking": response.reasoning, "signature": signature})
-    own = [item["data"] for item in response.items if item["kind"] in _OWN_BLOCKS]
-    blocks += [block for block in own if isinstance(block, dict)]
-    if response.content or response.refusal:
-        blocks.append({"type": "text", "text": response.content + response.refusal})
-    blocks += [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-        for call in standing_calls(response)
-    ]
-    return blocks
 
 
 def _event(kind: str, fields: dict[str, Any]) -> bytes:

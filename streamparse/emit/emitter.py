@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from uuid import uuid4
 
 import msgspec
 
+from streamparse.emit.answer import labelled, meaning_of_answer, problem_of
 from streamparse.emit.arguments import Arguments
 from streamparse.emit.reasons import Meaning, meaning_of
 from streamparse.events import (
@@ -38,29 +38,38 @@ from streamparse.events import (
     ToolCallRevoked,
     ToolCallStart,
 )
-from streamparse.response import ParsedResponse, ToolCall
+from streamparse.response import ParsedResponse
 
-__all__ = ["Emitter", "argument_text", "encode", "problem_of", "standing_calls"]
+__all__ = ["Emitter", "encode"]
 
 encode = msgspec.json.Encoder().encode
-
-_LABELLED = re.compile(r"([\w.\-]{1,64}): (.*)", re.DOTALL)
 
 
 class Emitter:
     """Writes the events of one answer as the bytes of another wire.
 
     `emit` gives an event's bytes at once (maybe none), `whole` the body of an answer that is not streamed.  `model`
-    is what the answer says it is from; without `id` and `created` (seconds since 1970) they are made here.
-    Events must be those of one answer in their order; one emitter writes one answer.
+    is what the answer says it is from; without `id` and `created` (seconds since 1970) they are made here.  `call_id`
+    says under which id a call leaves.  With `signed` each thought can be told from the next, for signatures belong to
+    them.  Events must be those of one answer in their order; one emitter writes one answer.
     """
 
     content_type: ClassVar[str]
     """The media type of a stream; a whole body is `application/json`."""
     id_prefix: ClassVar[str] = ""
 
-    def __init__(self, *, model: str = "", id: str | None = None, created: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        model: str = "",
+        id: str | None = None,
+        created: int | None = None,
+        call_id: Callable[[str], str] = str,
+        signed: bool = False,
+    ) -> None:
         self.model = model
+        self.call_id = call_id
+        self.signed = signed
         self.id = id if id is not None else self.id_prefix + uuid4().hex
         self.created = created if created is not None else int(time.time())
         self._calls: dict[int, Arguments] = {}
@@ -79,6 +88,7 @@ class Emitter:
             Error: self._error,
             Done: self._done,
         }
+        self._prepare()
 
     @property
     def over(self) -> bool:
@@ -92,16 +102,24 @@ class Emitter:
 
     def whole(self, response: ParsedResponse) -> bytes:
         """Return the body that tells a whole answer; the target's error if the turn failed."""
-        problem = problem_of(response)
+        problem = self.problem(response)
         if problem is not None:
             return self.error_body(*problem)
-        return encode(self._body(response, _meaning(response)))
+        return encode(self._body(response, meaning_of_answer(response)))
+
+    def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
+        """Return the code and the message of the error that `whole` writes; None if it writes an answer."""
+        return problem_of(response)
 
     def error_body(self, code: str, message: str) -> bytes:
         """Return the body of a response whose status tells of an error."""
         raise NotImplementedError
 
     # -- what a target has to write ----------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Get ready for the first event."""
+        raise NotImplementedError
 
     def _text(self, event: TextDelta) -> bytes:
         raise NotImplementedError
@@ -166,9 +184,10 @@ class Emitter:
 
     def _error(self, event: Error) -> bytes:
         if event.scope == "stream":
-            return self._fail(*_labelled(event))
-        if event.scope == "call" and event.index is not None:
-            return self._break_off(event.index)
+            return self._fail(*labelled(event))
+        if event.scope == "call":
+            self._broken = True  # even if nothing of it has left
+            return self._break_off(event.index) if event.index is not None else b""
         return b""
 
     def _fail(self, code: str, message: str) -> bytes:
@@ -182,39 +201,3 @@ class Emitter:
         if meaning == "error":
             return self._fail(event.finish_reason or "error", "the server took the turn back")
         return self._end(event, meaning)
-
-
-def standing_calls(response: ParsedResponse) -> list[ToolCall]:
-    """The calls that a client may run."""
-    return [call for call in response.tool_calls if not call.revoked]
-
-
-def argument_text(call: ToolCall) -> str:
-    """A call's arguments as JSON text: the model's own if it can stand."""
-    return encode(call.arguments).decode() if call.source == "recovered" or not call.raw else call.raw
-
-
-def problem_of(response: ParsedResponse) -> tuple[str, str] | None:
-    """Return why the turn failed as a code and a message; None if it did not, or a filter ended it."""
-    for error in response.errors:
-        if error.scope == "stream":
-            return _labelled(error)
-    if _meaning(response) == "error":
-        return response.finish_reason or "error", "the server took the turn back"
-    return None
-
-
-def _meaning(response: ParsedResponse) -> Meaning:
-    return meaning_of(
-        response.finish_reason,
-        ok=response.ok,
-        called=bool(standing_calls(response)),
-        broken=bool(response.broken_calls),
-        refused=bool(response.refusal),
-    )
-
-
-def _labelled(error: Error) -> tuple[str, str]:
-    """The code and the message of an error; a provider's own code stands before its message."""
-    label = _LABELLED.fullmatch(error.message) if error.code == "provider_error" else None
-    return (label[1], label[2]) if label else (error.code, error.message)

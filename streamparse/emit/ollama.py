@@ -9,7 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from streamparse.emit.emitter import Emitter, encode, standing_calls
+from streamparse.emit.answer import meaning_of_answer, problem_of, standing_calls
+from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.reasons import Meaning
 from streamparse.emit.usage import tokens_of
 from streamparse.events import (
@@ -18,6 +19,7 @@ from streamparse.events import (
     ReasoningDelta,
     TextDelta,
     ToolCallComplete,
+    ToolCallDelta,
     ToolCallStart,
 )
 from streamparse.response import ParsedResponse
@@ -33,8 +35,7 @@ class OllamaChatEmitter(Emitter):
 
     content_type: ClassVar[str] = "application/x-ndjson"
 
-    def __init__(self, *, model: str = "", id: str | None = None, created: int | None = None) -> None:
-        super().__init__(model=model, id=id, created=created)
+    def _prepare(self) -> None:
         moment = datetime.fromtimestamp(self.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._who = {"model": self.model, "created_at": moment}
         self._head = encode(self._who)[:-1] + b',"message":{"role":"assistant",'
@@ -42,20 +43,29 @@ class OllamaChatEmitter(Emitter):
     def error_body(self, code: str, message: str) -> bytes:
         return encode({"error": f"{code}: {message}"})
 
+    def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
+        if meaning_of_answer(response) == "content_filter":
+            return _filtered(response.finish_reason)
+        return problem_of(response)
+
     def _text(self, event: TextDelta) -> bytes:
         return self._head + b'"content":' + encode(event.text) + b'},"done":false}\n'
 
     def _reasoning(self, event: ReasoningDelta) -> bytes:
         return self._head + b'"content":"","thinking":' + encode(event.text) + b'},"done":false}\n'
 
-    def _start(self, event: ToolCallStart) -> bytes:  # noqa: ARG002 - calls come whole
+    def _begin(self, event: ToolCallStart) -> bytes:  # noqa: ARG002 - calls come whole
         return b""
 
-    def _arguments(self, index: int, text: str) -> bytes:  # noqa: ARG002
+    def _continue(self, event: ToolCallDelta) -> bytes:  # noqa: ARG002
         return b""
 
-    def _stop(self, event: ToolCallComplete) -> bytes:
-        call = encode(_call(event.id, event.index, event.name, event.arguments))
+    def _break_off(self, index: int) -> bytes:  # noqa: ARG002
+        return b""
+
+    def _complete(self, event: ToolCallComplete) -> bytes:
+        self._called = True
+        call = encode(_call(self.call_id(event.id), event.index, event.name, event.arguments))
         return self._head + b'"content":"","tool_calls":[' + call + b']},"done":false}\n'
 
     def _item(self, event: ProviderItem) -> bytes:  # noqa: ARG002 - there is no place for any
@@ -66,20 +76,23 @@ class OllamaChatEmitter(Emitter):
 
     def _end(self, done: Done, meaning: Meaning) -> bytes:
         if meaning == "content_filter":
-            return self._fail(meaning, f"the server ended the turn: {done.finish_reason}")
+            return self._fail(*_filtered(done.finish_reason))
         end = {"message": {"role": "assistant", "content": ""}, **_ending(done.finish_reason, done.usage, meaning)}
         return encode({**self._who, **end}) + b"\n"
 
     def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
-        if meaning == "content_filter":
-            return {"error": f"{meaning}: the server ended the turn: {response.finish_reason}"}
         calls = [
-            _call(call.id, index, call.name, call.arguments) for index, call in enumerate(standing_calls(response))
+            _call(self.call_id(call.id), index, call.name, call.arguments)
+            for index, call in enumerate(standing_calls(response))
         ]
         optional: dict[str, Any] = {"thinking": response.reasoning, "tool_calls": calls}
         message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
         message |= {name: value for name, value in optional.items() if value}
         return {**self._who, "message": message, **_ending(response.finish_reason, response.usage, meaning)}
+
+
+def _filtered(reason: str | None) -> tuple[str, str]:
+    return "content_filter", f"the server ended the turn: {reason}"
 
 
 def _call(id: str, index: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

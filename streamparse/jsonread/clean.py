@@ -73,6 +73,7 @@ def _clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str
 
 
 def finite(digits: str) -> float:
+    """Return a number as a float; raises ValueError for one beyond the range of floats, and for NaN."""
     value = float(digits)
     if not math.isfinite(value):
         raise ValueError("not finite")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from streamparse.frames import AutoFramer, BaseFramer, Fault, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
+from streamparse.parser.messages import encoded
 from streamparse.stats import Stats
 from streamparse.wires import WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
 
@@ -158,8 +158,8 @@ class StreamParser(BaseParser):
 
     def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
         try:
-            data = json.dumps(message, default=_jsonable).encode()
-        except (ValueError, RecursionError, TypeError) as error:  # a number or a depth beyond every bound; odd keys
+            data = encoded(message)
+        except (ValueError, RecursionError, TypeError) as error:
             self._record.place = At(self._message_bytes)
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
             return self._run([])
@@ -239,12 +239,3 @@ class StreamParser(BaseParser):
             except Halt:
                 self._flowing = False
         return [*events, *self._record.take()]
-
-
-def _jsonable(value: Any) -> Any:
-    """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
-    if isinstance(value, (bytes, bytearray)):
-        import base64  # noqa: PLC0415 - rarely needed
-
-        return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
-    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any, Final
+from uuid import uuid4
 
 import msgspec
 
@@ -10,7 +13,7 @@ from streamparse.emit import EMITTERS, Emitter
 from streamparse.parser import StreamParser
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.translation import dialect_to_teach, for_server
+from streamparse.proxy.translation import dialect_to_teach, for_server, speaks_of_tools
 
 __all__ = ["CLIENT_WIRES", "Asked", "asked_of"]
 
@@ -21,6 +24,9 @@ CLIENT_WIRES: Final = {
     "/api/chat": "ollama-chat",
 }
 """The wire that a client speaks, by the path it asks."""
+
+
+_COUNTED: Final = re.compile(r"call_[0-9]{1,4}")
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +44,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     lost: frozenset[str] = frozenset()
     """What the server's wire could not be told, by name."""
 
-    def emitter(self) -> Emitter:
+    def emitter(self, settings: Settings) -> Emitter:
         """A writer for one answer to the client."""
-        return EMITTERS[self.wire](model=str(self.request.get("model") or ""))
+        model = str(self.request.get("model") or "")
+        return EMITTERS[self.wire](model=model, call_id=_distinct(), signed=settings.wire == "anthropic")
 
     def rewriter(self, settings: Settings) -> Rewriter:
         """A reader and a writer for one answer.
@@ -49,7 +56,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         """
         dialects = settings.dialects if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
-        return Rewriter(parser, self.emitter())
+        return Rewriter(parser, self.emitter(settings))
 
 
 def asked_of(wire: str, body: bytes, settings: Settings) -> Asked | None:
@@ -61,17 +68,27 @@ def asked_of(wire: str, body: bytes, settings: Settings) -> Asked | None:
     if not isinstance(request, dict):
         return None
     tools = _tools(request)
-    streamed = bool(request.get("stream", wire == "ollama-chat"))  # Ollama streams unless told not to
+    stream = request.get("stream")
+    streamed = wire == "ollama-chat" if stream is None else bool(stream)  # Ollama streams unless told not to
     same = wire == settings.wire
     # Several answers at once, or the probabilities of tokens, are nothing that an event could tell.
     beyond = request.get("n", 1) not in (None, 1) or bool(request.get("logprobs"))
-    if same and (not tools or beyond):
+    dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and speaks_of_tools(request) else None
+    if same and (beyond or not (tools or dialect)):
         return Asked(wire=wire, request=request, body=body, tools=[], streamed=streamed, changed=False)
-    dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and tools else None
     sent, lost = for_server(request, wire, settings.wire, dialect)
     content = body if same and dialect is None else _encode(sent)
     names = frozenset(loss.keyword for loss in lost)
     return Asked(wire=wire, request=request, body=content, tools=tools, streamed=streamed, changed=True, lost=names)
+
+
+def _distinct() -> Callable[[str], str]:
+    """Tell ids that count anew in each answer, as those of calls from text do, from those of the answers before.
+
+    A conversation that goes on holds the calls of all of them, and clients tie results to calls by the id alone.
+    """
+    answer = uuid4().hex[:12]
+    return lambda id: f"{id}_{answer}" if _COUNTED.fullmatch(id) else id
 
 
 def _encode(value: Any) -> bytes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
+from streamparse.emit import EMITTERS
 from streamparse.proxy.asgi import Send, finish, respond, start
 from streamparse.proxy.asked import Asked
 from streamparse.proxy.client import httpx_module
@@ -76,7 +77,7 @@ class Exchange:
         """Read the answer as it comes; what each piece tells leaves before the next is read."""
         rewriter = asked.rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        await start(send, 200, self._headers(response, asked, asked.emitter().content_type))
+        await start(send, 200, self._headers(response, asked, EMITTERS[asked.wire].content_type))
         try:
             async for chunk in _chunks(response):
                 data = feed(chunk)
@@ -99,7 +100,7 @@ class Exchange:
         written = rewriter.whole()
         if asked.wire == self._settings.wire and rewriter.as_written(body):
             written = body
-        status = 502 if any(error.scope == "stream" for error in rewriter.response.errors) else 200
+        status = 502 if rewriter.failed else 200
         await respond(self._send, status, self._headers(response, asked, _JSON), written)
 
     async def _refuse(self, response: httpx.Response, asked: Asked) -> None:
@@ -125,7 +126,7 @@ class Exchange:
             headers = [(b"content-type", b"text/plain; charset=utf-8")]
             await respond(self._send, status, headers, message.encode() + b"\n")
         else:
-            body = self._asked.emitter().error_body("upstream_error", message)
+            body = self._asked.emitter(self._settings).error_body("upstream_error", message)
             await respond(self._send, status, [(b"content-type", _JSON.encode())], body)
 
 

@@ -29,6 +29,11 @@ class Rewriter:
         """Whether the answer failed, by its server's word or at a limit: what follows is not read."""
         return self._emitter.over
 
+    @property
+    def failed(self) -> bool:
+        """Whether the answer is an error, and no whole body can tell more."""
+        return self._emitter.problem(self.response) is not None
+
     def feed(self, chunk: bytes) -> bytes:
         """Take what came of the answer; return what the client is sent, in one piece."""
         events = self._feed(chunk)
@@ -48,11 +53,15 @@ class Rewriter:
         return self._emitter.whole(self._parser.response)
 
     def as_written(self, body: bytes) -> bool:
-        """Whether the body tells all that was found in it by itself: nothing of it was hidden in its text."""
+        """Whether the body can stay: nothing was hidden in its text, and each of its calls can be run as it stands."""
+        response = self._parser.response
+        foreign = any(error.scope == "stream" and error.code != "provider_error" for error in response.errors)
+        if foreign or response.broken_calls or any(call.source == "recovered" for call in response.tool_calls):
+            return False
         plain = StreamParser(self._parser.wire or "auto", dialects=())
         plain.feed(body)
         plain.close()
-        return _gist(plain.response) == _gist(self._parser.response)
+        return _gist(plain.response) == _gist(response)
 
     def _written(self, events: list[Event]) -> bytes:
         return b"".join([self._emit(event) for event in events])

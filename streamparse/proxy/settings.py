@@ -50,7 +50,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
         if self.wire not in PATHS:
             raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
-        unknown = [name for name in self.dialects if name not in DIALECTS] if self.dialects != "auto" else []
+        named = [name for name in self.dialects if isinstance(name, str)] if self.dialects != "auto" else []
+        unknown = [name for name in named if name not in DIALECTS]
         if unknown:
             raise ValueError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
         if self.tools not in ("native", "prompt"):

@@ -37,12 +37,12 @@ def target_of(scope: Scope) -> bytes:
 
 def address(upstream: str, target: bytes) -> httpx.URL:
     """Return the URL of a target at the server; `/v1` is its base's or the target's.  Raises `BadTarget`."""
-    httpx = httpx_module()
+    module = httpx_module()
     path = urlsplit(upstream).path.rstrip("/")
     if path.endswith("/v1") and target.startswith(b"/v1/"):
         path = path.removesuffix("/v1")
     try:
-        url: httpx.URL = httpx.URL(upstream).copy_with(raw_path=path.encode() + target)
-    except httpx.InvalidURL as error:
+        url: httpx.URL = module.URL(upstream).copy_with(raw_path=path.encode() + target)
+    except module.InvalidURL as error:
         raise BadTarget(str(error)) from error
     return url

@@ -21,11 +21,13 @@ from streamparse.parser import Dialects
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
-__all__ = ["dialect_to_teach", "for_server", "taught"]
+__all__ = ["dialect_to_teach", "for_server", "speaks_of_tools", "taught"]
 
 _PROVIDERS: Final = {"openai-chat": "openai", "anthropic": "anthropic", "ollama-chat": "ollama"}
 _OF_TOOLS: Final = ("tools", "tool_choice", "parallel_tool_calls")
 _OF_TURNS: Final = ("messages", "system")
+_OF_CALLS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
+_BLOCKS_OF_CALLS: Final = ("tool_use", "tool_result")
 _DEFAULT_DIALECT: Final = "hermes"
 
 
@@ -33,10 +35,26 @@ def dialect_to_teach(dialects: Dialects) -> str:
     """The dialect in which a server's model is asked to write calls; raises ValueError if none of them has a prompt."""
     if dialects == "auto":
         return _DEFAULT_DIALECT
-    known = [name for name in dialects if name in PROMPTS]
+    names = [each if isinstance(each, str) else each.name for each in dialects]
+    known = [name for name in names if name in PROMPTS]
     if not known:
-        raise ValueError(f"no dialect of {list(dialects)} has a prompt; those that have are: {', '.join(PROMPTS)}")
+        raise ValueError(f"no dialect of {names} has a prompt; those that have are: {', '.join(PROMPTS)}")
     return known[0]
+
+
+def speaks_of_tools(request: Mapping[str, Any]) -> bool:
+    """Whether a request declares tools, or tells of calls in its history: a server without tools knows of neither."""
+    messages = request.get("messages")
+    said = messages if isinstance(messages, list) else []
+    return bool(request.get("tools")) or any(_tells_of_calls(message) for message in said)
+
+
+def _tells_of_calls(message: Any) -> bool:
+    if not isinstance(message, dict):
+        return False
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return any(message.get(key) for key in _OF_CALLS) or any(block.get("type") in _BLOCKS_OF_CALLS for block in blocks)
 
 
 def for_server(
@@ -51,18 +69,28 @@ def for_server(
         return dict(request), lost
     read = READERS[_PROVIDERS[source]](request, lost)
     asked = read if dialect is None else taught(read, dialect)
+    untold = [] if dialect is None else _untold_choice(read)
+    lost += untold
     written = REQUEST_WRITERS[_PROVIDERS[target]](asked, lost)
     if source == target:  # all else is the server's to understand
         kept = {key: value for key, value in request.items() if key not in (*_OF_TOOLS, *_OF_TURNS)}
-        return kept | {key: written[key] for key in _OF_TURNS if key in written}, []
+        return kept | {key: written[key] for key in _OF_TURNS if key in written}, untold
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
     return written, lost
 
 
+def _untold_choice(request: Request) -> list[Loss]:
+    """What no prompt can make sure of."""
+    choice, reason = request.choice, "dropped: the model decides"
+    required = [Loss("request", "", "tool_choice", reason)] if choice.mode == "required" else []
+    return [*required, *([] if choice.parallel is not False else [Loss("request", "", "parallel_tool_calls", reason)])]
+
+
 def taught(request: Request, dialect: str) -> Request:
     """The same request to a model that knows of tools only by text."""
-    prompt = format_system_prompt([declared.tool for declared in request.tools], dialect)
+    allowed = request.tools if request.choice.mode != "none" else []
+    prompt = format_system_prompt([declared.tool for declared in allowed], dialect)
     turns = _joined(Turn(turn.role, _told(turn.parts, dialect)) for turn in request.turns)
     if prompt and turns and turns[0].role == "system":
         turns[0] = Turn("system", [*turns[0].parts, Text("\n\n" + prompt)])

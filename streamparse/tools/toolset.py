@@ -121,7 +121,7 @@ def _resolve(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """Follow references; one that leads nowhere, or in circles, stays as it is."""
     resolved = schema
     for _ in range(MAX_REFERENCES):
-        target = referred(resolved, root)
+        target = referred(resolved.get("$ref"), root)
         if not isinstance(target, dict):
             return resolved
         resolved = target

@@ -115,7 +115,7 @@ def test_a_bare_text_that_goes_on_behind_its_own_tag_is_revoked_with_the_call_it
 HTML = {
     "a pair": "Use <code>ls</code> and <a href='x'>this</a>.",
     "a tag that is closed later": "Use <code> <b>ls</b>\n so: </code>",
-    "a tag that is quoted": "It ends with `</code>`, not with \"</a>\".",
+    "a tag that is quoted": 'It ends with `</code>`, not with "</a>".',
     "a closing tag once more": "</code>\nThat is it.",
     "a tag that no call was told by": "</bash> ends it.",
 }

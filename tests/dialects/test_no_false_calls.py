@@ -31,6 +31,8 @@ OPENERS = sorted({opener.text for row in sp.DIALECTS.values() for opener in row.
 REASONING = sorted({marker for row in THOUGHTS.values() for marker in (*row.opens, *row.closes, *row.echoes)})
 STRUCTURE = sorted({marker for row in sp.DIALECTS.values() for marker in row.drops if marker != ">>>all\n"})
 """Without what is the whole address of the user: it is passed over wherever its format is looked for."""
+WRAPPERS = [marker for row in sp.DIALECTS.values() for marker in row.opens_text]
+"""Tokens before a visible text: there they are none."""
 HEADER = "<|message|>"
 """Where it begins the answer, the prompt ended inside of a header; it is no text there."""
 
@@ -84,7 +86,7 @@ def test_a_marker_that_is_mentioned_is_text(marker: str, kind: str) -> None:
     _is_text(SENTENCES[kind].replace("{}", marker.strip("\n")))
 
 
-@pytest.mark.parametrize("marker", sorted({*OPENERS, *STRUCTURE}.difference(REASONING, [HEADER])))
+@pytest.mark.parametrize("marker", sorted({*OPENERS, *STRUCTURE}.difference(REASONING, WRAPPERS, [HEADER])))
 def test_a_marker_that_begins_a_sentence_is_text(marker: str) -> None:
     _is_text(FIRST.replace("{}", marker))
 
@@ -110,7 +112,10 @@ WRAPPED = {
     "in back-ticks": "Hm. `{}` So.",
     "in quotation marks": 'Hm. "{}" So.',
     "in a fence": "Hm.\n```xml\n{}\n```\nSo.",
-    "in a fence that another text opened": "Hm.\n  ~~~~\n  ````\n```\n{}\n```\n````\nSo.",
+    "in a fence that another text opened": "Hm.\n  ````\n```\n~~~\n{}\n```\n````\nSo.",
+    "in a fence of tildes": "Hm.\n  ~~~~ xml\n```\n~~~\n{}\n~~~~\nSo.",
+    "in a code span": "Hm. `it is {} here` So.",
+    "in a code span of two back-ticks": "Hm. ``it is `x` and {}`` So.",
     "in a fence in a list": "1. Hm.\n\n    - ```xml\n      x\n      ```\n\n      ```xml\n      {}\n      ```\nSo.",
     "in German quotation marks": "Hm. „{}“ So.",
     "in French quotation marks": "Hm. « {} » So.",
@@ -163,6 +168,14 @@ def test_a_thought_that_quotes_a_call_goes_on(kind: str) -> None:
         assert (reasoning_of(events), text_of(events), calls_of(events)) == (thought, "Done.", [])
 
 
+@pytest.mark.parametrize(
+    "before", ["It`s so.\n", "`a` and `b` ", "``a`` ", "a ~ b\n~~ ", "~~~\nx\n~~~\n", "```\n~~~\n```\n"]
+)
+def test_a_call_behind_code_that_has_ended_is_no_quotation(before: str) -> None:
+    events = assert_same_in_every_cut(sp.TextParser, before + CALL.format("f"))
+    assert (calls_of(events), text_of(events)) == ([("f", {"city": "Paris"})], before)
+
+
 def test_a_call_in_an_open_thought_names_a_declared_tool_or_is_thought() -> None:
     text = f"<think>Hm.\n{CALL.format('f')}"
     events = assert_same_in_every_cut(lambda: sp.TextParser(tools=TOOLS), text)
@@ -190,3 +203,22 @@ def test_a_placeholder_between_tags_is_a_call_only_where_no_tools_are_known() ->
     text = "Write <tool_call>JSON</tool_call>, <function=...>...</function> and [TOOL_CALLS][{...}] as it says."
     told = {tools: calls_of(sp.TextParser(tools=tools and TOOLS).feed(text)) for tools in (True, None)}
     assert told == {True: [], None: [("JSON", {})]}
+
+
+WRAPPED_TEXTS = {
+    "cohere-action": "<|START_THINKING|>Hm.<|END_THINKING|><|START_TEXT|>{}<|END_TEXT|>",
+    "cohere-action ": "<|START_RESPONSE|>{}<|END_RESPONSE|><|END_OF_TURN_TOKEN|>",
+    "kimi-k3": "<|open|>think<|sep|>Hm.<|close|>think<|sep|><|open|>response<|sep|>{}<|close|>response<|sep|>",
+    "inkling": "<|message_model|><|content_text|>{}<|end_message|>",
+    "solar-open": "<|begin|>assistant<|content|>{}<|end|>",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED_TEXTS)
+def test_the_tokens_around_a_visible_text_are_no_text_though_no_call_was_found(name: str) -> None:
+    said = "It rains, and `<|END_TEXT|>` is quoted."
+    for dialects in ("auto", [name.strip()]):
+        events = assert_same_in_every_cut(
+            partial(sp.TextParser, dialects, tools=TOOLS), WRAPPED_TEXTS[name].format(said)
+        )
+        assert (text_of(events), calls_of(events)) == (said, [])

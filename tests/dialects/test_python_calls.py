@@ -81,3 +81,19 @@ def test_nothing_of_a_key_that_is_none_is_lost() -> None:
     parser.feed("<|tool_calls|>[{'name': 'f', 'arguments': {'path': 'a', 'con'tent of it'}}]")
     parser.close()
     assert parser.response.broken_calls[0].raw == '{"path": "a", "con\'tent of it"'
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('"a" + "b"', "ab"),
+        ("'a' + \"b\"\n    + 'c'", "abc"),
+        ('["a" + "b", "c"]', ["ab", "c"]),
+        ('"""a""" + "b"', "ab"),
+        ('"say "a" + "b" again"', 'say "a" + "b" again'),
+    ],
+)
+def test_strings_that_are_added_are_one_and_marked_as_repaired(value: str, said: Any) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["olmo3"]), f"<function_calls>f(a={value}, b=1)")
+    told = [(event.arguments, event.source) for event in events if isinstance(event, sp.ToolCallComplete)]
+    assert told == [({"a": said, "b": 1}, "recovered")]

@@ -110,3 +110,39 @@ def test_reasoning_alone_ends_at_a_call_that_ends_it_in_its_own_dialect(call: st
 def test_reasoning_alone_is_not_ended_by_a_mention_of_a_marker() -> None:
     events = assert_same_in_every_cut(lambda: sp.TextParser("reasoning"), "<think>a <tool_call> is wanted</think>So.")
     assert (reasoning_of(events), text_of(events)) == ("a <tool_call> is wanted", "So.")
+
+
+_CHANNEL_THOUGHT = "<|channel|>analysis<|message|>Hm.<|end|>"
+_CHANNEL_CALL = (
+    "<|start|>assistant<|channel|>commentary<|message|>I look.<|end|>"
+    '<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>'
+)
+_MUSE_THOUGHT = " to=self<|message|>Hm.<|eom|>"
+_MUSE_CALL = (
+    '<|start|>assistant to=f<|message|><atem:invoke name="f">\n<atem:parameter name="a">1</atem:parameter>\n'
+    "</atem:invoke><|eom|>"
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "thought", "call"),
+    [("harmony", _CHANNEL_THOUGHT, _CHANNEL_CALL), ("muse-atem", _MUSE_THOUGHT, _MUSE_CALL)],
+)
+def test_thoughts_alone_are_read_from_channels_and_the_calls_are_left_to_the_next_reader(
+    dialect: str, thought: str, call: str
+) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser("reasoning"), thought + call)
+    assert (reasoning_of(events), text_of(events), calls_of(events)) == ("Hm.", call, [])
+    assert calls_of(sp.TextParser([dialect]).feed(text_of(events))) == [("f", {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _CHANNEL_THOUGHT + "<|start|>assistant<|channel|>final<|message|>So.<|return|>",
+        _MUSE_THOUGHT + "<|start|>assistant to=user<|message|>So.<|eot|>",
+    ],
+)
+def test_thoughts_alone_leave_nothing_of_the_channels_around_an_answer(text: str) -> None:
+    events = assert_same_in_every_cut(lambda: sp.TextParser("reasoning"), text)
+    assert (reasoning_of(events), text_of(events)) == ("Hm.", "So.")

@@ -137,3 +137,12 @@ def test_a_sentence_behind_a_marker_is_told_as_soon_as_it_can_be_no_call() -> No
     parser = sp.TextParser()
     said = "Use <tool_call> as the "
     assert "".join(event.text for event in parser.feed(said) if isinstance(event, sp.TextDelta)) == said
+
+
+def test_line_breaks_that_glm_writes_in_two_characters_are_no_part_of_a_value() -> None:
+    pairs = (
+        r"\n<arg_key>city</arg_key>\n<arg_value>Paris\n</arg_value>\n<arg_key>days</arg_key>\n<arg_value>2</arg_value>"
+    )
+    text = rf"<tool_call>get_weather{pairs}\n</tool_call>"
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["glm-4.5"], tools=TOOLS), text)
+    assert calls_of(events) == [("get_weather", {"city": r"Paris\n", "days": 2})]

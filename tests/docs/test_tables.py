@@ -17,6 +17,7 @@ import pytest
 
 import streamparse as sp
 from streamparse import errors
+from streamparse.adapters import ADAPTERS, PROMPTS
 from streamparse.errors import CODES
 from streamparse.limits import Limits
 from streamparse.wires import Habit, profile
@@ -147,6 +148,15 @@ def test_the_names_of_the_tables_are_those_that_the_library_lists() -> None:
     for names, heading in ((sp.WIRES, "wires"), (sp.DIALECTS, "formats")):
         table = text.split(f"<!-- {heading} -->")[1].split(f"<!-- /{heading} -->")[0]
         assert re.findall(r"^\| `([\w.-]+)`", table, re.MULTILINE) == list(names)
+
+
+def test_the_page_of_the_adapters_has_every_provider_and_every_prompt() -> None:
+    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    for title in ("Definitions", "Calls and results"):
+        table = page.split(f"## {title}\n")[1].split("\n## ")[0]
+        first = re.findall(r"^\| (`[^|]+?) \|", table, re.MULTILINE)
+        assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(ADAPTERS), title
+    assert sorted(re.findall(r"`([\w.-]+)`", page.split("There is a prompt for each of:")[1])) == sorted(PROMPTS)
 
 
 def test_every_wire_has_its_chapter() -> None:

@@ -89,9 +89,9 @@ def test_a_whole_body_tells_what_the_stream_tells(events: list[sp.Event]) -> Non
         whole = sp.StreamParser(wire, dialects=())
         events_of(whole, [emitter(model="m").whole(response)])
         found = whole.response
-        assert [(c.name, c.arguments, c.id) for c in found.tool_calls] == [
-            (call.name, call.arguments, call.id) for call in response.tool_calls
-        ]
+        assert {call.id: (call.name, call.arguments) for call in found.tool_calls} == {
+            call.id: (call.name, call.arguments) for call in response.tool_calls
+        }
         assert found.reasoning == response.reasoning
         assert found.content + found.refusal == response.content + response.refusal
         assert found.broken_calls == []  # the body holds complete calls only
@@ -122,3 +122,11 @@ def test_an_emitted_stream_is_read_the_same_in_every_cut(wire: str) -> None:
         sp.Done("stop", {"prompt_tokens": 1, "completion_tokens": 2}, True),
     ]
     assert_same_in_every_cut(lambda: sp.StreamParser(wire, dialects=()), emitted(wire, events))
+
+
+@every_wire
+def test_markup_that_was_cut_before_its_call_began_ends_the_turn_as_cut(wire: str) -> None:
+    cut = sp.Error("call", "truncated_call", "the text ended inside a call's markup")
+    done = read_again(wire, emitted(wire, [sp.TextDelta("I look."), cut, sp.Done("stop", None, True)]))[-1]
+    assert isinstance(done, sp.Done)
+    assert done.finish_reason in ("length", "max_tokens")

@@ -283,3 +283,53 @@ def test_ollamas_client_reads_a_whole_body() -> None:
         answer = client.chat("m", MESSAGES)
     assert answer.message.content == "I look\nfor it 🎉."
     assert [call.function.arguments for call in answer.message.tool_calls or ()] == [ARGUMENTS, {}]
+
+
+# -- what only some answers hold ------------------------------------------------------------------------------
+
+
+def test_lists_that_grow_are_summed_up_by_openais_client() -> None:
+    sources: list[Any] = [{"type": "url_citation", "url": "a"}, {"type": "url_citation", "url": "b"}]
+    events: list[sp.Event] = [
+        *(sp.ReasoningDelta("One."), sp.ProviderItem("signature", "s1", 0)),
+        sp.ProviderItem("redacted_thinking", {"type": "redacted_thinking", "data": "x"}, 1),
+        *(sp.ReasoningDelta("Two."), sp.ProviderItem("signature", "s2", 2)),
+        *(
+            sp.TextDelta("Yes."),
+            sp.ProviderItem("annotations", sources[:1]),
+            sp.ProviderItem("annotations", sources[1:]),
+        ),
+        sp.Done("end_turn", None, True),
+    ]
+    message = _openai_completion(events).choices[0].message
+    assert [detail.get("signature", detail.get("data")) for detail in message.reasoning_details] == ["s1", "x", "s2"]
+    assert [source.url for source in message.annotations] == ["a", "b"]
+
+
+def test_a_complete_call_that_nothing_has_left_of_reaches_ollamas_client_whatever_its_text() -> None:
+    events: list[sp.Event] = [
+        sp.ToolCallStart(0, "call_0", "search"),
+        sp.ToolCallDelta(0, '{"query": 7}'),
+        sp.ToolCallComplete(0, "call_0", "search", {"query": "7"}, "recovered", '{"query": 7}'),
+        sp.Done("stop", None, True),
+    ]
+    [line, _] = _lines(events)
+    assert [call.function.arguments for call in line.message.tool_calls or ()] == [{"query": "7"}]
+
+
+def test_each_signed_thought_of_a_whole_answer_is_a_block_of_its_own_in_its_place() -> None:
+    hidden = {"type": "redacted_thinking", "data": "x"}
+    body = [
+        {"type": "thinking", "thinking": "One.", "signature": "s1"},
+        {"type": "text", "text": "First.", "citations": [{"url": "a"}]},
+        hidden,
+        {"type": "tool_use", "id": "toolu_1", "name": "search", "input": ARGUMENTS},
+        {"type": "thinking", "thinking": "Two.", "signature": "s2"},
+        {"type": "compaction", "content": "short"},
+        {"type": "text", "text": "Second."},
+    ]
+    turn = {"stop_reason": "tool_use", "stop_sequence": None}
+    parser = sp.StreamParser("anthropic", dialects=())
+    parser.feed({"type": "message", "role": "assistant", "content": body, **turn})
+    parser.close()
+    assert json.loads(EMITTERS["anthropic"]().whole(parser.response))["content"] == body

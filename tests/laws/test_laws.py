@@ -1,4 +1,4 @@
-"""The laws of `docs/design.md`, on answers of every kind: valid, hostile, damaged, and noise."""
+"""The laws of the README, on answers of every kind: valid, hostile, damaged, and noise."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from streamparse.errors import CODES
 Completed = tuple[int, str, str, str]
 BLANK_LINE = re.compile(rb"(\r\n|\n|\r)\1\Z")
 MORE_DATA = re.compile(rb"[ \t]*(\r\n|\n|\r)?data")
+BARE_JSON = (
+    b'data: {"choices": [{"index": 0, "delta": {"content": "Now:\\n{\\"name\\": \\"now\\", \\"arguments\\": {}}"},'
+    b' "finish_reason": "stop"}]}\n\n'
+)
 
 
 def _events(answer: Answer, pieces: list[bytes] | None = None) -> list[sp.Event]:
@@ -102,7 +106,14 @@ def test_what_was_told_of_a_prefix_is_told_of_the_whole(answer: Answer, data: st
     assert whole == merged(_events(answer))
 
 
+def _is_cut_out_of(text: str, rest: str) -> bool:
+    """Whether one stretch of a text is missing in the rest: calls as plain JSON, which a stream had told as text."""
+    begun = next((place for place, pair in enumerate(zip(text, rest, strict=False)) if len({*pair}) > 1), len(rest))
+    return len(rest) < len(text) and text.endswith(rest[begun:])
+
+
 @given(any_answers)
+@example(Answer("openai-chat", BARE_JSON, True))
 def test_a_whole_response_is_what_was_fed(answer: Answer) -> None:
     parser = answer.parser()
     events_of(parser, [answer.body])
@@ -110,7 +121,9 @@ def test_a_whole_response_is_what_was_fed(answer: Answer) -> None:
     assume(answer.wire != "auto")  # a body of no known wire is text there, and an error here
     whole = sp.parse_response(answer.body, answer.wire, tools=TOOLS if answer.tools else None)
     assert whole.tool_calls == fed.tool_calls
-    assert (whole.content, whole.reasoning, whole.refusal) == (fed.content, fed.reasoning, fed.refusal)
+    assert (whole.reasoning, whole.refusal) == (fed.reasoning, fed.refusal)
+    recovered = any(call.source == "recovered" for call in whole.tool_calls)
+    assert whole.content == fed.content or (recovered and _is_cut_out_of(fed.content, whole.content))
     assert (whole.finish_reason, whole.usage, whole.ok) == (fed.finish_reason, fed.usage, fed.ok)
     assert whole.broken_calls == fed.broken_calls
 

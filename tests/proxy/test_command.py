@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 
 import httpx
 import pytest
@@ -73,3 +76,37 @@ def test_a_port_that_is_taken_is_told() -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "cannot listen" in done.stderr
+
+
+_WITHOUT_EXTRAS = ("streamparse", "msgspec", "regex", "anyio", "idna", "sniffio", "typing_extensions")
+
+
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        ((), "httpx and uvicorn not found"),
+        (("httpx",), "streamparse: uvicorn not found"),
+        (("uvicorn",), "streamparse: httpx not found"),
+    ],
+)
+def test_a_missing_extra_is_named_with_the_way_to_get_it(tmp_path: Path, there: tuple[str, ...], words: str) -> None:
+    for name in (*_WITHOUT_EXTRAS, *there):
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            origin = Path(spec.origin)
+            found = origin.parent if spec.submodule_search_locations else origin
+            (tmp_path / found.name).symlink_to(found)
+    command = [sys.executable, "-S", "-m", "streamparse", "proxy", "--upstream", "http://127.0.0.1:9"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "pip install 'llm-streamparse[proxy]'" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -13,6 +13,7 @@ from serving import Upstream, proxied, serving
 
 import streamparse as sp
 from streamparse import proxy
+from streamparse.dialects import dialect_from_template
 
 TOOLS = [
     {
@@ -256,3 +257,11 @@ def test_a_strange_request_is_for_the_server_to_judge(body: bytes) -> None:
 def test_settings_that_make_no_sense_are_refused_at_once(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         proxy.app(**({"upstream": "http://127.0.0.1:9"} | options))
+
+
+def test_a_proxy_looks_for_dialects_of_ones_own_and_can_teach_none_without_a_prompt() -> None:
+    calls = {"open": "<do>", "close": "</do>", "content": "json"}
+    own = dialect_from_template({"fields": {"tool_calls": calls}}, "own")
+    assert proxy.app("http://127.0.0.1:9", dialects=[own]).settings.dialects == [own]
+    with pytest.raises(ValueError, match=r"no dialect of \['own'\] has a prompt"):
+        proxy.app("http://127.0.0.1:9", dialects=[own], tools="prompt")

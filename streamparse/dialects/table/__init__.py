@@ -39,5 +39,5 @@ _MODULES = (
 DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in module.ROWS}
 """Every dialect by name.  Where two share an opener and both could read what follows, the first does."""
 
-REASONING = reasoning_alone(DIALECTS.values())
+REASONING = (*reasoning_alone(DIALECTS.values()), *channel_rows.REASONING)
 """The rows that `dialects="reasoning"` names: thoughts, and no calls."""

@@ -94,6 +94,7 @@ _COHERE = Dialect(
         "<|CHATBOT_TOKEN|>",
         "<|END_OF_TURN_TOKEN|>",
     ),
+    opens_text=("<|START_RESPONSE|>", "<|START_TEXT|>"),
     thoughts=("cohere",),
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.channels import ENDS, HEADER, Channels
+from streamparse.dialects.channels import ENDS, HEADER, Channels, ChannelThoughts
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.leftovers import leftovers
 from streamparse.dialects.stripped_channels import STRIPPED, StrippedChannels
 from streamparse.dialects.xml_params import XmlParams
 
-__all__ = ["ROWS"]
+__all__ = ["REASONING", "ROWS"]
 
 _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
@@ -104,3 +104,7 @@ _HARMONY = Dialect(
 )
 
 ROWS = (_MUSE, _HARMONY, _BEAM)
+
+_HEADED = rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|{HEADER})"
+REASONING = (Dialect("harmony", _OPENERS, _HEADED, ChannelThoughts()),)
+"""The thoughts of all of them: without their calls they differ in nothing."""

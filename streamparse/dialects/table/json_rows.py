@@ -123,6 +123,7 @@ _INKLING = Dialect(
     example='<|message_model|>get_weather<|content_invoke_tool_json|>{"name": "get_weather", "args": '
     '{"city": "Paris"}}<|end_message|>',
     drops=("<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"),
+    opens_text=("<|message_model|><|content_text|>", "<|content_text|>"),
     thoughts=("inkling",),
 )
 

@@ -134,6 +134,7 @@ _SOLAR = Dialect(
     models="Solar Open 100B",
     example="<|begin|>assistant<|tool_calls|><|tool_call:begin|>call_0<|tool_call:name|>get_weather<|tool_call:args|>"
     '{"city": "Paris"}<|tool_call:end|><|calls|>',
+    opens_text=("<|begin|>assistant<|content|>", "<|content|>"),
     drops=("<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|end|>", "<|calls|>", "<|flush|>"),
     thoughts=("solar",),
 )

@@ -1,8 +1,8 @@
 """Reasoning alone: for a server, or a reader after this one, that knows the calls, but leaves the thoughts in the text.
 
 Every way to mark reasoning is looked for.  Calls stay text; but where the marker of one ends an open thought
-in its own dialect, it does so here: what follows is for whoever reads the calls.  Where a format tells thoughts and
-calls by the same headers, its own dialect has to be named.
+in its own dialect, it does so here: what follows is for whoever reads the calls.  Where a format tells thoughts, texts
+and calls by the same headers, a message to a tool stays text with its header.
 """
 
 from __future__ import annotations

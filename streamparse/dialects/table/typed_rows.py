@@ -78,6 +78,7 @@ _KIMI_K3 = Dialect(
     models="Kimi K3",
     in_thought="ends",
     beside=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
+    opens_text=("<|open|>response<|sep|>",),
     drops=("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>tools<|sep|>", "<|close|>message<|sep|>"),
     example='<|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|>'
     '<|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|>'

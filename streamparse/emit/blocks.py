@@ -1,0 +1,58 @@
+"""Anthropic's content blocks of a whole answer, in the order in which they came.
+
+A signature closes the thought before it; a citation belongs to the text before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from streamparse.emit.answer import parts_of
+from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
+from streamparse.response import ParsedResponse, ToolCall
+
+__all__ = ["blocks_of", "is_own_block"]
+
+_OWN: Final = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction")
+_OWN_RESULTS: Final = "_tool_result"
+
+Block = dict[str, Any]
+
+
+def is_own_block(item: ProviderItem) -> bool:
+    """Whether an item is a block of Anthropic's as it came."""
+    return (item.kind in _OWN or item.kind.endswith(_OWN_RESULTS)) and isinstance(item.data, dict)
+
+
+def blocks_of(response: ParsedResponse, call_id: Callable[[str], str] = str) -> list[Block]:
+    """The blocks of a whole answer."""
+    blocks: list[Block] = []
+    for part in parts_of(response):
+        match part:
+            case TextDelta() | RefusalDelta():
+                _extend(blocks, "text", part.text)
+            case ReasoningDelta():
+                _extend(blocks, "thinking", part.text)
+            case ToolCall():
+                use = {"type": "tool_use", "id": call_id(part.id), "name": part.name, "input": part.arguments}
+                blocks.append(use)
+            case ProviderItem(kind="signature"):
+                _extend(blocks, "thinking", "")
+                blocks[-1]["signature"] = part.data
+            case ProviderItem(kind="citations_delta"):
+                _extend(blocks, "text", "")
+                blocks[-1].setdefault("citations", []).append(part.data)
+            case ProviderItem() if is_own_block(part):
+                blocks.append(part.data)
+    return blocks
+
+
+def _extend(blocks: list[Block], kind: str, text: str) -> None:
+    """Add to the last block, or to a new one if it is of another kind or a thought that is signed."""
+    last = blocks[-1] if blocks else {}
+    if last.get("type") != kind or last.get("signature"):
+        signature = {"signature": ""} if kind == "thinking" else {}
+        last = {"type": kind, kind: "", **signature}
+        blocks.append(last)
+    last[kind] += text
