@@ -1,6 +1,7 @@
 """What the proxy adds to passing a chunk through.
 
-The kernel's share of a chunk is most of it and varies with the load of the machine, so the bound is wider than the promise.
+The kernel's share of a chunk is most of it and varies with the load of the machine, so the bound is wider than the
+promise.
 """
 
 from __future__ import annotations

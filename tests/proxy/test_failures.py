@@ -7,7 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import Upstream, proxied
+from serving import Upstream, proxied, serving
+
+from streamparse import proxy
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 FUNCTION = {"name": "get_weather", "parameters": SCHEMA}
@@ -85,3 +87,18 @@ def test_after_an_error_in_the_stream_the_server_is_left_at_once() -> None:
         answer = httpx.post(url + PATHS["openai-chat"], json=REQUEST | {"stream": True}, timeout=5)
         assert upstream.left.wait(5)
     assert b"boom" in answer.content
+
+
+@pytest.mark.parametrize("client", PATHS)
+def test_a_server_that_stays_silent_is_an_error_of_the_gateway_in_the_clients_words(client: str) -> None:
+    async def silent(scope: Any, receive: Any, _send: Any) -> None:
+        while scope["type"] == "http" and (await receive())["type"] != "http.disconnect":
+            pass
+
+    with (
+        serving(silent) as upstream,
+        serving(proxy.Proxy(proxy.Settings(upstream=upstream, read_timeout=0.1))) as url,
+    ):
+        answer = httpx.post(url + PATHS[client], json=_request(client), timeout=10)
+    assert answer.status_code == 504
+    assert "ReadTimeout" in str(answer.json()["error"])
