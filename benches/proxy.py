@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import uvicorn
 from proxy_load import CHUNKS
 
 from streamparse.proxy import app
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from serving import serving  # noqa: E402 - from the path above
 
 __all__ = ["ProxyCost", "measured"]
 
@@ -42,21 +43,6 @@ class ProxyCost(NamedTuple):
         return f"proxy, {what}: {self.passing:.1f} µs passed through, {self.parsing:.1f} µs parsed ({added:+.1f} %)"
 
 
-@contextmanager
-def _proxy(upstream: str) -> Iterator[str]:
-    config = uvicorn.Config(app(upstream), port=0, log_level="critical", ws="none", access_log=False)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.002)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
 def measured(rounds: int = ROUNDS) -> tuple[ProxyCost, ProxyCost]:
     """Measure both ways by turns, the time under way and the CPU time; the first round warms up."""
     with subprocess.Popen([sys.executable, LOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
@@ -71,7 +57,7 @@ def measured(rounds: int = ROUNDS) -> tuple[ProxyCost, ProxyCost]:
             assert int(size) > sum(map(len, CHUNKS)) // 2
             return float(under_way), (time.process_time() - start) * 1e6 / len(CHUNKS)
 
-        with _proxy(f"http://127.0.0.1:{int(load.stdout.readline())}") as url:
+        with serving(app(f"http://127.0.0.1:{int(load.stdout.readline())}")) as url:
             pairs = [(spent(url, "plain"), spent(url, "tools")) for _ in range(rounds + 1)][1:]
         load.stdin.close()
     under_way, cpu = (_cost([(plain[kind], tools[kind]) for plain, tools in pairs]) for kind in (0, 1))
