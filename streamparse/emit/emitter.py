@@ -72,6 +72,8 @@ class Emitter:
         self.signed = signed
         self.id = id if id is not None else self.id_prefix + uuid4().hex
         self.created = created if created is not None else int(time.time())
+        self.over = False
+        """Whether the stream's error is written, and nothing may follow it."""
         self._calls: dict[int, Arguments] = {}
         self._called = False
         self._broken = False
@@ -89,11 +91,6 @@ class Emitter:
             Done: self._done,
         }
         self._prepare()
-
-    @property
-    def over(self) -> bool:
-        """Whether the stream's error is written, and nothing may follow it."""
-        return not self._writers
 
     def emit(self, event: Event) -> bytes:
         """Return the bytes that tell an event."""
@@ -191,7 +188,8 @@ class Emitter:
         return b""
 
     def _fail(self, code: str, message: str) -> bytes:
-        self._writers = {}  # nothing may follow
+        self._writers = {}
+        self.over = True
         return self._failure(code, message)
 
     def _done(self, event: Done) -> bytes:

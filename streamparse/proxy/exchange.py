@@ -76,15 +76,15 @@ class Exchange:
     async def _stream(self, response: httpx.Response, asked: Asked) -> None:
         """Read the answer as it comes; what each piece tells leaves before the next is read."""
         rewriter = asked.rewriter(self._settings)
-        feed, send = rewriter.feed, self._send
+        feed, emitter, send = rewriter.feed, rewriter.emitter, self._send
         await start(send, 200, self._headers(response, asked, EMITTERS[asked.wire].content_type))
         try:
             async for chunk in _chunks(response):
                 data = feed(chunk)
                 if data:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
-                if rewriter.over:
-                    break
+                if emitter.over:
+                    break  # the answer failed, by its server's word or at a limit: what follows is not read
             data = rewriter.close()
         except httpx_module().HTTPError as error:
             data = rewriter.abort(_told(error))
@@ -140,7 +140,7 @@ async def _fed(response: httpx.Response, rewriter: Rewriter) -> AsyncIterator[by
     async for chunk in _chunks(response):
         rewriter.feed(chunk)
         yield chunk
-        if rewriter.over:
+        if rewriter.emitter.over:
             break
 
 

@@ -16,7 +16,7 @@ class Rewriter:
     def __init__(self, parser: StreamParser, emitter: Emitter) -> None:
         self._parser = parser
         self._feed = parser.feed
-        self._emitter = emitter
+        self.emitter = emitter
         self._emit = emitter.emit
 
     @property
@@ -25,14 +25,9 @@ class Rewriter:
         return self._parser.response
 
     @property
-    def over(self) -> bool:
-        """Whether the answer failed, by its server's word or at a limit: what follows is not read."""
-        return self._emitter.over
-
-    @property
     def failed(self) -> bool:
         """Whether the answer is an error, and no whole body can tell more."""
-        return self._emitter.problem(self.response) is not None
+        return self.emitter.problem(self.response) is not None
 
     def feed(self, chunk: bytes) -> bytes:
         """Take what came of the answer; return what the client is sent, in one piece."""
@@ -50,7 +45,7 @@ class Rewriter:
     def whole(self) -> bytes:
         """Close, and return the body of an answer that is not streamed."""
         self._parser.close()
-        return self._emitter.whole(self._parser.response)
+        return self.emitter.whole(self._parser.response)
 
     def as_written(self, body: bytes) -> bool:
         """Whether the body can stay: nothing was hidden in its text, and each of its calls can be run as it stands."""

@@ -76,8 +76,10 @@ class Calls:
                 self._feed(call, call.early.getvalue())
 
     def close(self) -> None:
-        """No more events come: argument text without a call is an error."""
-        self.settle()
+        """No more events come: argument text without a call is an error.
+
+        Where the response did not end, its item, which has the call's id, may have been cut off with the rest.
+        """
         for call in self._items.all:
             if call.call is None and call.early.tell():
                 self._sink.error("frame", "orphan_arguments", f"arguments of no call: {call.early.getvalue()}")

@@ -90,3 +90,26 @@ def test_a_frame_with_half_a_surrogate_pair_keeps_its_items() -> None:
     )
     parser = sp.StreamParser("openai-responses")
     assert calls_of(events_of(parser, [body])) == [("f", {"a": "\ufffd"})]
+
+
+def test_arguments_that_are_done_before_their_item_is_known_make_no_call_where_the_body_is_cut() -> None:
+    done = (
+        b'data: {"type":"response.function_call_arguments.done","item_id":"f1","output_index":0,'
+        b'"arguments":"{}","name":"n"}\n\n'
+    )
+    item = (
+        b'data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f1",'
+        b'"call_id":"c","name":"n","arguments":"{}","status":"completed"}}\n\n'
+    )
+    end = b'data: {"type":"response.completed","response":{"id":"r","status":"completed"}}\n\n'
+    for body, ids, codes in (
+        (done, [], ["orphan_arguments", "stream_truncated"]),
+        (done + item, ["c"], ["stream_truncated"]),
+        (done + item + end, ["c"], []),
+        (done + end, ["f1"], []),
+    ):
+        parser = sp.StreamParser("openai-responses")
+        parser.feed(body)
+        parser.close()
+        assert [call.id for call in parser.response.tool_calls] == ids
+        assert [error.code for error in parser.response.errors] == codes
