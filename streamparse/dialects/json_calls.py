@@ -139,7 +139,8 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a block of calls, before another call has its name: that is no text."""
-        markup = reader.forgive()
+        markup = reader.kept
+        reader.commit()
         context.sink.error("call", "truncated_call", f"the text ended inside a block of calls: {markup}")
 
     def _object(self, reader: Reader, context: Context) -> Step[bool]:

@@ -97,8 +97,8 @@ class Reader:
         self._pinned = False
 
     def forgive(self) -> str:
-        """Return what was taken since `remember`."""
-        kept = self._kept.getvalue() if self._kept is not None else ""
+        """Return what was taken since `remember`, and keep it no longer; not for a grammar, which may be on trial."""
+        kept = self.kept
         self._kept = None
         self._pinned = False
         return kept
@@ -107,6 +107,11 @@ class Reader:
     def committed(self) -> bool:
         """Whether what is taken is not kept."""
         return self._kept is None
+
+    @property
+    def kept(self) -> str:
+        """What was taken since `remember`."""
+        return self._kept.getvalue() if self._kept is not None else ""
 
     def taken(self) -> int:
         """How much is kept."""

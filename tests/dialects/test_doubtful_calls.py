@@ -90,3 +90,12 @@ def test_a_name_of_letters_of_any_script_is_a_name(name: str) -> None:
     text = f'<tool_call>{{"name": "{name}", "arguments": {{}}}}</tool_call>'
     parser = sp.TextParser(["hermes"])
     assert calls_of(parser.feed(text) + parser.close()) == [(name, {})]
+
+
+def test_a_quoted_block_that_is_cut_behind_a_call_stays_text() -> None:
+    text = '`<function_call>{"name": "now", "arguments": {}}{"name": "'
+    parser = sp.TextParser(tools=[sp.Tool("now", parameters={"type": "object", "properties": {}})])
+    parser.feed(text)
+    parser.close()
+    assert parser.response.content == text
+    assert parser.response.tool_calls == []
