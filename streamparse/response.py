@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.events import Error, Source
+from streamparse.events import Error, ProviderItem, ReasoningDelta, RefusalDelta, Source, TextDelta
 
-__all__ = ["BrokenCall", "Mark", "ParsedResponse", "ToolCall", "ToolIntent", "Writer", "write_with"]
+__all__ = [
+    "AnswerPart",
+    "BrokenCall",
+    "Mark",
+    "ParsedResponse",
+    "ToolCall",
+    "ToolIntent",
+    "Writer",
+    "parts_of",
+    "write_with",
+]
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -87,6 +97,53 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         if provider not in writers:
             raise ValueError(f"unknown provider {provider!r}; known are: {', '.join(writers)}")
         return writers[provider](self)
+
+
+AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
+"""A piece of an answer, in the words of its events."""
+
+_SEALS: Final = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
+"""Items that end a thought: text that came beside it came before it."""
+
+
+def parts_of(response: ParsedResponse) -> list[AnswerPart]:
+    """What came, in the order in which it came; calls that were taken back are left out.
+
+    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
+    an item seals it.
+    """
+    return [part for part in _parts_of(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
+
+
+def _parts_of(response: ParsedResponse) -> Iterator[AnswerPart]:
+    calls = {call.index: call for call in response.tool_calls if not call.revoked}
+    items = {place: _item(item) for place, item in enumerate(response.items)}
+    content = reasoning = 0
+    if not response.order:
+        yield ReasoningDelta(response.reasoning)
+        reasoning = len(response.reasoning)
+    for mark in response.order:
+        text = TextDelta(response.content[content : mark.content])
+        thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
+        content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
+        yield from (text, thought) if _seals(mark, items) else (thought, text)
+        part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
+        if part is not None:
+            yield part
+    yield ReasoningDelta(response.reasoning[reasoning:])
+    yield from items.values()
+    yield TextDelta(response.content[content:])
+    yield RefusalDelta(response.refusal)
+    yield from calls.values()
+
+
+def _seals(mark: Mark, items: dict[int, ProviderItem]) -> bool:
+    return mark.what == "item" and mark.index in items and items[mark.index].kind in _SEALS
+
+
+def _item(item: dict[str, Any]) -> ProviderItem:
+    index = item.get("index")
+    return ProviderItem(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
 
 
 Writer: TypeAlias = Callable[[ParsedResponse], Any]

@@ -7,20 +7,17 @@ unchanged and another's are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.response import Mark, ParsedResponse, ToolCall
+from streamparse.events import ProviderItem, ReasoningDelta
+from streamparse.response import AnswerPart, ParsedResponse, ToolCall, parts_of
 from streamparse.tools import ToolResult
 
 __all__ = ["Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces", "role_of"]
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-
-SEALS = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
-"""Items that end a thought: text that came beside it came before it."""
 
 _ROLES: dict[str, Role] = {
     "assistant": "assistant",
@@ -110,40 +107,17 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 def pieces(response: ParsedResponse) -> list[Part]:
-    """The parts of an answer in the order in which they came; calls that were taken back are none.
-
-    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
-    an item seals it.  A refusal is text.
-    """
-    return [part for part in _pieces(response) if not isinstance(part, (Text, Thought)) or part.text]
+    """The parts of an answer in the order in which they came (`parts_of`); a refusal is text."""
+    return [_piece(part) for part in parts_of(response)]
 
 
-def _pieces(response: ParsedResponse) -> Iterator[Part]:
-    calls = {call.index: call for call in response.tool_calls if not call.revoked}
-    items = dict(enumerate(response.items))
-    content = reasoning = 0
-    if not response.order:
-        yield Thought(response.reasoning)
-        reasoning = len(response.reasoning)
-    for mark in response.order:
-        text = Text(response.content[content : mark.content])
-        thought = Thought(response.reasoning[reasoning : mark.reasoning])
-        content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
-        yield from (text, thought) if _seals(mark, items) else (thought, text)
-        if mark.what == "item" and mark.index in items:
-            yield _item(items.pop(mark.index))
-        elif mark.what == "call" and mark.index in calls:
-            yield calls.pop(mark.index)
-    yield Thought(response.reasoning[reasoning:])
-    yield from map(_item, items.values())
-    yield Text(response.content[content:])
-    yield Text(response.refusal)
-    yield from calls.values()
-
-
-def _seals(mark: Mark, items: dict[int, dict[str, Any]]) -> bool:
-    return mark.what == "item" and mark.index in items and items[mark.index].get("kind") in SEALS
-
-
-def _item(item: dict[str, Any]) -> Item:
-    return Item(str(item.get("kind")), item.get("data"), item.get("index"))
+def _piece(part: AnswerPart) -> Part:
+    match part:
+        case ReasoningDelta():
+            return Thought(part.text)
+        case ProviderItem():
+            return Item(part.kind, part.data, part.index)
+        case ToolCall():
+            return part
+        case _:
+            return Text(part.text)

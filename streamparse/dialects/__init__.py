@@ -2,8 +2,20 @@
 
 from streamparse.dialects.grammar import Dialect, Thought
 from streamparse.dialects.inband import InBand
+from streamparse.dialects.options import Dialects, Reasoning, check_reasoning
 from streamparse.dialects.registry import register_dialect
 from streamparse.dialects.table import DIALECTS, THOUGHTS
 from streamparse.dialects.template import dialect_from_template
 
-__all__ = ["DIALECTS", "THOUGHTS", "Dialect", "InBand", "Thought", "dialect_from_template", "register_dialect"]
+__all__ = [
+    "DIALECTS",
+    "THOUGHTS",
+    "Dialect",
+    "Dialects",
+    "InBand",
+    "Reasoning",
+    "Thought",
+    "check_reasoning",
+    "dialect_from_template",
+    "register_dialect",
+]

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.emit.answer import parts_of
 from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
-from streamparse.response import ParsedResponse, ToolCall
+from streamparse.response import ParsedResponse, ToolCall, parts_of
 
 __all__ = ["blocks_of", "is_own_block"]
 

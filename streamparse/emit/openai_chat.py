@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.answer import argument_text, parts_of, standing_calls
+from streamparse.emit.answer import argument_text, standing_calls
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.reasons import Meaning
 from streamparse.emit.usage import tokens_of
 from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, TextDelta, ToolCallComplete
 from streamparse.events import ToolCallStart as Start
-from streamparse.response import ParsedResponse
+from streamparse.response import ParsedResponse, parts_of
 
 __all__ = ["OpenAIChatEmitter"]
 

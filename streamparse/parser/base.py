@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from streamparse.assembler import Assembler, At
-from streamparse.dialects import Dialect, InBand
+from streamparse.dialects import Dialects, InBand, Reasoning, check_reasoning
 from streamparse.limits import Limits
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 __all__ = ["BaseParser", "Dialects", "Reasoning"]
-
-Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto"]
-"""What to look for in the text: names of `DIALECTS`, or dialects of one's own."""
-
-Reasoning: TypeAlias = Literal["auto", "open", "closed"]
-"""Whether the text starts inside of a thought."""
 
 
 class BaseParser:
@@ -27,8 +21,7 @@ class BaseParser:
     def __init__(
         self, dialects: Dialects, tools: Iterable[Any] | None, reasoning: Reasoning, limits: Limits, strict: bool
     ) -> None:
-        if reasoning not in ("auto", "open", "closed"):
-            raise ValueError(f"unknown reasoning {reasoning!r}; known are: auto, open, closed")
+        check_reasoning(reasoning)
         self._tools = Toolset.of(tools)
         self._limits = limits
         self._assembler = Assembler(self._tools, limits, mode="strict" if strict else "lenient")

@@ -13,11 +13,9 @@ from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
 from streamparse.parser.messages import encoded
 from streamparse.stats import Stats
-from streamparse.wires import WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
+from streamparse.wires import UNDECIDED_FRAMES, WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
 
 __all__ = ["StreamParser"]
-
-_UNDECIDED_FRAMES = 16
 
 
 class StreamParser(BaseParser):
@@ -194,7 +192,7 @@ class StreamParser(BaseParser):
         """Find out the wire; frames that do not tell wait."""
         self._undecided.append(frame)
         name = detect(frame)
-        if name is None and len(self._undecided) >= _UNDECIDED_FRAMES:
+        if name is None and len(self._undecided) >= UNDECIDED_FRAMES:
             name = next(iter(WIRES))
         if name is not None:
             self._speak(name)

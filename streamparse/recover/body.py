@@ -14,14 +14,12 @@ from streamparse.limits import Limits
 from streamparse.patterns import plain as plain_pattern
 from streamparse.recover.plain import Unreadable, plain
 from streamparse.recover.shapes import complete, loosely
-from streamparse.wires import WIRES, detect
+from streamparse.wires import UNDECIDED_FRAMES, WIRES, detect
 
 __all__ = ["Body", "body_of"]
 
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = plain_pattern(r"\s*\[?\s*\{\s*(?:\"|$)")
-_UNDECIDED_FRAMES: Final = 16
-"""As many as a stream may begin with before its wire shows."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +48,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def streamed(self) -> bool:
         """Whether it is a stream of JSON, though of no known wire: then it is no text."""
-        first = self.frames[:_UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
+        first = self.frames[:UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
         return any(frame.field == b"data" and frame.data.lstrip()[:1] == b"{" for frame in first)
 
 
@@ -86,7 +84,7 @@ def _of_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         text = None
     if fault is None and (whole := _completed(data, frames, framing)) is not None:
         return msgspec.structs.replace(_of_value(whole), framing=framing, size=len(data), text=text)
-    shown_by = next((frame for frame in frames[:_UNDECIDED_FRAMES] if detect(frame)), None)
+    shown_by = next((frame for frame in frames[:UNDECIDED_FRAMES] if detect(frame)), None)
     wire = None if shown_by is None else detect(shown_by)
     if wire is None and text is not None and framing in _JSON and (wire := _shown_before_the_cut(text)) is not None:
         shown_by = frames[0] if frames else None
@@ -148,7 +146,7 @@ def _claimed(value: Any) -> list[str | None]:
     """The wire of each of the first messages.  They are asked as they are: not all of them can be written as JSON."""
     return [
         next((name for name, wire in WIRES.items() if isinstance(message, dict) and wire.claims(message, b"")), None)
-        for message in _messages(value)[:_UNDECIDED_FRAMES]
+        for message in _messages(value)[:UNDECIDED_FRAMES]
     ]
 
 

@@ -8,12 +8,12 @@ A body whose wire does not show is the text of an answer, unless it is an error 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 
 from streamparse.assembler import Assembler
-from streamparse.dialects import Dialect, InBand
+from streamparse.dialects import Dialects, InBand, Reasoning, check_reasoning
 from streamparse.limits import Limits
 from streamparse.recover.body import Body, body_of
 from streamparse.recover.parse import Parse
@@ -22,9 +22,6 @@ from streamparse.tools import Toolset
 from streamparse.wires import foreign_error, wire_named
 
 __all__ = ["Dialects", "Engine", "NativeReader", "Reading", "Reasoning"]
-
-Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto"]
-Reasoning: TypeAlias = Literal["auto", "open", "closed"]
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -55,8 +52,7 @@ class Engine:
         reasoning: Reasoning = "auto",
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        if reasoning not in ("auto", "open", "closed"):
-            raise ValueError(f"unknown reasoning {reasoning!r}; known are: auto, open, closed")
+        check_reasoning(reasoning)
         for name in (wire, otherwise):
             if name != "auto":
                 wire_named(name)

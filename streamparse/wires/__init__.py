@@ -23,6 +23,7 @@ from streamparse.wires.raw import lenient
 from streamparse.wires.wire import Wire
 
 __all__ = [
+    "UNDECIDED_FRAMES",
     "WIRES",
     "Habit",
     "Profile",
@@ -47,6 +48,9 @@ WIRES: dict[str, type[Wire]] = {
     "bedrock-converse": BedrockConverse,
 }
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
+
+UNDECIDED_FRAMES: Final = 16
+"""As many as a stream may begin with before its wire shows."""
 
 _GROUP: Final = "streamparse.wires"
 _MEMBERS: Final = ("claims", "take", "frame", "close")
