@@ -26,6 +26,7 @@ __all__ = [
     "cut_at",
     "cuts_of",
     "events_of",
+    "in_messages",
     "in_pieces",
     "in_random_pieces",
     "merged",
@@ -42,6 +43,8 @@ SMALL = 1024
 SAMPLED = 100
 """How many places an input is cut at otherwise."""
 
+_BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
+_LINES = re.compile(rb"(?<=\n)")
 _STRUCTURE = re.compile(rb'[\r\n{}\[\]"\\<>|:]|[\x80-\xff]|data')
 
 
@@ -112,16 +115,23 @@ def in_pieces(data: Pieces, size: int) -> list[Pieces]:
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
+def in_messages(data: bytes) -> list[bytes]:
+    """Cut behind every blank line, or behind every line if there is none: as most servers write."""
+    return [piece for piece in re.split(_BLANK_LINES if _BLANK_LINES.search(data) else _LINES, data) if piece]
+
+
 def in_random_pieces(data: Pieces, seed: int) -> list[Pieces]:
     """Cut at up to thirty places, some of them equal."""
     dice = random.Random(seed)
     return cut_at(data, sorted(dice.randrange(len(data) + 1) for _ in range(dice.randrange(1, 30))))
 
 
-def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, list[Pieces]]]:
+def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequence[Pieces]]]:
     """Every way to feed `data`, each with a name for messages; the first is whole; about `most` cuts in two."""
     yield "whole", [data]
     yield "one by one", in_pieces(data, 1)
+    if isinstance(data, bytes):
+        yield "message by message", in_messages(data)
     empty = data[:0]
     yield "by 7 with empty pieces", [piece for seven in in_pieces(data, 7) for piece in (empty, seven, empty)]
     for seed in range(3):

@@ -49,6 +49,20 @@ class BaseFramer:
         """
         return None
 
+    def again(self, size: int, data: int) -> bool:
+        """Take a chunk that is like the one before, which `single` took; its data begins `data` bytes behind its start.
+
+        False, and nothing is taken, if it is beyond a limit.
+        """
+        start = self.received
+        end = start + size
+        if size > self._one_read or end > self._max_total:
+            return False
+        self.offset = start + data
+        self.received = end
+        self.singles += 1
+        return True
+
     def undo(self, chunk: bytes) -> None:
         """Give back the chunk that `single` took last: its data turned out to be no plain message."""
         self.received -= len(chunk)

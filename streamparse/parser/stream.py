@@ -12,6 +12,7 @@ from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
 from streamparse.parser.messages import encoded
+from streamparse.parser.short_way import ShortWay
 from streamparse.stats import Stats
 from streamparse.wires import UNDECIDED_FRAMES, WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
 
@@ -44,10 +45,7 @@ class StreamParser(BaseParser):
         self._choice = choice
         self._framer: Framer = AutoFramer(limits)
         self._tell: Callable[[Frame], None]
-        self._single: Callable[[bytes], bytes | None]
-        self._undo: Callable[[bytes], None]
-        self._decode: Callable[[bytes], Any] | None = None  # set, like the others here, while the short way is open
-        self._take: Callable[[Any], None]
+        self._short: ShortWay | None = None
         self._frames = 0
         self._message_bytes = 0
         self._halves = Halves()
@@ -64,19 +62,14 @@ class StreamParser(BaseParser):
 
         Returns the events that it completes.  Raises RuntimeError after `close`.
         """
-        decode = self._decode
-        if decode is None or chunk.__class__ is not bytes or (data := self._single(chunk)) is None:
-            return self._feed_other(chunk)
-        # Nearly every read is one plain event: the same rooms, without a list and a frame in between.
+        short = self._short
         try:
-            message = decode(data)
-        except (ValueError, RecursionError):
-            self._undo(chunk)
-            return self._feed_other(chunk)
-        try:
-            self._take(message)
+            taken = short is not None and chunk.__class__ is bytes and short.take(chunk)
         except Halt:
             self._stop_flowing()
+            taken = True
+        if not taken:
+            return self._feed_other(chunk)
         record = self._record
         events = record.events
         record.events = []
@@ -91,6 +84,16 @@ class StreamParser(BaseParser):
         if not self._closed and self._flowing:
             self._assembler.error("stream", code, message)
         return self._close(code)
+
+    @property
+    def over(self) -> bool:
+        """Whether the wire's own end marker has come (`[DONE]`, `message_stop`, `response.completed`, `done: true`).
+
+        By its protocol nothing follows, so `close` need not wait for the end of the body.  A finish reason is no
+        marker: token counts may follow.  Of wires without one it is never true, and it is no more once another answer
+        begins behind the marker.
+        """
+        return getattr(self._wire, "over", False)
 
     @property
     def stats(self) -> Stats:
@@ -129,19 +132,18 @@ class StreamParser(BaseParser):
             framer = self._framer = framer.framer
         if self._frames and self._wire is not None and isinstance(framer, BaseFramer):
             self._record.place = framer
-            self._single = framer.single
-            self._undo = framer.undo
-            self._decode = self._wire.decode
-            self._take = self._wire.take
+            self._short = self._short or ShortWay(framer, self._wire)
 
     def _stop_flowing(self) -> None:
         self._flowing = False
-        self._decode = None
+        self._short = None
 
     def _feed_other(self, chunk: Any) -> list[Event]:
         """Feed anything but a single event."""
         if self._closed:
             raise RuntimeError("feed() after close()")
+        if self._short is not None:
+            self._short.interrupt()
         if isinstance(chunk, Mapping):
             return self._feed_message(chunk) if self._flowing else []
         data = self._halves.join(chunk).encode() if isinstance(chunk, str) else bytes(chunk)
@@ -219,7 +221,7 @@ class StreamParser(BaseParser):
         if self._closed:
             return []
         self._closed = True
-        self._decode = None
+        self._short = None
         if not self._flowing:
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.

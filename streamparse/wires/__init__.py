@@ -20,6 +20,7 @@ from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.openai_responses import OpenAIResponses
 from streamparse.wires.profiles import Habit, Profile, profile
 from streamparse.wires.raw import lenient
+from streamparse.wires.regular import RegularWire
 from streamparse.wires.wire import Wire
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "WIRES",
     "Habit",
     "Profile",
+    "RegularWire",
     "Wire",
     "detect",
     "foreign_error",

@@ -10,6 +10,7 @@ Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from streamparse.frames import Frame
@@ -19,14 +20,14 @@ from streamparse.tools import Toolset
 from streamparse.wires.anthropic_event import DELTAS, METRICS, TURN_ITEMS, TYPES, Event, Message, Turn
 from streamparse.wires.blocks import Blocks
 from streamparse.wires.decode import untyped
-from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
 from streamparse.wires.raw import given_text, whole_text
+from streamparse.wires.regular import Plain, RegularWire
 
 __all__ = ["Anthropic"]
 
 
-class Anthropic(MessageWire[Event]):
+class Anthropic(RegularWire[Event]):
     """Tells what the events of the Messages API hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
@@ -36,6 +37,7 @@ class Anthropic(MessageWire[Event]):
         self._arguments = self._blocks.arguments
         self._ended = False  # the turn has
         self._again = False  # and another message began after it
+        self._stopped = False  # the message has, which is more than its turn
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -45,6 +47,10 @@ class Anthropic(MessageWire[Event]):
         if kind == "ping":  # others keep a connection alive so, too
             return event == b"ping"
         return kind in TYPES or (kind == "message" and isinstance(message.get("content"), list))
+
+    @property
+    def over(self) -> bool:
+        return self._stopped or self._over
 
     def take(self, event: Event) -> None:
         delta = event.delta
@@ -60,6 +66,16 @@ class Anthropic(MessageWire[Event]):
                 self._blocks.sign(event.index, delta.signature)
         elif delta.signature:
             self._blocks.sign(event.index, delta.signature)
+
+    def plain(self, event: Event) -> Plain | None:
+        delta = event.delta
+        if delta is None or event.type != "content_block_delta":
+            return None
+        if delta.text:
+            return self._text, delta.text
+        if delta.partial_json:
+            return partial(self._arguments, event.index), delta.partial_json
+        return (self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
 
     def close(self) -> None:
         super().close()
@@ -101,7 +117,7 @@ class Anthropic(MessageWire[Event]):
     def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""
         self._again = self._again or self._ended
-        self._ended = False
+        self._ended = self._stopped = False
         self._blocks.restart()
         self._whole(message)
         self._blocks.restart()
@@ -132,7 +148,7 @@ class Anthropic(MessageWire[Event]):
     def _stop(self) -> None:
         if not self._ended:
             self._blocks.finish(cut=True)  # without a reason nobody knows
-        self._ended = True
+        self._ended = self._stopped = True
         self._sink.end()
 
     def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:

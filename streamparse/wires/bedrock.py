@@ -169,7 +169,7 @@ class BedrockConverse(MessageWire[Event]):
 
     def _whole(self, index: int, block: Delta) -> None:
         call = block.toolUse
-        if block.text is not None:
+        if block.text:
             self._sink.text(block.text)
         elif call is not None and call.type is None:
             self._blocks.start_call(index, call.name, call.toolUseId, whole_text(call.input))

@@ -19,8 +19,8 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
-from streamparse.wires.messages import MessageWire
 from streamparse.wires.raw import whole_text
+from streamparse.wires.regular import Plain, RegularWire
 
 __all__ = ["Cohere"]
 
@@ -88,7 +88,7 @@ class _Event(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class Cohere(MessageWire[_Event]):
+class Cohere(RegularWire[_Event]):
     """Tells what the events of a chat hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
@@ -126,6 +126,13 @@ class Cohere(MessageWire[_Event]):
             self._end_call(event.index)
         else:
             self._take_whole(event)
+
+    def plain(self, event: _Event) -> Plain | None:
+        message = event.delta.message if event.delta is not None else None
+        content = message.content if message is not None else None
+        text = content.text if isinstance(content, _Content) else None
+        alone = event == _Event(event.type, event.index, _Delta(_Message(_Content(text))))
+        return (self._text, text) if text and alone and not self._over and not self._plan.tell() else None
 
     def close(self) -> None:
         super().close()

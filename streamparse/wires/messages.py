@@ -47,6 +47,10 @@ class MessageWire(Generic[T]):
         """Whether the first message of a body shows this wire."""
         raise NotImplementedError
 
+    @property
+    def over(self) -> bool:
+        return self._over
+
     def take(self, message: T) -> None:
         """Tell what a decoded message holds."""
         raise NotImplementedError

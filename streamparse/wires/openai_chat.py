@@ -6,6 +6,7 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -13,14 +14,14 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-from streamparse.wires.chat_chunk import Choice, Chunk, Delta, Part
+from streamparse.wires.chat_chunk import Choice, Chunk, Delta, Fragment, Function, Part
 from streamparse.wires.chat_items import CustomCalls, Sources
 from streamparse.wires.errors import error_of
 from streamparse.wires.fragments import Fragments
-from streamparse.wires.messages import MessageWire
 from streamparse.wires.openai_completions import OpenAICompletions
 from streamparse.wires.outcomes import outcome_of
 from streamparse.wires.raw import value_of, whole_text
+from streamparse.wires.regular import Plain, RegularWire
 
 __all__ = ["OpenAIChat"]
 
@@ -28,7 +29,7 @@ _decode_part = msgspec.json.Decoder(Part).decode
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
-class OpenAIChat(MessageWire[Chunk]):
+class OpenAIChat(RegularWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
@@ -72,6 +73,24 @@ class OpenAIChat(MessageWire[Chunk]):
         if chunk.usage or chunk.error or chunk.x_groq or chunk.citations or chunk.search_results or not chunk.choices:
             self._take_rest(chunk)
 
+    def plain(self, chunk: Chunk) -> Plain | None:
+        delta = chunk.choices[0].delta if chunk.choices else None
+        if delta is None or isinstance(delta.content, list) or self._over:
+            return None
+        plain: Plain
+        alone = Delta(delta.content)
+        if delta.content:
+            plain = self._text, delta.content
+        elif delta.tool_calls:
+            call = delta.tool_calls[0]
+            function = call.function or Function()
+            alone.tool_calls = [Fragment(call.index, call.id, Function(function.name, function.arguments))]
+            plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments or ""
+        else:
+            alone.reasoning_content, alone.reasoning = delta.reasoning_content, delta.reasoning
+            plain = self._sink.reasoning, delta.reasoning_content or delta.reasoning or ""
+        return plain if chunk == Chunk(choices=[Choice(self._choice, alone)]) else None
+
     def close(self) -> None:
         super().close()
         self._fragments.close()
@@ -90,10 +109,10 @@ class OpenAIChat(MessageWire[Chunk]):
             if detail.data or detail.signature:  # encrypted or signed: the provider wants it back
                 fields = {name: value for name, value in msgspec.to_builtins(detail).items() if value is not None}
                 self._sink.item(detail.type or "reasoning_details", fields)
-        if isinstance(delta.content, str):
-            self._text(delta.content)
-        elif delta.content:
+        if isinstance(delta.content, list):
             self._take_parts(delta.content)
+        elif delta.content:
+            self._text(delta.content)
 
     def _take_items(self, delta: Delta) -> None:
         """What the server found, ran or made by itself, and thoughts that the provider wants back."""

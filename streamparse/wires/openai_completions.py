@@ -10,8 +10,8 @@ from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.errors import Unwrapped, error_of
-from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
+from streamparse.wires.regular import Plain, RegularWire
 
 __all__ = ["OpenAICompletions"]
 
@@ -27,7 +27,7 @@ class _Chunk(Unwrapped, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class OpenAICompletions(MessageWire[_Chunk]):
+class OpenAICompletions(RegularWire[_Chunk]):
     """Tells what `text_completion` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
@@ -41,6 +41,11 @@ class OpenAICompletions(MessageWire[_Chunk]):
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
         return choices == [] and message.get("object") == "text_completion"
+
+    def plain(self, chunk: _Chunk) -> Plain | None:
+        text = chunk.choices[0].text if chunk.choices else None
+        alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
+        return (self._text, text) if text and alone and not self._over else None
 
     def take(self, chunk: _Chunk) -> None:
         if self._over:

@@ -85,6 +85,10 @@ class OpenAIResponses(MessageWire[Event]):
             return True
         return message.get("object") == "response" or (kind in ("error", "keepalive") and "sequence_number" in message)
 
+    @property
+    def over(self) -> bool:
+        return self._ended or self._over
+
     def take(self, event: Event) -> None:
         kind = event.type
         numbers = self._numbers

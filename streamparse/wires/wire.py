@@ -28,6 +28,10 @@ class Wire(Protocol):
         """Whether the first message of a body, in an SSE event of that name, shows this wire."""
 
     @property
+    def over(self) -> bool:
+        """Whether the wire's own end marker has come, and no other answer has begun behind it."""
+
+    @property
     def decode(self) -> Callable[[bytes], Any]:
         """The typed decoder of a plain frame's data; raises ValueError or RecursionError for what is not plain."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from collection import SHARED, json_lines
-from cuts import calls_of, events_of, in_pieces, in_random_pieces, merged, reasoning_of, text_of
+from cuts import calls_of, events_of, in_messages, in_pieces, in_random_pieces, merged, reasoning_of, text_of
 
 import streamparse as sp
 
@@ -77,6 +77,7 @@ def test_a_recorded_stream_gives_the_same_events_in_other_cuts_and_without_its_w
     expected = merged(events_of(_parser(id), [body]))
     for size in (7, 1400):
         assert merged(events_of(_parser(id), in_pieces(body, size))) == expected, size
+    assert merged(events_of(_parser(id), in_messages(body))) == expected
     assert merged(events_of(_parser(id, "auto"), in_random_pieces(body, 1))) == expected
 
 

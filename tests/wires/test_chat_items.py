@@ -26,6 +26,14 @@ def test_encrypted_reasoning_is_kept_for_the_provider() -> None:
     assert parser.response.items == [{"kind": "reasoning.encrypted", "data": detail, "index": None}]
 
 
+def test_empty_text_beside_a_thought_is_no_event() -> None:
+    events, _ = _fed(_delta(content="", reasoning="so"), _delta(content="", reasoning_content="what"))
+    assert [event for event in events if isinstance(event, (sp.TextDelta, sp.ReasoningDelta))] == [
+        sp.ReasoningDelta("so"),
+        sp.ReasoningDelta("what"),
+    ]
+
+
 def test_annotations_and_tools_of_the_server_are_items() -> None:
     cited, ran = [{"type": "url_citation"}], [{"name": "search", "output": "x"}]
     events, _ = _fed(_delta(content="a", annotations=cited), _delta(executed_tools=ran))

@@ -1,0 +1,185 @@
+"""Chunks that are the same but for one string."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamparse.frames import NDJSON, SSE, BaseFramer, Mould, Moulds
+from streamparse.limits import Limits
+
+
+class _Delta(msgspec.Struct):
+    text: str | None = None
+
+
+class _Message(msgspec.Struct):
+    delta: _Delta | None = None
+    read: str | None = None
+
+
+DECODE = msgspec.json.Decoder(_Message).decode
+UNLIMITED = Limits()
+STRINGS = st.text(min_size=1) | st.sampled_from(['"', "\\", '","', ": ", "}", "\n", "é", "🎉", "text", "delta"])
+
+
+def learnt(
+    *chunks: bytes, limits: Limits = UNLIMITED, kind: type[SSE | NDJSON] = SSE
+) -> tuple[BaseFramer, Mould | None]:
+    """The form after these chunks, each of which has a string."""
+    framer = kind(limits)
+    moulds = Moulds(framer, DECODE)
+    mould = None
+    for chunk in chunks:
+        data = framer.single(chunk)
+        assert data is not None
+        message = DECODE(data)
+        mould = moulds.learn(chunk, message, message.delta.text)
+    return framer, mould
+
+
+def chunk(string: str = "one", before: str = "", behind: str = "", ascii: bool = False) -> bytes:
+    """An event with a string, and what else is in it."""
+    spelled = json.dumps(string, ensure_ascii=ascii)
+    return f'data: {{{before}"delta":{{"type":"t","text":{spelled}}}{behind}}}\n\n'.encode()
+
+
+def test_a_chunk_that_differs_in_the_string_alone_gives_its_string() -> None:
+    framer, mould = learnt(chunk("one"))
+    assert mould is not None
+    assert mould.take(chunk("two")) == "two"
+    assert (framer.received, framer.singles, framer.offset) == (len(chunk("one")) * 2, 2, len(chunk("one")) + 6)
+
+
+@given(STRINGS, STRINGS, st.booleans())
+def test_the_string_is_what_decoding_gives(first: str, second: str, ascii: bool) -> None:
+    _, mould = learnt(chunk(first))
+    taken = mould.take(chunk(second, ascii=ascii)) if mould is not None else None
+    assert taken in (None, second)
+    if mould is not None and second.isalnum():
+        assert taken == second
+
+
+@given(st.binary(max_size=40))
+def test_whatever_stands_between_is_that_string_or_not_taken(between: bytes) -> None:
+    _, mould = learnt(chunk("one"))
+    assert mould is not None
+    whole = chunk("one").replace(b"one", between)
+    try:
+        expected = DECODE(whole[6:-2])
+    except ValueError:
+        expected = None
+    taken = mould.take(whole)
+    if taken is not None:
+        assert expected == _Message(_Delta(taken))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        chunk(""),
+        chunk("two", before='"more":1,'),
+        chunk("two", behind=',"read":"x"'),
+        chunk("one").replace(b'"one"', b'"a","text":"b"'),
+        chunk("one").replace(b'"one"', b'"'),
+        chunk("one").replace(b"one", b"a\nb"),
+        chunk("one").replace(b"one", b"\xff"),
+        chunk("one").replace(b'"one"', b"null"),
+        chunk("one")[:-1],
+        chunk("one") + chunk("two"),
+    ],
+)
+def test_a_chunk_of_another_form_is_not_taken(other: bytes) -> None:
+    framer, mould = learnt(chunk("one"))
+    assert mould is not None
+    before = framer.received
+    assert mould.take(other) is None
+    assert framer.received == before
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        chunk(""),
+        chunk("t"),  # it stands there twice
+        chunk("delta"),
+        chunk("one", before='"x":"\\u0061",'),
+        chunk("é", ascii=True),
+    ],
+)
+def test_no_form_is_learnt_where_the_place_of_the_string_is_not_certain(first: bytes) -> None:
+    assert learnt(first)[1] is None
+
+
+@pytest.mark.parametrize(
+    "numbered",
+    [
+        lambda n: chunk(f"s{n}", f'"at":"2025-01-01T00:00:0{n}Z",'),
+        lambda n: chunk(f"s{n}", f'"at": "{n}",'),
+        lambda n: chunk(f"s{n}", behind=f',"noise":"{n}xyz"'),
+        lambda n: chunk(f"s{n}").replace(b"}}", b"}" + b" " * n + b"}"),
+        lambda n: chunk(f"s{n}", f'"at":"{n}",', f',"noise":"{n}xyz"'),
+    ],
+)
+def test_what_is_not_read_may_change(numbered: Callable[[int], bytes]) -> None:
+    chunks = [numbered(n) for n in range(5)]
+    framer, mould = learnt(*chunks[:2])
+    assert mould is not None
+    assert [mould.take(each) for each in chunks[2:]] == ["s2", "s3", "s4"]
+    assert framer.received == sum(map(len, chunks))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ('"read":"a",', '"read":"b",', '"read":"c",'),
+        ('"ra":"",', '"rb":"",', '"read":"",'),
+        ('"n":1,', '"n":2,', '"n":,'),
+        ('"x":"a",', '"x":"b",', '"x":"a\\"",'),
+        ('"x":"a",', '"x":"b",', '"x":"a","read":"b",'),
+        ('"x":"a",', '"x":"b",', '"x":"a\n",'),
+    ],
+)
+def test_what_is_read_or_might_change_the_form_is_no_gap(first: str, second: str, third: str) -> None:
+    _, mould = learnt(chunk("s1", first), chunk("s2", second))
+    assert mould is None or mould.take(chunk("s3", third)) is None
+
+
+@pytest.mark.parametrize("limits", [Limits(max_total=150), Limits(max_line=70, max_event=70)])
+def test_a_chunk_beyond_a_limit_is_not_taken(limits: Limits) -> None:
+    framer, mould = learnt(chunk("one"), limits=limits)
+    assert mould is not None
+    assert mould.take(chunk("x" * 200)) is None
+    assert framer.received == len(chunk("one"))
+
+
+def test_lines_have_forms_too() -> None:
+    lines = [chunk(f"s{n}", f'"at":"{n}",')[6:-1] for n in range(4)]
+    framer, mould = learnt(*lines[:2], kind=NDJSON)
+    assert mould is not None
+    assert [mould.take(line) for line in lines[2:]] == ["s2", "s3"]
+    assert framer.offset == sum(map(len, lines[:3]))
+
+
+def test_where_each_chunk_has_a_form_of_its_own_few_are_looked_at() -> None:
+    framer = SSE(Limits())
+    moulds = Moulds(framer, DECODE)
+    looked = 0
+    for n in range(2560):
+        framer.single(chunk("x" * (n + 1)))
+        looked += moulds.worth_learning()
+    assert 0 < looked <= 2560 / 10
+
+
+def test_a_form_that_fitted_is_worth_another() -> None:
+    framer = SSE(Limits())
+    moulds = Moulds(framer, DECODE)
+    for n in range(256):
+        framer.single(chunk("x"))
+        assert moulds.worth_learning(), n
+        framer.again(len(chunk("x")), 6)

@@ -1,0 +1,155 @@
+"""Answers whose messages are mostly the same but for one string, as servers write them: read one by one or at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from answers import TOOLS
+from cuts import events_of, in_messages, in_pieces, merged
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streamparse as sp
+
+Message = dict[str, Any]
+STRINGS = st.text(max_size=3) | st.sampled_from(
+    [
+        "word",
+        "\n",
+        '"',
+        "\\",
+        '{"a": ',
+        "}",
+        "{}",
+        '","',
+        "<tool_call>\n",
+        '{"name": "now", "arguments": {}}',
+        "</tool_call>",
+    ]
+)
+
+
+def chat(string: str, noise: str) -> Message:
+    return {"id": "c", "choices": [{"index": 0, "delta": {"content": string}, "finish_reason": None}], "noise": noise}
+
+
+def chat_thought(string: str, noise: str) -> Message:
+    delta = {"content": "", "reasoning_content": string}
+    return {"created": noise, "choices": [{"index": 0, "delta": delta}]}
+
+
+def chat_refusal(string: str, noise: str) -> Message:
+    return {"choices": [{"index": 0, "delta": {"refusal": string}}], "noise": noise}
+
+
+def chat_arguments(string: str, noise: str) -> Message:
+    fragment = {"index": 0, "function": {"arguments": string}}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}], "noise": noise}
+
+
+def chat_named(string: str, noise: str) -> Message:
+    """Here the noise is read: it is the id of the call."""
+    fragment = {"index": 0, "id": noise, "function": {"name": "now", "arguments": string}}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]}
+
+
+def chat_usage(string: str, noise: str) -> Message:
+    return chat(string, noise) | {"usage": {"completion_tokens": len(noise)}}
+
+
+def chat_finish(string: str, noise: str) -> Message:
+    return {"choices": [{"index": 0, "delta": {"content": string}, "finish_reason": "stop"}], "noise": noise}
+
+
+def completion(string: str, noise: str) -> Message:
+    return {"object": "text_completion", "created": noise, "choices": [{"index": 0, "text": string}]}
+
+
+def anthropic(string: str, noise: str) -> Message:
+    return {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": string}, "noise": noise}
+
+
+def anthropic_thought(string: str, noise: str) -> Message:
+    delta = {"type": "thinking_delta", "thinking": string}
+    return {"type": "content_block_delta", "index": 0, "delta": delta, "noise": noise}
+
+
+def anthropic_arguments(string: str, noise: str) -> Message:
+    delta = {"type": "input_json_delta", "partial_json": string}
+    return {"noise": noise, "type": "content_block_delta", "index": 1, "delta": delta}
+
+
+def anthropic_call(string: str, noise: str) -> Message:
+    block = {"type": "tool_use", "id": noise, "name": "now", "input": {}}
+    return {"type": "content_block_start", "index": 1, "content_block": block, "noise": string}
+
+
+def ollama(string: str, noise: str) -> Message:
+    return {"created_at": noise, "message": {"role": "assistant", "content": string}, "done": False}
+
+
+def ollama_thought(string: str, noise: str) -> Message:
+    return {"created_at": noise, "message": {"content": "", "thinking": string}, "done": False}
+
+
+def ollama_end(string: str, noise: str) -> Message:
+    return {"created_at": noise, "message": {"content": string}, "done": True, "done_reason": "stop"}
+
+
+def cohere(string: str, noise: str) -> Message:
+    return {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": string}}}, "noise": noise}
+
+
+def cohere_plan(string: str, noise: str) -> Message:
+    return {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": string}}, "noise": noise}
+
+
+KINDS: dict[str, list[Callable[[str, str], Message]]] = {
+    "openai-chat": [chat, chat_thought, chat_refusal, chat_arguments, chat_named, chat_usage, chat_finish],
+    "openai-completions": [completion],
+    "anthropic": [anthropic, anthropic_thought, anthropic_arguments, anthropic_call],
+    "ollama-chat": [ollama, ollama_thought, ollama_end],
+    "cohere": [cohere, cohere_plan],
+}
+
+
+@st.composite
+def answers(draw: st.DrawFn, wire: str) -> bytes:
+    """Runs of messages of one kind each; their noise may change, their strings be spelled with escapes."""
+    ends = b"\n" if wire.startswith("ollama") else draw(st.sampled_from([b"\n\n", b"\r\n\r\n"]))
+    before = b"" if wire.startswith("ollama") else draw(st.sampled_from([b"data: ", b"data:", b"event: x\ndata: "]))
+    body = []
+    for _ in range(draw(st.integers(1, 4))):
+        kind, steady, escaped = draw(st.sampled_from(KINDS[wire])), draw(st.booleans()), draw(st.booleans())
+        for number, string in enumerate(draw(st.lists(STRINGS, min_size=1, max_size=6))):
+            noise = "n" if steady else draw(st.sampled_from(["", "a", "b", "c-1", "a b", '"', str(number)]))
+            body += [before, json.dumps(kind(string, noise), ensure_ascii=escaped).encode(), ends]
+    return b"".join(body)
+
+
+@pytest.mark.parametrize("wire", KINDS)
+@given(data=st.data())
+def test_messages_that_are_alike_are_read_as_each_would_be_alone(wire: str, data: st.DataObject) -> None:
+    body = data.draw(answers(wire))
+    expected = sp.StreamParser(wire, tools=TOOLS)
+    events = merged(events_of(expected, in_pieces(body, 1)))
+    parser = sp.StreamParser(wire, tools=TOOLS)
+    assert merged(events_of(parser, in_messages(body))) == events
+    assert parser.response == expected.response
+    assert parser.stats == expected.stats
+
+
+@pytest.mark.parametrize("wire", KINDS)
+def test_another_read_in_between_changes_nothing(wire: str) -> None:
+    ends = b"\n" if wire.startswith("ollama") else b"\n\n"
+    before = b"" if wire.startswith("ollama") else b"data: "
+    kinds = KINDS[wire]
+    alike = [before + json.dumps(kinds[0](f"{n} ", "x")).encode() + ends for n in range(8)]
+    end = before + json.dumps(kinds[-1]("end", "x")).encode() + ends
+    pieces = [*alike[:4], end[:20], end[20:] + alike[4], *alike[5:]]
+    parser, expected = sp.StreamParser(wire), sp.StreamParser(wire)
+    assert merged(events_of(parser, pieces)) == merged(events_of(expected, [b"".join(pieces)]))
+    assert parser.stats == expected.stats
