@@ -20,7 +20,14 @@ from block_bodies import (
 )
 from gemini_bodies import gemini_array, gemini_calls, gemini_partial_call, gemini_text
 from ollama_bodies import ollama_generated, ollama_hermes, ollama_qwen3_coder, ollama_text
-from openai_bodies import chat_calls, chat_text, completions_text, responses_call, responses_text
+from openai_bodies import (
+    chat_calls,
+    chat_noisy_text,
+    chat_text,
+    completions_text,
+    responses_call,
+    responses_text,
+)
 from texts import KIB, MIB, Reads
 
 __all__ = ["CORPORA", "Corpus"]
@@ -37,6 +44,7 @@ class Corpus(NamedTuple):
 
 CORPORA = {
     "openai-chat, text": Corpus("openai-chat", partial(chat_text, 10_000)),
+    "openai-chat, text with noise": Corpus("openai-chat", partial(chat_noisy_text, 10_000)),
     "openai-chat, call of 64 KB": Corpus("openai-chat", partial(chat_calls, 64 * KIB)),
     "openai-chat, call of 1 MB": Corpus("openai-chat", partial(chat_calls, MIB)),
     "openai-chat, 8 calls of 8 KB": Corpus("openai-chat", partial(chat_calls, 8 * KIB, 8)),

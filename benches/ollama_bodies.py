@@ -1,4 +1,4 @@
-"""Ollama's two wires: a line has 100 to 150 bytes."""
+"""Ollama's two wires: a line has 100 to 150 bytes, and the time at which it was written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from texts import Reads, arguments, compact, fragments, source, words
 
 __all__ = ["ollama_generated", "ollama_hermes", "ollama_qwen3_coder", "ollama_text"]
 
-_HEAD = {"model": "some-model", "created_at": "2025-01-01T00:00:00.000000Z"}
 _END = {"done": True, "done_reason": "stop", "eval_count": 100, "eval_duration": 1_000_000}
 
 
@@ -32,16 +31,18 @@ def ollama_qwen3_coder(size: int) -> Reads:
 
 def ollama_generated(count: int) -> Reads:
     """Prose of `/api/generate`."""
-    for word in words(count):
-        yield _line({**_HEAD, "response": word, "done": False})
-    yield _line({**_HEAD, "response": "", **_END})
+    for number, word in enumerate(words(count)):
+        yield _line(number, {"response": word, "done": False})
+    yield _line(count, {"response": "", **_END})
 
 
 def _chat(pieces: Iterator[str]) -> Reads:
-    for piece in pieces:
-        yield _line({**_HEAD, "message": {"role": "assistant", "content": piece}, "done": False})
-    yield _line({**_HEAD, "message": {"role": "assistant", "content": ""}, **_END})
+    number = 0
+    for number, piece in enumerate(pieces):
+        yield _line(number, {"message": {"role": "assistant", "content": piece}, "done": False})
+    yield _line(number + 1, {"message": {"role": "assistant", "content": ""}, **_END})
 
 
-def _line(message: dict[str, Any]) -> bytes:
-    return compact(message).encode() + b"\n"
+def _line(number: int, rest: dict[str, Any]) -> bytes:
+    head = {"model": "some-model", "created_at": f"2025-01-01T00:00:00.{number:06}Z"}
+    return compact({**head, **rest}).encode() + b"\n"

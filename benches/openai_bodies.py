@@ -10,7 +10,14 @@ from typing import Any
 
 from texts import Reads, arguments, fragments, sse, typed, words
 
-__all__ = ["chat_calls", "chat_text", "completions_text", "responses_call", "responses_text"]
+__all__ = [
+    "chat_calls",
+    "chat_noisy_text",
+    "chat_text",
+    "completions_text",
+    "responses_call",
+    "responses_text",
+]
 
 _HEAD = {"created": 1732200000, "model": "some-model-2024-07-18"}
 _ITEM = "msg_0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -19,6 +26,13 @@ _ITEM = "msg_0123456789abcdef0123456789abcdef0123456789abcdef"
 def chat_text(count: int) -> Reads:
     """Prose, a word in each chunk."""
     return _chat(({"content": word} for word in words(count)), "stop")
+
+
+def chat_noisy_text(count: int) -> Reads:
+    """The same, with noise in each chunk that hides its length."""
+    for number, word in enumerate(words(count)):
+        choice = {"index": 0, "delta": {"content": word}, "logprobs": None, "finish_reason": None}
+        yield sse({**_chunk(choice), "obfuscation": f"x{number:05}"[: 1 + number % 6]})
 
 
 def chat_calls(size: int, parallel: int = 1) -> Reads:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import Chunk, Fault, Frame, Framer
-from streamparse.frames.mould import Mould, Moulds
+from streamparse.frames.mould import Mould, mould_of
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
@@ -30,6 +30,6 @@ __all__ = [
     "JSONArray",
     "JSONBody",
     "Mould",
-    "Moulds",
     "Sniffer",
+    "mould_of",
 ]

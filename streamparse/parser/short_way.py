@@ -3,57 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import inf
+from typing import Any, Final
 
-from streamparse.frames import BaseFramer, Mould, Moulds
+from streamparse.frames import BaseFramer, Mould, mould_of
 from streamparse.wires import RegularWire, Wire
 
 __all__ = ["ShortWay"]
 
+_PATIENCE: Final = 16
+_REST: Final = 1000
+"""After so many messages in a row of which none had the form of the one before, so many are not looked at."""
+
 
 class ShortWay:
-    """Takes chunks that are one plain message each, without a list of frames and, if they are alike, without decoding.
+    """What takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
 
-    It is open while nothing incomplete is held and the wire is known.
+    `mould` is the form of the message before, if that told one string and nothing else; `tell` tells such a string.
+    For the next `rest` messages no form is learnt.
     """
 
     def __init__(self, framer: BaseFramer, wire: Wire) -> None:
-        self._single = framer.single
-        self._undo = framer.undo
-        self._decode = wire.decode
-        self._take = wire.take
-        self._wire = wire if isinstance(wire, RegularWire) else None
-        self._moulds = Moulds(framer, wire.decode)
-        self._mould: Mould | None = None
-        self._tell: Callable[[str], None]
+        self.single = framer.single
+        self.undo = framer.undo
+        self.decode = wire.decode
+        self.take = wire.take
+        self.mould: Mould | None = None
+        self.tell: Callable[[str], None]
+        self.rest: float = 0 if isinstance(wire, RegularWire) else inf
+        self._wire: Any = wire
+        self._framer = framer
+        self._patience = _PATIENCE
+        self._looked = 0  # at so many singles
 
-    def take(self, chunk: bytes) -> bool:
-        """Take a chunk and tell what it holds; False, and nothing is taken, if it is no plain message."""
-        mould = self._mould
-        if mould is not None and (string := mould.take(chunk)) is not None:
-            self._tell(string)
-            return True
-        self._mould = None
-        data = self._single(chunk)
-        if data is None:
-            return False
-        try:
-            message = self._decode(data)
-        except (ValueError, RecursionError):
-            self._undo(chunk)
-            return False
-        if self._wire is not None and self._moulds.worth_learning():
-            self._learn(self._wire, chunk, message)
-        self._take(message)
-        return True
+    def learn(self, chunk: bytes, message: Any) -> None:
+        """Keep the form of a message that is taken now, if it may serve for the next ones."""
+        self.mould = None
+        fitted = self._framer.singles > self._looked + 1
+        self._looked = self._framer.singles
+        self._patience = _PATIENCE if fitted else self._patience - 1
+        if not self._patience:
+            self.rest, self._patience = _REST, _PATIENCE
+        elif (plain := self._wire.plain(message)) is not None:
+            self.tell, string = plain
+            self.mould = mould_of(self._framer, chunk, string)
 
     def interrupt(self) -> None:
         """Something else comes in between: what the messages alike did before need not hold any more."""
-        self._mould = None
-
-    def _learn(self, wire: RegularWire[Any], chunk: bytes, message: Any) -> None:
-        """Keep the form of a message that tells one string and nothing else, for the next ones."""
-        plain = wire.plain(message)
-        if plain is not None:
-            self._tell, string = plain
-            self._mould = self._moulds.learn(chunk, message, string)
+        self.mould = None

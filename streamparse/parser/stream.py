@@ -63,13 +63,29 @@ class StreamParser(BaseParser):
         Returns the events that it completes.  Raises RuntimeError after `close`.
         """
         short = self._short
+        if short is None or chunk.__class__ is not bytes:
+            return self._feed_other(chunk)
+        tell: Callable[[Any], None]
+        told: Any = short.mould and short.mould.take(chunk)
+        if told is not None:
+            tell = short.tell
+        elif (data := short.single(chunk)) is None:
+            return self._feed_other(chunk)
+        else:
+            try:
+                told = short.decode(data)
+            except (ValueError, RecursionError):
+                short.undo(chunk)
+                return self._feed_other(chunk)
+            tell = short.take
+            if short.rest:
+                short.rest -= 1
+            else:
+                short.learn(chunk, told)
         try:
-            taken = short is not None and chunk.__class__ is bytes and short.take(chunk)
+            tell(told)
         except Halt:
             self._stop_flowing()
-            taken = True
-        if not taken:
-            return self._feed_other(chunk)
         record = self._record
         events = record.events
         record.events = []

@@ -11,6 +11,7 @@ the calls, so it is told as an item, once it is whole.
 
 from __future__ import annotations
 
+from functools import partial
 from io import StringIO
 from typing import Any, Final
 
@@ -129,10 +130,18 @@ class Cohere(RegularWire[_Event]):
 
     def plain(self, event: _Event) -> Plain | None:
         message = event.delta.message if event.delta is not None else None
-        content = message.content if message is not None else None
-        text = content.text if isinstance(content, _Content) else None
-        alone = event == _Event(event.type, event.index, _Delta(_Message(_Content(text))))
-        return (self._text, text) if text and alone and not self._over and not self._plan.tell() else None
+        if message is None or self._over:
+            return None
+        plain: Plain | None = None
+        content, fragment = message.content, message.tool_calls
+        alone = _Message()
+        if isinstance(content, _Content) and content.text and not self._plan.tell():
+            alone.content, plain = _Content(content.text), (self._text, content.text)
+        elif isinstance(fragment, _ToolCall) and fragment.function is not None and event.index in self._calls:
+            arguments = fragment.function.arguments or ""
+            alone.tool_calls = _ToolCall(function=_Function(arguments=arguments))
+            plain = partial(self._sink.call_arguments, self._calls[event.index]), arguments
+        return plain if event == _Event(event.type, event.index, _Delta(alone)) else None
 
     def close(self) -> None:
         super().close()

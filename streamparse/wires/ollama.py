@@ -13,9 +13,9 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
+from streamparse.wires.messages import MessageWire
 from streamparse.wires.outcomes import outcome_of
 from streamparse.wires.raw import argument_text
-from streamparse.wires.regular import Plain, RegularWire
 
 __all__ = ["OllamaChat", "OllamaGenerate"]
 
@@ -61,7 +61,7 @@ class _Line(msgspec.Struct, gc=False):
     eval_duration: int | None = None
 
 
-class OllamaChat(RegularWire[_Line]):
+class OllamaChat(MessageWire[_Line]):
     """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
@@ -90,18 +90,6 @@ class OllamaChat(RegularWire[_Line]):
             self._fail(line.error or line.detail)
         if line.done:
             self._finish(line)
-
-    def plain(self, line: _Line) -> Plain | None:
-        message = line.message
-        if message is not None:
-            text, thought = message.content, message.thinking
-            alone = _Line(_Message(text, thought))
-        else:
-            text, thought = line.response, line.thinking
-            alone = _Line(response=text, thinking=thought)
-        if line != alone or (text and thought) or self._over:
-            return None
-        return (self._text, text) if text else (self._sink.reasoning, thought or "")
 
     def _take_generated(self, line: _Line) -> None:
         if line.thinking:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
+from streamparse.wires import WIRES
 
 Message = dict[str, Any]
 STRINGS = st.text(max_size=3) | st.sampled_from(
@@ -153,3 +154,28 @@ def test_another_read_in_between_changes_nothing(wire: str) -> None:
     parser, expected = sp.StreamParser(wire), sp.StreamParser(wire)
     assert merged(events_of(parser, pieces)) == merged(events_of(expected, [b"".join(pieces)]))
     assert parser.stats == expected.stats
+
+
+def test_where_no_two_messages_are_alike_few_are_looked_at_and_nothing_is_mistaken() -> None:
+    def one(number: int, kind: Callable[[str, str], Message]) -> bytes:
+        return b"data: " + json.dumps(kind(f"{number} ", "x" * number)).encode() + b"\n\n"
+
+    looked: list[Any] = []
+
+    class Watched(WIRES["openai-chat"]):  # type: ignore[misc]
+        def plain(self, chunk: Any) -> Any:
+            looked.append(chunk)
+            return super().plain(chunk)
+
+    messages = [one(number, chat_usage if number % 3 else chat) for number in range(1, 2000)]
+    messages += [messages[0], one(1, chat_finish), messages[0], messages[0]]
+    expected = sp.StreamParser("openai-chat")
+    events = merged(events_of(expected, [b"".join(messages)]))
+    WIRES["watched"] = Watched
+    try:
+        parser = sp.StreamParser("watched")
+        assert merged(events_of(parser, messages)) == events
+    finally:
+        del WIRES["watched"]
+    assert parser.response == expected.response
+    assert 0 < len(looked) < 100
