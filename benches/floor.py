@@ -1,4 +1,4 @@
-"""The floor: what no parser of these bytes can do without.
+"""The floor: what a parser costs at least that decodes each message.
 
 The smallest splitter that is right for bytes cut anywhere (a carry, and the bytes that this server writes between two
 messages, or their lengths and checksums), and a msgspec decoder into the very Structs that the wire reads.
