@@ -144,8 +144,15 @@ def _take_parser(name: str, factory: object) -> None:
     register_parser(name, factory)  # type: ignore[arg-type]  # it looks for itself
 
 
+def _check_parser(name: str) -> None:
+    """Refuse the name of a parser that nobody knows."""
+    from streamparse.recover.registry import factory_of  # noqa: PLC0415 - see _LATER
+
+    factory_of(name)
+
+
 write_with(_writers)
-group("streamparse.parsers", _take_parser)
+group("streamparse.parsers", _take_parser, _check_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
 

@@ -19,12 +19,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginError", "PluginWarning", "find", "group", "load_plugins"]
+__all__ = ["PluginError", "PluginWarning", "check", "find", "group", "load_plugins"]
 
 Take: TypeAlias = Callable[[str, Any], None]
 """Takes what was loaded under a name into a room; raises TypeError or ValueError for what does not fit."""
 
+Check: TypeAlias = Callable[[str], object]
+"""Raises ValueError, with the names that are known, for one that is not, and that no distribution offers."""
+
 _groups: dict[str, Take] = {}
+_checks: dict[str, Check] = {}
 _loaded: set[tuple[str, str, str]] = set()
 
 
@@ -36,9 +40,16 @@ class PluginWarning(UserWarning):
     """What a distribution offers cannot be used, and was passed over."""
 
 
-def group(name: str, take: Take) -> None:
-    """Say who takes the entry points of a group."""
+def group(name: str, take: Take, check: Check | None = None) -> None:
+    """Say who takes the entry points of a group, and who knows the names where no lower room does."""
     _groups[name] = take
+    if check is not None:
+        _checks[name] = check
+
+
+def check(group: str, name: str) -> None:
+    """Raise ValueError for a name that nobody knows in a group that said who knows its names."""
+    _checks[group](name)
 
 
 def find(group: str, name: str) -> bool:

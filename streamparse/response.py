@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -17,6 +17,8 @@ __all__ = [
     "ToolCall",
     "ToolIntent",
     "Writer",
+    "details_of",
+    "ends_detail",
     "parts_of",
     "write_with",
 ]
@@ -70,6 +72,8 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
     `order` has a mark for each call and each item, by which they stand between the characters of the text.
+    `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
+    written in, or "json-content"; calls that are not there came natively.
     """
 
     content: str = ""
@@ -80,6 +84,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     intents: list[ToolIntent] = []
     items: list[dict[str, Any]] = []
     order: list[Mark] = []
+    formats: dict[int, str] = {}
     errors: list[Error] = []
     finish_reason: str | None = None
     usage: dict[str, Any] | None = None
@@ -87,30 +92,33 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     raw_response: Any = None
 
     def as_message(self, provider: str) -> Any:
-        """The assistant's turn, to be sent back to a provider of `streamparse.adapters.ADAPTERS`.
+        """The assistant's turn, to be sent back to one of `streamparse.adapters.ADAPTERS` or `streamparse.providers`.
 
         It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
         came; calls that the server took back are left out.  A message, or for "openai-responses" a list of items.
         Raises ValueError for an unknown provider.
         """
+        from streamparse.providers import known_as  # noqa: PLC0415 - so that `import streamparse` stays light
+
         writers = _source[0]()
-        if provider not in writers:
+        if (name := known_as(provider, writers)) is None:
             raise ValueError(f"unknown provider {provider!r}; known are: {', '.join(writers)}")
-        return writers[provider](self)
+        return writers[name](self)
 
 
 AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
 """A piece of an answer, in the words of its events."""
 
-_SEALS: Final = ("signature", "reasoning.text", "reasoning.encrypted", "reasoning")
-"""Items that end a thought: text that came beside it came before it."""
+_SEALS: Final = ("signature", "reasoning", "thinking_blocks")
+_DETAIL: Final = "reasoning."
+_TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
 def parts_of(response: ParsedResponse) -> list[AnswerPart]:
     """What came, in the order in which it came; calls that were taken back are left out.
 
     Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
-    an item seals it.
+    an item seals it, unless another has just begun it.
     """
     return [part for part in _parts_of(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
 
@@ -119,6 +127,7 @@ def _parts_of(response: ParsedResponse) -> Iterator[AnswerPart]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
     items = {place: _item(item) for place, item in enumerate(response.items)}
     content = reasoning = 0
+    begun = False
     if not response.order:
         yield ReasoningDelta(response.reasoning)
         reasoning = len(response.reasoning)
@@ -126,7 +135,9 @@ def _parts_of(response: ParsedResponse) -> Iterator[AnswerPart]:
         text = TextDelta(response.content[content : mark.content])
         thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
         content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
-        yield from (text, thought) if _seals(mark, items) else (thought, text)
+        item = items.get(mark.index) if mark.what == "item" else None
+        yield from (text, thought) if item is not None and _seals(item) and not begun else (thought, text)
+        begun = item is not None and item.kind.startswith(_DETAIL) and not _seals(item)
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
@@ -137,8 +148,52 @@ def _parts_of(response: ParsedResponse) -> Iterator[AnswerPart]:
     yield from calls.values()
 
 
-def _seals(mark: Mark, items: dict[int, ProviderItem]) -> bool:
-    return mark.what == "item" and mark.index in items and items[mark.index].kind in _SEALS
+def _seals(item: ProviderItem) -> bool:
+    """Whether an item ends a thought: text that came beside it came before it."""
+    return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
+
+
+def ends_detail(piece: Any) -> bool:
+    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it, for it signs or hides the thought."""
+    return isinstance(piece, dict) and bool(piece.get("signature") or piece.get("data"))
+
+
+def details_of(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
+    """Whole entries of OpenRouter's `reasoning_details`, of thoughts and of pieces of entries, as they came.
+
+    A piece that does not end an entry begins one, which the thoughts behind it belong to.  One that does ends that
+    which is open if it has its index and its type; else it is an entry by itself, with the thoughts before it.
+    """
+    entries: list[dict[str, Any]] = []
+    texts: list[str] = []
+    is_open = False
+    for piece in pieces:
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        ends = ends_detail(piece)
+        if not (is_open and ends and _of_one(entries[-1], piece)):
+            texts = _put(texts, entries[-1]) if is_open else texts if ends else []
+            entries.append({})
+        entries[-1].update(piece)
+        texts = _put(texts, entries[-1]) if ends else texts
+        is_open = not ends
+    if is_open:
+        _put(texts, entries[-1])
+    return entries
+
+
+def _of_one(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
+    return all(entry.get(key) == piece.get(key) for key in ("type", "index"))
+
+
+def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
+    """Put thoughts into an entry, and return those that have no place in it."""
+    field = _TEXTS.get(entry.get("type", ""))
+    if field is None or not texts:
+        return texts
+    entry[field] = "".join(texts)
+    return []
 
 
 def _item(item: dict[str, Any]) -> ProviderItem:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from typing import Any, Self
+from itertools import chain
+from typing import Any, Self, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.adapters.definitions import Declared, declare, read_declared
+from streamparse.adapters.definitions import Declared, declared_by, read_declared
+from streamparse.adapters.jsonable import NotJSON, jsonable
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Turn, pieces
+from streamparse.adapters.own import owns, parted
+from streamparse.adapters.parts import Text, Turn, pieces
 from streamparse.adapters.prompts import format_system_prompt
 from streamparse.adapters.rules import ANY, Ids, Names
+from streamparse.adapters.strictness import Refused, warned
 from streamparse.adapters.ties import ordered, tied
-from streamparse.adapters.values import unreadable
+from streamparse.adapters.values import unreadable, value_text
+from streamparse.adapters.visible import ALL, Visible
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import Tool, ToolResult, Toolset
 
-__all__ = ["Adapter", "JSONObject"]
+__all__ = ["NO_ANSWER", "Adapter", "JSONObject"]
 
 JSONObject = dict[str, Any]
+Read: TypeAlias = Callable[[Any, str, list[Loss]], list[Declared]]
+"""Reads one entry of a request's `tools`, which stands in that place."""
+
+NO_ANSWER = "(no answer)"
+"""What stands for an answer of which nothing can be sent back."""
 
 _SHOWN = 80
 """Characters of a broken text that a loss repeats."""
@@ -30,9 +40,12 @@ _SHOWN = 80
 class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
-    What is given by the program (tools, results) may raise; what is read of messages never does.
+    What is given by the program (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
+    What is read of messages never does.
     `system_apart` says that the system's turn is not among the messages, `pictures_in_answers` that the assistant's may
-    hold pictures, `strict` that schemas can be enforced; `dialect` is the way in which the provider's models write
+    hold pictures, `named` that a message may name its speaker, `detailed` that a picture may say how closely to look at
+    it, `strict` that schemas can be enforced, with the `checks` that
+    these must pass; `dialect` is the way in which the provider's models write
     calls where the server does not do it for them.
     """
 
@@ -40,15 +53,31 @@ class Adapter(ABC):
     dialect: str = "hermes"
     names = Names()
     ids: Ids = ANY
+    visible: Visible = ALL
     system_apart = False
     pictures_in_answers = False
+    named = False
+    detailed = False
     strict = False
+    checks: tuple[Callable[[Any], Iterator[Refused]], ...] = ()
 
     # -- tools -----------------------------------------------------------------------------------------
 
     def format_tools(self, tools: Iterable[Any]) -> list[JSONObject]:
         """The `tools` of a request, of tools of any kind; see `translate_tools` for what a schema loses."""
-        return self.write_tools(declare(tools), [])
+        return self.translate_tools(tools, [])
+
+    def translate_tools(
+        self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: Read = declared_by
+    ) -> list[JSONObject]:
+        """The `tools` of a request, of tools of any kind, and what they could not say.
+
+        Tools that this provider brings itself stay as they are, behind the others; with `source`, the provider whose
+        request it was, also where their shape does not show whose they are.
+        """
+        others, own = parted(tools, lambda own: source == self.name or owns(self.name, own))
+        declared = [each for place, tool in others for each in read(tool, place, lost)]
+        return [*self.write_tools(declared, lost), *own]
 
     def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
         """The `tools` of a request, and what they could not say."""
@@ -56,6 +85,9 @@ class Adapter(ABC):
             self.names.check(declared.tool.name, lost)
             if declared.strict and not self.strict:
                 lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
+            elif declared.strict:
+                refused = chain.from_iterable(check(declared.parameters) for check in self.checks)
+                lost += warned(declared.tool.name, refused)
         return [self.definition(declared, lost) for declared in tools]
 
     @abstractmethod
@@ -127,18 +159,36 @@ class Adapter(ABC):
         """The turn that a message is, or is part of."""
 
     def as_message(self, response: ParsedResponse) -> Any:
-        """The assistant's turn, to be sent back; see `ParsedResponse.as_message`."""
-        return self.write_turn(Turn("assistant", pieces(response)), [])[0]
+        """The assistant's turn, to be sent back; see `ParsedResponse.as_message`.
 
-    def read_messages(self, messages: Any) -> list[Turn]:
-        """The turns of a conversation; parallel results are in one turn, each tied to its call."""
+        Most providers refuse a message of nothing, so one that nothing is left of says `NO_ANSWER`.
+        """
+        written = self.write_turn(Turn("assistant", pieces(response)), [])[0]
+        said = _says_something(written) and written.keys() != {"role"}
+        return written if said else self.write_turn(Turn("assistant", [Text(NO_ANSWER)]), [])[0]
+
+    def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Turn]:
+        """The turns of a conversation; parallel results are in one turn, each tied to its call.
+
+        `lost` takes what of calls and results JSON cannot hold (bytes, values without end): they stand without it.
+        """
         turns: list[Turn] = []
-        for message in messages if isinstance(messages, (list, tuple)) else ():
-            turn = self.read_message(message if isinstance(message, Mapping) else {})
+        told: list[Loss] = [] if lost is None else lost
+        for number, message in enumerate(messages if isinstance(messages, (list, tuple)) else ()):
+            turn = self._read_message(message if isinstance(message, Mapping) else {}, f"messages[{number}]", told)
             if turns and self.joins(turns[-1], turn):
-                turn = Turn(turn.role, [*turns.pop().parts, *turn.parts])
+                turn = replace(turn, parts=[*turns.pop().parts, *turn.parts])
             turns.append(turn)
         return tied(turns)
+
+    def _read_message(self, message: Mapping[str, Any], place: str, lost: list[Loss]) -> Turn:
+        try:
+            turn = self.read_message(message)
+            for result in turn.results:
+                value_text(result.result)
+        except NotJSON:
+            turn = self.read_message(jsonable(message, place, lost))
+        return turn
 
     def joins(self, before: Turn, turn: Turn) -> bool:
         """Whether two messages are parts of one turn."""
@@ -150,13 +200,26 @@ class Adapter(ABC):
         for number, turn in enumerate(turns):
             place = f"messages[{number}]"
             lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if unreadable(call)]
-            if turn.role == "assistant" and not self.pictures_in_answers:
-                lost += [Loss(place, "", "image", "dropped: an answer holds none here") for _ in turn.images]
+            lost += self._unsaid(turn, place)
             if turn.role == "system" and self.system_apart:
                 lost.append(Loss(place, "", "system", "dropped: not a message here"))
             elif turn.parts:
                 written += filter(_says_something, self.write_turn(turn, lost))
         return written
+
+    def warn(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have nothing to say
+        """Tell what of messages some models of the provider refuse, for whoever does not know the model."""
+
+    def _unsaid(self, turn: Turn, place: str) -> Iterator[Loss]:
+        """What of a turn has no place here."""
+        if turn.role != "assistant":
+            yield from self.visible.refused(turn, place)
+        if turn.name and not self.named:
+            yield Loss(place, "", "name", "dropped: a message names no speaker here")
+        if turn.role == "assistant" and not self.pictures_in_answers:
+            yield from (Loss(place, "", "image", "dropped: an answer holds none here") for _ in turn.images)
+        elif not self.detailed and any(image.detail for image in turn.images):
+            yield Loss(place, "", "detail", "dropped: the server decides how closely to look at a picture")
 
 
 def _says_something(message: JSONObject) -> bool:

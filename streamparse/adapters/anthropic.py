@@ -12,19 +12,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks, result_of, shown, spoken
+from streamparse.adapters.beside import block_of
+from streamparse.adapters.content import read_blocks, result_of, shown, text_of
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.parts import CITATION, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.strictness import left_open
 from streamparse.adapters.values import present, read_call, string
+from streamparse.adapters.visible import Visible
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
 __all__ = ["Anthropic"]
 
 _CHOICES = ("anyOf", "oneOf", "allOf")
-_KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction")
+_KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _USER_KINDS = ("document", "search_result")
 _OURS = "anthropic-claude"
 """In the `format` of OpenRouter's `reasoning_details`: the thought is ours."""
@@ -41,12 +44,15 @@ class Anthropic(Adapter):
     ids = Ids(r"[a-zA-Z0-9_-]+", 128)
     system_apart = True
     strict = True
+    checks = (left_open,)
+    visible = Visible(blanks=False, kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")))
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool, schema = declared.tool, declared.parameters
         for keyword in _CHOICES:
             if keyword in schema:
-                lost.append(Loss(tool.name, "", keyword, "kept, but refused at the top of a schema"))
+                done = "kept, but refused at the top of a schema"
+                lost.append(Loss(tool.name, "", keyword, done, warning=True))
         fields = present(name=tool.name, description=tool.description)
         return {**fields, "input_schema": schema, **({"strict": True} if declared.strict else {})}
 
@@ -59,10 +65,10 @@ class Anthropic(Adapter):
     def format_result(self, result: ToolResult) -> JSONObject:
         block: JSONObject = {"type": "tool_result", "tool_use_id": self.ids.fit(result.call_id)}
         if result.error is not None:
-            return {**block, "content": result.error, "is_error": True}
-        parts = shown(result)
+            return {**block, "content": self.visible.error(result.error), "is_error": True}
+        parts = self.visible.fit(shown(result))
         seen = any(isinstance(part, Image) for part in parts)
-        return {**block, "content": [_visible(part) for part in parts] if seen else spoken(result)}
+        return {**block, "content": [_visible(part) for part in parts] if seen else text_of(parts)}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         failed = written.get("is_error") is True
@@ -72,7 +78,7 @@ class Anthropic(Adapter):
         if turn.role == "assistant":
             return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
-        others = [part for part in turn.parts if not isinstance(part, ToolResult)]
+        others = self.visible.fit(part for part in turn.parts if not isinstance(part, ToolResult))
         if not blocks and len(others) == 1 and isinstance(others[0], Text):
             return [{"role": "user", "content": others[0].text}]
         blocks += [block for part in others if (block := _told(part, lost)) is not None]
@@ -85,8 +91,9 @@ class Anthropic(Adapter):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
-        """The blocks of the assistant: a signature ends the thought before it, a citation belongs to the text."""
+        """The blocks of the assistant: a signature ends the thought before it, citations stand before their text."""
         blocks: list[JSONObject] = []
+        cited: list[Any] = []
         thought = ""
         for part in parts:
             match part:
@@ -95,12 +102,17 @@ class Anthropic(Adapter):
                 case Item() if signature := _signature(part):
                     blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
                     thought = ""
+                case Item(kind="thinking_blocks", data=dict(block)):
+                    blocks.append(block_of(block, thought))
+                    thought = ""
                 case Item(kind="reasoning.encrypted", data={"format": str(form), "data": str(data)}) if _OURS in form:
                     blocks.append({"type": "redacted_thinking", "data": data})
-                case Item(kind="citations_delta"):
-                    _cite(blocks, part.data)
-                case Text() if part.text.strip():
-                    blocks.append({"type": "text", "text": part.text})
+                case Item() if part.kind == CITATION:
+                    cited.append(part.data)
+                case Text():
+                    if part.text.strip():
+                        blocks.append({"type": "text", "text": part.text, **present(citations=cited)})
+                    cited = []
                 case ToolCall():
                     blocks.append(self.format_call(part))
                 case Item() if _is_ours(part):
@@ -123,7 +135,7 @@ class Anthropic(Adapter):
             case "text":
                 citations = block.get("citations")
                 cited = citations if isinstance(citations, list) else []
-                return [Text(string(block, "text")), *(Item("citations_delta", each) for each in cited)]
+                return [*(Item(CITATION, each) for each in cited), Text(string(block, "text"))]
             case _:
                 return read_blocks([block])
 
@@ -151,12 +163,6 @@ def _told(part: Part, lost: list[Loss]) -> JSONObject | None:
     if isinstance(part, Item):
         lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
     return None
-
-
-def _cite(blocks: list[JSONObject], citation: Any) -> None:
-    """Add a citation to the text before it."""
-    if blocks and blocks[-1]["type"] == "text":
-        blocks[-1] = {**blocks[-1], "citations": [*blocks[-1].get("citations", []), citation]}
 
 
 def _signature(item: Item) -> Any:

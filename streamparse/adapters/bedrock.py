@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import note, result_of, shown
+from streamparse.adapters.content import result_of, shown
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import mappings, present, read_call, string
+from streamparse.adapters.visible import Visible
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
@@ -36,6 +37,7 @@ class Bedrock(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"[a-zA-Z0-9_-]+", 64)
     system_apart = True
+    visible = Visible(blanks=False, urls=False, kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")))
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(name=declared.tool.name, description=declared.tool.description)
@@ -51,7 +53,7 @@ class Bedrock(Adapter):
 
     def format_result(self, result: ToolResult) -> JSONObject:
         status = "success" if result.error is None else "error"
-        fields = {"toolUseId": self.ids.fit(result.call_id), "content": _content(result), "status": status}
+        fields = {"toolUseId": self.ids.fit(result.call_id), "content": self._content(result), "status": status}
         return {"toolResult": fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
@@ -67,8 +69,8 @@ class Bedrock(Adapter):
         if turn.role == "assistant":
             return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
-        for part in turn.parts:
-            if isinstance(part, Image) or (isinstance(part, Text) and part.text.strip()):
+        for part in self.visible.fit(turn.parts):
+            if isinstance(part, (Text, Image)):
                 blocks.append(_visible(part))
             elif isinstance(part, Item):
                 lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
@@ -95,6 +97,13 @@ class Bedrock(Adapter):
         return Turn(role_of(string(message, "role")), parts)
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _content(self, result: ToolResult) -> list[JSONObject]:
+        if result.error is not None:
+            return [{"text": self.visible.error(result.error)}]
+        if isinstance(result.result, dict):
+            return [{"json": result.result}]
+        return [_visible(part) for part in self.visible.fit(shown(result))]
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         blocks: list[JSONObject] = []
@@ -124,19 +133,9 @@ def _reasoning(text: JSONObject) -> JSONObject:
     return {"reasoningContent": {"reasoningText": text}}
 
 
-def _content(result: ToolResult) -> list[JSONObject]:
-    if result.error is not None:
-        return [{"text": result.error}]
-    if isinstance(result.result, dict):
-        return [{"json": result.result}]
-    return [_visible(part) for part in shown(result) if part != Text("")]  # blank text is refused
-
-
 def _visible(part: Text | Image) -> JSONObject:
     if isinstance(part, Text):
         return {"text": part.text}
-    if part.url:
-        return {"text": note(part)}
     return {"image": {"format": part.media_type.removeprefix("image/"), "source": {"bytes": part.data}}}
 
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from streamparse.adapters.adapter import JSONObject
 from streamparse.adapters.content import shown
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.openai import OpenAI
+from streamparse.adapters.outcomes import unwrapped, wrapped
 from streamparse.adapters.parts import Image, Item, Part, Thought, Turn
 from streamparse.adapters.rules import ANY, Names
-from streamparse.adapters.values import mappings, present, string, unwrapped, wrapped
+from streamparse.adapters.values import mappings, present, string
 from streamparse.tools import ToolResult
 
 __all__ = ["Cohere"]
@@ -30,7 +33,9 @@ class Cohere(OpenAI):
     dialect = "cohere-action"
     names = Names(r"[a-zA-Z_][a-zA-Z0-9_]*")
     ids = ANY
+    named = False
     strict = False
+    blocks = ()
 
     def format_result(self, result: ToolResult) -> JSONObject:
         seen = result.error is None and any(isinstance(part, Image) for part in shown(result))
@@ -48,7 +53,7 @@ class Cohere(OpenAI):
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         turn = super().read_message(message)
         plan = string(message, "tool_plan")
-        return Turn(turn.role, [Item("tool_plan", plan), *turn.parts]) if plan else turn
+        return replace(turn, parts=[Item("tool_plan", plan), *turn.parts]) if plan else turn
 
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
         return [Thought(text) for block in mappings(message.get("content")) if (text := string(block, "thinking"))]

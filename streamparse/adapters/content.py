@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from streamparse.adapters.outcomes import error_text, heard, output_text
 from streamparse.adapters.parts import Image, Item, Part, Text
-from streamparse.adapters.values import compact, read_text, string, value_text
+from streamparse.adapters.values import string, value_text
 from streamparse.tools import ToolResult
 
-__all__ = ["note", "read_block", "read_blocks", "result_of", "shown", "spoken"]
+__all__ = ["note", "read_block", "read_blocks", "result_heard", "result_of", "shown", "spoken", "text_of"]
 
 TEXTS = ("text", "input_text", "output_text")
 
@@ -38,8 +39,13 @@ def shown(result: ToolResult) -> list[Text | Image]:
 def spoken(result: ToolResult) -> str:
     """A result as one text, for who takes nothing else; an error is told as such."""
     if result.error is not None:
-        return compact({"error": result.error})
-    return "".join(part.text if isinstance(part, Text) else note(part) for part in shown(result))
+        return error_text(result.error)
+    return output_text(text_of(shown(result)))
+
+
+def text_of(parts: Iterable[Text | Image]) -> str:
+    """One text for texts and pictures."""
+    return "".join(part.text if isinstance(part, Text) else note(part) for part in parts)
 
 
 def note(image: Image) -> str:
@@ -67,7 +73,8 @@ def read_block(block: Mapping[str, Any]) -> Part:
 def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
     address = string(block, "image_url") or string(block, "image_url", "url")
     if kind in ("image_url", "input_image") and address:
-        return Image.at(address)
+        detail = string(block, "detail") or string(block, "image_url", "detail")
+        return Image.at(address, "" if detail == "auto" else detail)
     if kind != "image":
         return None
     if string(block, "data"):
@@ -79,25 +86,25 @@ def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
 
 
 def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
-    """The result that shows these parts."""
-    parts = [Text(_told(part)) if isinstance(part, Item) else part for part in parts]
-    if failed or not any(isinstance(part, Image) for part in parts):
-        return _said(id, name, "".join(part.text for part in parts if isinstance(part, Text)), failed)
-    return ToolResult(id, name, [_block(part) for part in parts if isinstance(part, (Text, Image))])
+    """The result that shows these parts, where the provider itself says whether the tool failed; text stays text."""
+    told = [Text(_told(part)) if isinstance(part, Item) else part for part in parts]
+    visible = [part for part in told if isinstance(part, (Text, Image))]
+    if failed:
+        return ToolResult(id, name, error=text_of(visible))
+    seen = any(isinstance(part, Image) for part in visible)
+    return ToolResult(id, name, [_block(part) for part in visible] if seen else text_of(visible))
+
+
+def result_heard(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
+    """The result that shows these parts, where only a text can say that the tool failed; see `outcomes`."""
+    result = result_of(id, name, parts)
+    return ToolResult(id, name, *heard(result.result)) if isinstance(result.result, str) else result
 
 
 def _told(item: Item) -> str:
     """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
     kind = string(item.data, "source", "media_type") if string(item.data, "source", "type") == "base64" else ""
     return f"[{item.kind}: {kind}]" if kind else value_text(item.data)
-
-
-def _said(id: str, name: str, text: str, failed: bool) -> ToolResult:
-    value = read_text(text)
-    told = isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str)
-    if failed or told:
-        return ToolResult(id, name, error=value["error"] if told else text)
-    return ToolResult(id, name, value)
 
 
 def _block(part: Text | Image) -> dict[str, Any]:

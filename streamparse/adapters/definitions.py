@@ -10,8 +10,9 @@ import msgspec
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.references import followed
 from streamparse.tools import Tool, Toolset
+from streamparse.tools.definition import decoded
 
-__all__ = ["Declared", "declare", "read_declared", "rooted"]
+__all__ = ["LISTS", "Declared", "declare", "declared_by", "is_typed", "read_declared", "readable", "rooted"]
 
 READ = {
     "type", "name", "description", "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
@@ -21,10 +22,14 @@ LISTS = ("functionDeclarations", "function_declarations")
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """A tool, and whether its schema is to be enforced while the model writes."""
+    """A tool as its definition is written."""
 
     tool: Tool
-    strict: bool = False
+
+    @property
+    def strict(self) -> bool:
+        """Whether the schema is to be enforced while the model writes."""
+        return self.tool.strict
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -40,40 +45,43 @@ def rooted(schema: dict[str, Any]) -> dict[str, Any]:
 
 def declare(tools: Iterable[Any]) -> list[Declared]:
     """Read tools of any kind, as `Toolset.of` does; raises TypeError or ValueError for what is none."""
-    lost: list[Loss] = []
-    return [each for tool in tools for each in _read(tool, lost)]
+    return [each for tool in tools for each in declared_by(tool, "", [])]
 
 
 def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
     """Read the `tools` of a request; what cannot be read, or not be said elsewhere, is lost."""
-    found: list[Declared] = []
-    for number, definition in enumerate(definitions if isinstance(definitions, (list, tuple)) else ()):
-        try:
-            declared = _read(definition, lost)
-        except (TypeError, ValueError, RecursionError) as error:
-            lost.append(Loss(f"tools[{number}]", "", "", f"dropped: {error}"))
-            continue
-        if not declared:
-            kind = str(definition.get("type") or next(iter(definition), ""))
-            lost.append(Loss(f"tools[{number}]", "", kind, "dropped: the provider's own tool"))
-        found += declared
-    return found
+    given = definitions if isinstance(definitions, (list, tuple)) else ()
+    return [each for number, tool in enumerate(given) for each in readable(tool, f"tools[{number}]", lost)]
 
 
-def _read(definition: Any, lost: list[Loss]) -> list[Declared]:
-    if isinstance(definition, Mapping) and _is_typed(definition):
+def readable(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
+    """The tools of one entry of a request's `tools`; what cannot be read is lost."""
+    try:
+        return declared_by(definition, place, lost)
+    except (TypeError, ValueError, RecursionError) as error:
+        lost.append(Loss(place, "", "", f"dropped: {error}"))
         return []
-    tools = list(Toolset.of([definition]).values())
+
+
+def declared_by(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
+    """The tools of one entry of a request's `tools`; raises TypeError or ValueError for what is none."""
+    definition = decoded(definition)
+    typed = isinstance(definition, Mapping) and is_typed(definition)
+    tools = [] if typed else list(Toolset.of([definition]).values())
     if not isinstance(definition, Mapping):
         return [Declared(tool) for tool in tools]
+    if not tools:
+        kind = str(definition.get("type") or next(iter(definition), ""))
+        lost.append(Loss(place, "", kind, "dropped: the provider's own tool"))
+        return []
     listed = next((definition[key] for key in LISTS if isinstance(definition.get(key), list)), None)
     if listed is not None:
-        lost += [Loss("", "", key, "dropped: the provider's own tool") for key in definition if key not in LISTS]
+        lost += [Loss(place, "", key, "dropped: the provider's own tool") for key in definition if key not in LISTS]
     said = [_said(each) for each in (listed if listed is not None else [definition])]
     return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
 
 
-def _is_typed(definition: Mapping[str, Any]) -> bool:
+def is_typed(definition: Mapping[str, Any]) -> bool:
     """Whether a definition is a type without a schema, which its provider knows (`bash_20250124`, `custom`)."""
     known = definition.keys() & READ - {"type", "name", "description", "strict"}
     return definition.get("type", "function") != "function" and not known
@@ -88,4 +96,4 @@ def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
 def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> Declared:
     unread = [key for key, value in fields.items() if key not in READ and value is not None]
     lost += [Loss(tool.name, "", key, "dropped: not part of a tool elsewhere") for key in unread]
-    return Declared(tool, fields.get("strict") is True)
+    return Declared(tool)

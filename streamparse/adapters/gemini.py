@@ -4,7 +4,8 @@ https://ai.google.dev/api/caching#Content, https://ai.google.dev/gemini-api/docs
 
 A tool's schema may be said in two ways: as `parameters`, in a subset of OpenAPI 3.0, or as `parametersJsonSchema`, in
 JSON Schema.  The first is understood by every version, by Vertex AI and by relays, the second loses nothing.  So
-`Gemini` takes the first where it says the same, word by word when it is read again, and else the second.
+`Gemini` takes the first where it says the same, word by word when it is read again, and no server refuses it, and else
+the second.
 `GeminiOpenAPI` always takes the first, for servers that know no other, and tells what is lost.
 
 Results are parts of one content, each an object: `{"output": ...}` unless it is one already, or `{"error": ...}`.
@@ -21,19 +22,23 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import result_of, shown
 from streamparse.adapters.definitions import Declared, rooted
 from streamparse.adapters.loss import Loss
+from streamparse.adapters.outcomes import unwrapped, wrapped
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.refusals import beside_references, refusals
 from streamparse.adapters.rules import Names
 from streamparse.adapters.schema import openapi
-from streamparse.adapters.values import mappings, present, read_call, string, unwrapped, wrapped
+from streamparse.adapters.strictness import warned
+from streamparse.adapters.values import mappings, present, read_call, string, value_text
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult, Toolset
 
-__all__ = ["Gemini", "GeminiOpenAPI"]
+__all__ = ["Gemini", "GeminiOpenAPI", "camels"]
 
 _OURS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _BLOBS = ("inline_data", "file_data", "inlineData", "fileData")
 _SIGNATURE = "thought_signature"
+_OF_NO_PARAMETERS = ("type", "properties", "required")
 
 
 class Gemini(Adapter):
@@ -48,11 +53,16 @@ class Gemini(Adapter):
         declarations = super().write_tools(tools, lost)
         return [{"functionDeclarations": declarations}] if declarations else []
 
-    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool, schema = declared.tool, declared.parameters
         fields = present(name=tool.name, description=tool.description)
-        written = {**fields, **_parameters(openapi(schema, tool.name, []))}
-        return written if _says(written, schema) else {**fields, "parametersJsonSchema": schema}
+        subset = openapi(schema, tool.name, [])
+        written = {**fields, **_parameters(subset)}
+        said = _says(written, schema) and not any(refusals(subset))
+        if said:
+            return written
+        lost += warned(tool.name, beside_references(schema))
+        return {**fields, "parametersJsonSchema": schema}
 
     def format_call(self, call: ToolCall) -> JSONObject:
         return {"functionCall": {**present(id=call.id), "name": call.name, "args": call.arguments}}
@@ -79,7 +89,7 @@ class Gemini(Adapter):
         value, error = unwrapped(response.get("response"))
         images = [part for each in mappings(response.get("parts")) if isinstance(part := _read(each), Image)]
         if images:
-            return result_of(id, name, [*([Text(value)] if isinstance(value, str) and value else []), *images])
+            return result_of(id, name, [*([Text(value_text(value))] if value not in (None, "") else []), *images])
         return ToolResult(id, name, value, error)
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
@@ -102,11 +112,18 @@ class Gemini(Adapter):
             parts += self._read_part(written, number)
         return Turn(role_of(string(message, "role")), parts)
 
+    def warn(self, written: list[JSONObject], lost: list[Loss], /) -> None:
+        for number, content in enumerate(written):
+            call = next((part for part in content["parts"] if "functionCall" in part), None)
+            if content["role"] == "model" and call is not None and "thoughtSignature" not in call:
+                done = "a call has none: models from the third version on refuse it in the present turn"
+                lost.append(Loss(f"messages[{number}]", "", _SIGNATURE, done, warning=True))
+
     # -- inside ----------------------------------------------------------------------------------------
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         written: list[JSONObject] = []
-        signed = {part.index: part.data for part in parts if isinstance(part, Item) and part.kind == _SIGNATURE}
+        signed = {part.index: _signature(part) for part in parts if isinstance(part, Item) and _signature(part)}
         for part in parts:
             match part:
                 case Thought():
@@ -118,9 +135,9 @@ class Gemini(Adapter):
                 case ToolCall():
                     signature = signed.get(part.index, "")
                     written.append({**self.format_call(part), **present(thoughtSignature=signature)})
-                case Item(kind="thought_signature"):
+                case Item() if _signature(part):
                     if part.index is None:
-                        _sign(written, part.data)
+                        _sign(written, _signature(part))
                 case Item() if part.kind in _OURS:
                     written.append({part.kind: part.data})
                 case Item() if part.kind not in _OF_THE_TURN:
@@ -149,12 +166,17 @@ class GeminiOpenAPI(Gemini):
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
-        return {**fields, **_parameters(openapi(declared.parameters, tool.name, lost))}
+        subset = openapi(declared.parameters, tool.name, lost)
+        parameters = _parameters(subset)
+        unsaid = [] if parameters else [key for key in subset if key not in _OF_NO_PARAMETERS]
+        lost += [Loss(tool.name, "", key, "dropped: without parameters there is no schema") for key in unsaid]
+        lost += warned(tool.name, refusals(subset) if parameters else ())
+        return {**fields, **parameters}
 
 
 def _parameters(schema: JSONObject) -> JSONObject:
     """A function without parameters is one without a schema: an object of nothing is refused."""
-    return {"parameters": schema} if schema.get("properties") else {}
+    return {"parameters": schema} if schema.get("properties") or "anyOf" in schema else {}
 
 
 def _says(written: JSONObject, schema: JSONObject) -> bool:
@@ -171,10 +193,11 @@ def _picture(image: Image) -> JSONObject:
 
 def _spelled(part: Mapping[str, Any]) -> dict[str, Any]:
     """A part with the names of the wire: Google's Python libraries write them with underscores."""
-    return {_camel(key): _camels(value) if key in _BLOBS else value for key, value in part.items()}
+    return {_camel(key): camels(value) if key in _BLOBS else value for key, value in part.items()}
 
 
-def _camels(value: Any) -> Any:
+def camels(value: Any) -> Any:
+    """An object with the names of the wire, one level deep; anything else as it is."""
     return {_camel(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
@@ -192,6 +215,13 @@ def _read(written: Mapping[str, Any]) -> Part | None:
     if string(written, "fileData", "fileUri"):
         return Image(url=string(written, "fileData", "fileUri"))
     return next((Item(kind, written[kind]) for kind in _OURS if kind in written), None)
+
+
+def _signature(item: Item) -> Any:
+    """What signs a call or a text, as this API says it or as its server for OpenAI's words does; else nothing."""
+    if item.kind == "extra_content":
+        return string(item.data, "google", _SIGNATURE)
+    return item.data if item.kind == _SIGNATURE else ""
 
 
 def _sign(written: list[JSONObject], signature: Any) -> None:

@@ -13,13 +13,15 @@ class Loss(msgspec.Struct, frozen=True):
     """One thing that the target cannot say, or refuses.
 
     `place` is the tool's name, or where in the request it stood; `path` a JSON pointer into the tool's schema;
-    `keyword` what is concerned; `done` what became of it.
+    `keyword` what is concerned; `done` what became of it.  A `warning` loses nothing by itself: what it
+    is about is sent, and may be refused.
     """
 
     place: str
     path: str
     keyword: str
     done: str
+    warning: bool = False
 
 
 class Translation(msgspec.Struct, frozen=True):

@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import note, result_of, shown, spoken
+from streamparse.adapters.content import note, result_heard, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.references import inlined
 from streamparse.adapters.values import mappings, present, read_call, string
+from streamparse.adapters.visible import Visible, media_type
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
@@ -32,6 +33,7 @@ class Ollama(Adapter):
     """The chat of Ollama."""
 
     name = "ollama"
+    visible = Visible(urls=False)
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
@@ -49,28 +51,27 @@ class Ollama(Adapter):
         return read_call(string(function, "name"), arguments, string(written, "id"))
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        images = [] if result.error is not None else _pictures(shown(result))
-        texts = "".join(part.text for part in shown(result) if isinstance(part, Text)) if images else spoken(result)
+        parts = [] if result.error is not None else self.visible.fit(shown(result))
+        images = _pictures(parts)
+        texts = "".join(part.text for part in parts if isinstance(part, Text)) if images else spoken(result)
         fields = present(tool_name=result.tool_name, tool_call_id=result.call_id, images=images)
         return {"role": "tool", "content": texts, **fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         name = string(written, "tool_name") or string(written, "name")
-        return result_of(string(written, "tool_call_id"), name, _visible(written))
+        return result_heard(string(written, "tool_call_id"), name, _visible(written))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         for part in turn.parts:
             if isinstance(part, Item):
                 lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
-            elif isinstance(part, Image) and not part.data:
-                lost.append(Loss(turn.role, "", "image", f"written as text: {part.url} would have to be loaded"))
         if turn.role == "assistant":
             fields = present(thinking=turn.thought, tool_calls=self.format_calls(turn.calls))
             return [{"role": "assistant", "content": turn.text, **fields}]
         results = [self.format_result(result) for result in turn.results]
         if len(turn.parts) == len(results):
             return results
-        text = "".join([turn.text, *(note(image) for image in turn.images if not image.data)])
+        text = "".join([turn.text, *(note(image) for image in turn.images if image.url)])
         return [*results, {"role": turn.role, "content": text, **present(images=_pictures(turn.images))}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
@@ -87,12 +88,7 @@ def _visible(message: Mapping[str, Any]) -> list[Part]:
     """The text and the pictures of a message, whose media type the first characters tell."""
     text, images = string(message, "content"), message.get("images")
     pictures = [each for each in images if isinstance(each, str)] if isinstance(images, list) else []
-    return [*([Text(text)] if text else []), *(Image(data, _media_type(data)) for data in pictures)]
-
-
-def _media_type(data: str) -> str:
-    beginnings = {"/9j/": "image/jpeg", "iVBORw": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
-    return next((kind for beginning, kind in beginnings.items() if data.startswith(beginning)), "image/png")
+    return [*([Text(text)] if text else []), *(Image(data, media_type(data)) for data in pictures)]
 
 
 def _pictures(parts: list[Any]) -> list[str]:

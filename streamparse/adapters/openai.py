@@ -3,9 +3,8 @@
 https://platform.openai.com/docs/api-reference/chat/create
 
 A result is one `tool` message, directly after the assistant's.  It holds text alone: an error is `{"error": ...}`, and
-pictures follow in a user's message behind all results.  The plain protocol has no place for thought.  Those who want
-it back take it beside the content, each in its own words: `reasoning_content` (DeepSeek; llama.cpp, SGLang and vLLM
-hand it to the model's template), or `reasoning_details` (OpenRouter), which keep signatures and encrypted thought.
+pictures follow in a user's message behind all results.  The plain protocol has no place for thought; what has one, is
+in `beside`, and who wants it back in words of their own in `relatives`.
 """
 
 from __future__ import annotations
@@ -14,16 +13,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks, result_of, shown, spoken
+from streamparse.adapters.beside import (
+    BESIDE,
+    custom_calls,
+    read_beside,
+    read_blocks_of_thought,
+    spoken_answer,
+    thoughts,
+)
+from streamparse.adapters.content import read_blocks, result_heard, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.strictness import left_open, left_out
 from streamparse.adapters.values import argument_text, mappings, present, read_call, string
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
-__all__ = ["DeepSeek", "Mistral", "OpenAI", "OpenRouter"]
+__all__ = ["OpenAI"]
+
+_EXTRA = "extra_content"
 
 
 class OpenAI(Adapter):
@@ -32,7 +42,12 @@ class OpenAI(Adapter):
     name = "openai"
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 40)
+    named = True
+    detailed = True
     strict = True
+    checks = (left_open, left_out)
+    blocks: tuple[str, ...] = ("input_audio", "file")
+    """The blocks of a user's message, beside texts and pictures, that go on as they came."""
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
@@ -55,41 +70,44 @@ class OpenAI(Adapter):
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         name = string(written, "name") if string(written, "role") == "function" else ""  # before there were tools
-        return result_of(string(written, "tool_call_id"), name, read_blocks(written.get("content")))
+        return result_heard(string(written, "tool_call_id"), name, read_blocks(written.get("content")))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
             self._tell_foreign(turn, lost)
-            return [self.assistant(turn, lost)]
+            return [{**self.assistant(turn, lost), **self._name(turn)}]
         images = [part for result in turn.results for part in shown(result) if isinstance(part, Image)]
         if images:
             lost.append(Loss("tool", "", "image", "moved into a user's message behind the results"))
         written = [self.format_result(result) for result in turn.results]
         parts: list[Part] = [*images, *(part for part in turn.parts if not isinstance(part, ToolResult))]
-        return [*written, {"role": turn.role, "content": self._content(parts, lost)}] if parts else written
+        if not parts:
+            return written
+        return [*written, {"role": turn.role, "content": self._content(parts, lost), **self._name(turn)}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         role = string(message, "role")
         if role in ("tool", "function"):
             return Turn("user", [self.read_result(message)])
-        parts = read_blocks(message.get("content"))
+        parts, name = read_blocks(message.get("content")), string(message, "name")
         if role != "assistant":
-            return Turn(role_of(role), parts)
-        calls = self.read_calls(mappings(message.get("tool_calls")) or _before_tools(message))
+            return Turn(role_of(role), parts, name)
+        calls = self.read_calls(_functions(message) or _before_tools(message))
         refusal = [Text(text)] if (text := string(message, "refusal")) else []
-        return Turn("assistant", [*self.read_thought(message), *parts, *refusal, *calls])
+        extras = [*_extras(message), *read_beside(message)]
+        return Turn("assistant", [*self.read_thought(message), *parts, *refusal, *calls, *extras], name)
 
     # -- thought ---------------------------------------------------------------------------------------
 
     def write_thought(self, turn: Turn, lost: list[Loss], /) -> JSONObject:
         """The fields of an assistant's message that hold its thought."""
-        if turn.thought:
+        if turn.thought and not thoughts(turn.parts):
             lost.append(Loss("assistant", "", "thought", "dropped: there is no place for it"))
         return {}
 
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
         """The thought that a message holds, in whichever field."""
-        parts: list[Part] = []
+        parts = read_blocks_of_thought(message)
         for detail in mappings(message.get("reasoning_details")):
             text = string(detail, "text") or string(detail, "summary")
             parts += [Thought(text)] if text else []
@@ -100,22 +118,33 @@ class OpenAI(Adapter):
 
     # -- the assistant ---------------------------------------------------------------------------------
 
-    def takes(self, _item: Item, /) -> bool:
-        """Whether an item of the assistant's turn has a place in the message."""
-        return False
+    def takes(self, item: Item, /) -> bool:
+        """Whether an item of the assistant's turn has a place in the message, other than beside its call."""
+        return item.kind in BESIDE
 
     def assistant(self, turn: Turn, lost: list[Loss], /) -> JSONObject:
         """The message of the assistant's turn."""
-        calls = self.format_calls(turn.calls)
-        content = turn.text or (None if calls else "")
-        thought = self.write_thought(turn, lost)
-        return {"role": "assistant", "content": content, **thought, **present(tool_calls=calls)}
+        taken = [part for part in turn.parts if not isinstance(part, Item) or self.takes(part)]
+        calls = [*self._calls(turn), *custom_calls(taken)]
+        audio = spoken_answer(taken)
+        content = {} if audio and not turn.text else {"content": turn.text or (None if calls else "")}
+        thought = {**thoughts(taken), **self.write_thought(turn, lost)}
+        return {"role": "assistant", **content, **audio, **thought, **present(tool_calls=calls)}
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _calls(self, turn: Turn) -> list[JSONObject]:
+        """The calls, with what their provider wants back beside them."""
+        extras = {part.index: {_EXTRA: part.data} for part in turn.parts if isinstance(part, Item) and _is_extra(part)}
+        calls = sorted(turn.calls, key=lambda call: call.index)
+        return [{**self.format_call(call), **extras.get(call.index, {})} for call in calls]
+
+    def _name(self, turn: Turn) -> JSONObject:
+        return present(name=turn.name) if self.named else {}
+
     def _tell_foreign(self, turn: Turn, lost: list[Loss]) -> None:
         for part in turn.parts:
-            if isinstance(part, Item) and not self.takes(part):
+            if isinstance(part, Item) and not (_is_extra(part) or self.takes(part)):
                 lost.append(Loss("assistant", "", part.kind, "dropped: there is no place for it"))
 
     def _content(self, parts: list[Part], lost: list[Loss]) -> str | list[JSONObject]:
@@ -128,58 +157,28 @@ class OpenAI(Adapter):
         if isinstance(part, Text):
             return {"type": "text", "text": part.text}
         if isinstance(part, Image):
-            return {"type": "image_url", "image_url": {"url": part.address}}
-        if isinstance(part, Item) and part.kind in ("input_audio", "file"):
+            return {"type": "image_url", "image_url": {"url": part.address, **present(detail=part.detail)}}
+        if isinstance(part, Item) and part.kind in self.blocks:
             return dict(part.data)
         lost.append(Loss("user", "", getattr(part, "kind", type(part).__name__), "dropped: there is no place for it"))
         return None
 
 
+def _is_extra(item: Item) -> bool:
+    return item.kind == _EXTRA and item.index is not None
+
+
+def _extras(message: Mapping[str, Any]) -> list[Part]:
+    """What stands beside calls, as signatures of Gemini's thoughts do at Google's own server."""
+    calls = enumerate(_functions(message))
+    return [Item(_EXTRA, call[_EXTRA], number) for number, call in calls if isinstance(call.get(_EXTRA), Mapping)]
+
+
+def _functions(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The calls of functions; those of tools that take text are no calls here."""
+    return [call for call in mappings(message.get("tool_calls")) if string(call, "type") != "custom"]
+
+
 def _before_tools(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The call of a message from before there were tools."""
     return [{"function": call} for call in mappings([message.get("function_call")])]
-
-
-class DeepSeek(OpenAI):
-    """Chat completions of those who want the plain thought back, as `reasoning_content`."""
-
-    name = "deepseek"
-    dialect = "deepseek-v3.1"
-
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        return present(reasoning_content=turn.thought)
-
-
-class OpenRouter(OpenAI):
-    """Chat completions of those who want thought back with its signatures, as `reasoning_details`.
-
-    https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
-    """
-
-    name = "openrouter"
-
-    def takes(self, item: Item) -> bool:
-        return item.kind.startswith("reasoning.")
-
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        details: list[JSONObject] = []
-        open_thought = ""
-        for part in turn.parts:
-            if isinstance(part, Thought):
-                open_thought += part.text
-            elif isinstance(part, Item) and self.takes(part) and isinstance(part.data, dict):
-                text = {"text": open_thought} if part.kind == "reasoning.text" and open_thought else {}
-                details.append({**part.data, **text})
-                open_thought = ""
-        return present(reasoning=turn.thought, reasoning_details=details)
-
-
-class Mistral(OpenAI):
-    """Chat completions of Mistral, whose ids are nine letters and digits.
-
-    https://docs.mistral.ai/capabilities/function_calling/
-    """
-
-    name = "mistral"
-    dialect = "mistral-array"
-    ids = Ids(r"[a-zA-Z0-9]{9}", 9)

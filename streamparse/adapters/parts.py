@@ -7,7 +7,8 @@ unchanged and another's are left out.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -15,7 +16,7 @@ from streamparse.events import ProviderItem, ReasoningDelta
 from streamparse.response import AnswerPart, ParsedResponse, ToolCall, parts_of
 from streamparse.tools import ToolResult
 
-__all__ = ["Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces", "role_of"]
+__all__ = ["CITATION", "Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces", "role_of"]
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -45,11 +46,15 @@ class Thought(msgspec.Struct, frozen=True):
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture: base64 `data` of a media type, or a `url`."""
+    """A picture: base64 `data` of a media type, or a `url`.
+
+    `detail` is how closely to look at it; without it the server decides.
+    """
 
     data: str = ""
     media_type: str = ""
     url: str = ""
+    detail: str = ""
 
     @property
     def address(self) -> str:
@@ -57,10 +62,12 @@ class Image(msgspec.Struct, frozen=True):
         return self.url or f"data:{self.media_type};base64,{self.data}"
 
     @classmethod
-    def at(cls, address: str) -> Image:
+    def at(cls, address: str, detail: str = "") -> Image:
         """The picture at a URL, which a `data:` URL holds itself."""
         head, comma, data = address.partition(";base64,")
-        return cls(data, head.removeprefix("data:")) if comma and head.startswith("data:") else cls(url=address)
+        if comma and head.startswith("data:"):
+            return cls(data, head.removeprefix("data:"), detail=detail)
+        return cls(url=address, detail=detail)
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -75,10 +82,11 @@ Part: TypeAlias = Text | Thought | Image | Item | ToolCall | ToolResult
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What one side says before the other does."""
+    """What one side says before the other does; `name` tells speakers of one role apart."""
 
     role: Role
     parts: list[Part]
+    name: str = ""
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -106,9 +114,36 @@ class Turn(msgspec.Struct, frozen=True):
         return [part for part in self.parts if isinstance(part, Image)]
 
 
+CITATION: Final = "citations_delta"
+_BORDER: Final = "content_block_start"
+
+
 def pieces(response: ParsedResponse) -> list[Part]:
-    """The parts of an answer in the order in which they came (`parts_of`); a refusal is text."""
-    return [_piece(part) for part in parts_of(response)]
+    """The parts of an answer in the order in which they came (`parts_of`); a refusal is text.
+
+    Each text is a block of its own, directly behind its citations.
+    """
+    return list(_cited(map(_piece, parts_of(response))))
+
+
+def _cited(parts: Iterable[Part]) -> Iterator[Part]:
+    """Bring texts together up to the border of their block, and their citations before them."""
+    texts: list[str] = []
+    citations: list[Part] = []
+    for part in (*parts, None):
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Item) and part.kind == CITATION:
+            citations.append(part)
+        else:
+            yield from citations
+            yield from [Text("".join(texts))] if texts else []
+            texts, citations = [], []
+            yield from [part] if part is not None and not _is_border(part) else []
+
+
+def _is_border(part: Part) -> bool:
+    return isinstance(part, Item) and part.kind == _BORDER
 
 
 def _piece(part: AnswerPart) -> Part:

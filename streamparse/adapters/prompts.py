@@ -11,9 +11,12 @@ from typing import Any
 import msgspec
 
 from streamparse.adapters.definitions import declare
+from streamparse.adapters.loss import Loss
 from streamparse.adapters.markup import MARKUPS, Markup
 from streamparse.adapters.references import inlined
 from streamparse.adapters.values import compact, present
+from streamparse.adapters.writers import Spoken
+from streamparse.coercion import Typed
 from streamparse.response import ToolCall
 from streamparse.tools import Tool
 
@@ -34,6 +37,8 @@ To call a tool, write the call in exactly this form, which shows a call of {name
 If no tool is of use, answer without one."""
 
 
+_UNSAID = "no call in this format can name it"
+
 _PLAIN: dict[str, Any] = {"integer": 1, "number": 1.5, "boolean": True, "null": None}
 
 
@@ -42,14 +47,29 @@ class Prompt(msgspec.Struct, frozen=True):
 
     markup: Markup
 
-    def write(self, tools: Iterable[Any]) -> str:
-        """The text for tools of any kind; "" for none."""
+    def write(self, tools: Iterable[Any], lost: list[Loss]) -> str:
+        """The text for tools of any kind; "" for none.  Adds the parameters that the dialect has no way to name."""
         known = [declared.tool for declared in declare(tools)]
         if not known:
             return ""
-        example = self.markup.write([example_call(known[0])])
+        for tool in known:
+            lost += [Loss(tool.name, f"/properties/{name}", "name", _UNSAID) for name in self.markup.unsayable(tool)]
+        example = self.say([example_call(known[0])], lost, known[:1])
         rule = f"{self.markup.rule} " if self.markup.rule else ""
         return _TEXT.format(tools="\n".join(map(_line, known)), name=known[0].name, example=example, rule=rule)
+
+    def say(self, calls: Iterable[ToolCall], lost: list[Loss], tools: Iterable[Any] = ()) -> str:
+        """Calls as a model would have written them; "" for none.  Adds what of them is not read back as it is.
+
+        The schemas of the tools tell what a text is read as; of a tool that is not among them, nobody knows.
+        """
+        typed = {declared.tool.name: _typed(declared.tool) for declared in declare(tools)}
+        unknown = Typed([], None)
+        spoken = (
+            Spoken(call.name, call.arguments, number, typed.get(call.name, unknown))
+            for number, call in enumerate(calls)
+        )
+        return self.markup.write(spoken, lost)
 
 
 PROMPTS: dict[str, Prompt] = {name: Prompt(markup) for name, markup in MARKUPS.items()}
@@ -59,17 +79,32 @@ PROMPTS: dict[str, Prompt] = {name: Prompt(markup) for name, markup in MARKUPS.i
 def format_system_prompt(tools: Iterable[Any], dialect: str = "hermes") -> str:
     """The text that tells a model of tools and of how to call them in a dialect; "" without tools.
 
-    Raises ValueError for a dialect that has no prompt.
+    Raises ValueError for a dialect that has no prompt, and for a parameter whose name it cannot say.
     """
-    return _prompt(dialect).write(tools)
+    lost: list[Loss] = []
+    return _kept(_prompt(dialect).write(tools, lost), lost, dialect)
 
 
-def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes") -> str:
+def format_calls_as_text(calls: Iterable[ToolCall], dialect: str = "hermes", tools: Iterable[Any] = ()) -> str:
     """Calls as a model would have written them in a dialect: for the history of a model without native tools.
 
-    Raises ValueError for a dialect that has no prompt.
+    The dialect reads them back as they are.  In formats whose values have no types the schemas of the tools tell as
+    what a value is read; without them a text that is JSON is not written in its tags, but all arguments of its call as
+    one JSON object, and any other value is taken to be what its tool wants.
+    Raises ValueError for a dialect that has no prompt, and for a call that it cannot say.
     """
-    return _prompt(dialect).markup.write(calls)
+    lost: list[Loss] = []
+    return _kept(_prompt(dialect).say(calls, lost, tools), lost, dialect)
+
+
+def _kept(text: str, lost: list[Loss], dialect: str) -> str:
+    for loss in lost:
+        raise ValueError(f"the dialect {dialect!r} cannot say {loss.path} of {loss.place!r}: {loss.done}")
+    return text
+
+
+def _typed(tool: Tool) -> Typed:
+    return Typed([tool.parameters], tool.parameters)
 
 
 def _prompt(dialect: str) -> Prompt:

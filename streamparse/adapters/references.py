@@ -6,16 +6,18 @@ leads into itself, or nowhere, and what nests without end is lost, and told.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from streamparse.adapters.loss import Loss
 from streamparse.coercion import referred
 
-__all__ = ["followed", "inlined"]
+__all__ = ["followed", "inlined", "nodes"]
 
 MAPS = ("properties", "patternProperties", "dependentSchemas")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+DEFINITIONS = ("$defs", "definitions")
 MOST = 4096
 """Schemas that inlining may make of one: references may multiply."""
 DEEPEST = 64
@@ -36,6 +38,24 @@ def followed(schema: dict[str, Any]) -> dict[str, Any]:
             break
         schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema
+
+
+def nodes(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A schema and all within it, each behind its JSON pointer; references are not followed."""
+    waiting = [("", schema)]
+    while waiting:
+        path, node = waiting.pop()
+        if isinstance(node, dict):
+            yield path, node
+            waiting += [(f"{path}/{key}", node[key]) for key in SINGLE if key in node]
+            for key in (*MAPS, *LISTS, *DEFINITIONS):
+                waiting += [(f"{path}/{key}/{name}", each) for name, each in _members(node.get(key))]
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 class _Inliner:
@@ -61,13 +81,13 @@ class _Inliner:
         if isinstance(reference, str):
             return self._follow(schema, reference, path, inside)
         made = {key: self._part(key, value, f"{path}/{key}", inside) for key, value in schema.items()}
-        for key in () if inside or path else ("$defs", "definitions"):
+        for key in () if inside or path else DEFINITIONS:
             made.pop(key, None)
         return made
 
     def _follow(self, schema: dict[str, Any], reference: str, path: str, inside: tuple[str, ...]) -> dict[str, Any]:
         target = _target(self._root, reference)
-        beside = {key: value for key, value in schema.items() if key not in ("$ref", "$defs", "definitions")}
+        beside = {key: value for key, value in schema.items() if key not in ("$ref", *DEFINITIONS)}
         if target is None or reference in inside or self._made > MOST:
             why = (
                 "leads nowhere" if target is None else "leads into itself" if reference in inside else "grows too large"

@@ -14,11 +14,12 @@ from itertools import groupby
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks, result_of, shown, spoken
+from streamparse.adapters.content import read_blocks, result_heard, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces, role_of
 from streamparse.adapters.rules import Ids, Names
+from streamparse.adapters.strictness import left_open, left_out
 from streamparse.adapters.values import argument_text, present, read_call, string
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
@@ -26,17 +27,21 @@ from streamparse.tools import ToolResult
 __all__ = ["Responses"]
 
 _KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
-_ENDINGS = ("_call", "_call_output")
+_ENDINGS = ("_call", "_output")
+_PHASE = "phase"
+_ABOUT_THE_TEXT = ("annotation",)
+"""Items that come in the middle of a message, and have no place in one that is sent."""
 
 
 class Responses(Adapter):
     """The Responses API."""
 
     name = "openai-responses"
-    pictures_in_answers = True
+    detailed = True
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 64)
     strict = True
+    checks = (left_open, left_out)
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(type="function", name=declared.tool.name, description=declared.tool.description)
@@ -56,15 +61,15 @@ class Responses(Adapter):
         return {"type": "function_call_output", "call_id": self.ids.fit(result.call_id), "output": output}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        return result_of(string(written, "call_id"), "", read_blocks(written.get("output")))
+        return result_heard(string(written, "call_id"), "", read_blocks(written.get("output")))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        if turn.role == "assistant":
+            return self._answer(turn, lost)
         written: list[JSONObject] = []
         for visible, group in groupby(turn.parts, key=lambda part: isinstance(part, (Text, Image))):
             parts = list(group)
             written += [_message(turn.role, parts)] if visible else self._items(parts, turn.role, lost)
-        if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
-            lost.append(Loss(turn.role, "", "thought", "dropped: only encrypted thought goes back"))
         return written
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
@@ -74,7 +79,9 @@ class Responses(Adapter):
             case "function_call_output":
                 return Turn("user", [self.read_result(message)])
             case "" | "message":
-                return Turn(role_of(string(message, "role")), read_blocks(message.get("content")))
+                phase = string(message, _PHASE)
+                head: list[Part] = [Item(_PHASE, phase)] if phase else []
+                return Turn(role_of(string(message, "role")), [*head, *read_blocks(message.get("content"))])
             case "reasoning" as kind:
                 return Turn("assistant", [*_thoughts(message), Item(kind, dict(message))])
             case kind:
@@ -82,6 +89,28 @@ class Responses(Adapter):
 
     def joins(self, before: Turn, turn: Turn) -> bool:
         return before.role == turn.role == "assistant" or super().joins(before, turn)
+
+    def _answer(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
+        """The items of the assistant: a phase begins a message, and so does a text behind anything else."""
+        written: list[JSONObject] = []
+        texts: list[str] = []
+        phase: JSONObject = {}
+        for part in [*turn.parts, Item(_PHASE, None)]:
+            if isinstance(part, Text):
+                texts.append(part.text)
+            elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
+                lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
+            else:
+                written += [{"role": turn.role, **phase, "content": "".join(texts)}] if texts else []
+                phase = {} if texts else phase
+                texts = []
+                if isinstance(part, Item) and part.kind == _PHASE:
+                    phase = present(phase=part.data)
+                else:
+                    written += self._items([part], turn.role, lost)
+        if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
+            lost.append(Loss(turn.role, "", "thought", "dropped: only encrypted thought goes back"))
+        return written
 
     def _items(self, parts: list[Part], role: str, lost: list[Loss]) -> list[JSONObject]:
         written: list[JSONObject] = []
@@ -105,16 +134,15 @@ class Responses(Adapter):
 
 
 def _message(role: str, parts: list[Part]) -> JSONObject:
-    texts = [part.text for part in parts if isinstance(part, Text)]
-    plain = len(texts) == len(parts) and (role == "assistant" or len(parts) == 1)
-    blocks = [_block(part) for part in parts if isinstance(part, (Text, Image))]
-    return {"role": role, "content": "".join(texts) if plain else blocks}
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return {"role": role, "content": parts[0].text}
+    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, (Text, Image))]}
 
 
 def _block(part: Text | Image) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
-    return {"type": "input_image", "image_url": part.address, "detail": "auto"}
+    return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
 
 
 def _thoughts(item: Mapping[str, Any]) -> list[Part]:

@@ -28,7 +28,8 @@ class Names(msgspec.Struct, frozen=True):
     def check(self, name: str, lost: list[Loss]) -> None:
         """Tell of a name that the provider refuses."""
         if re.fullmatch(self.pattern, name) is None:
-            lost.append(Loss(name, "", "name", f"kept, but refused: a name must match {self.pattern}"))
+            done = f"kept, but refused: a name must match {self.pattern}"
+            lost.append(Loss(name, "", "name", done, warning=True))
 
 
 class Ids(msgspec.Struct, frozen=True):

@@ -5,13 +5,15 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 | JSON Schema | becomes |
 |---|---|
 | `"type": ["string", "null"]`, `anyOf` with a null | `nullable` |
-| several types | `anyOf` of them |
+| several types | `anyOf` of them, each with the keywords that speak of its values |
 | `const`, `enum` of strings | `enum` |
+| an array of anything | one with empty `items`, for there must be some |
 | `oneOf` | `anyOf`: a loss |
 | `allOf` | one schema; a loss where two say the same keyword |
-| anything else that the subset does not have | dropped: a loss |
+| anything else that the subset does not have, or has only for other values | dropped: a loss |
 
-A loss names the place, the keyword and what was done.
+A loss names the place, the keyword and what was done.  What some servers refuse all the same is told in
+`streamparse.adapters.refusals`.
 """
 
 from __future__ import annotations
@@ -21,14 +23,18 @@ from typing import Any
 
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.references import inlined
+from streamparse.adapters.several import several
 
 __all__ = ["openapi"]
 
-PLAIN = {
-    "title", "description", "default", "example", "required", "maxItems", "minItems", "maxProperties", "minProperties",
-    "maxLength", "minLength", "pattern", "maximum", "minimum", "propertyOrdering", "nullable",
+NUMBER = (int, float)
+PLAIN: dict[str, type | tuple[type, ...]] = {
+    "title": str, "description": str, "pattern": str, "default": object, "example": object, "required": list,
+    "propertyOrdering": list, "nullable": bool, "maximum": NUMBER, "minimum": NUMBER, "maxItems": int, "minItems": int,
+    "maxProperties": int, "minProperties": int, "maxLength": int, "minLength": int,
 }  # fmt: skip
-FORMATS = {"enum", "date-time", "float", "double", "int32", "int64"}
+"""Keywords that mean the same in both, and what their values must be."""
+FORMATS = ("enum", "date-time", "float", "double", "int32", "int64")
 
 
 def openapi(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
@@ -56,18 +62,15 @@ class _Subset:
             if schema is not True:
                 self._lose(path, "", "dropped: not a schema that can be written")
             return {}
+        members, common = several(self._merged(schema, path))
         made: dict[str, Any] = {}
-        for key, value in self._merged(schema, path).items():
-            if key in self._writers:
-                self._writers[key](value, path, made)
-            elif key in PLAIN:
-                made[key] = value
-            elif (key, value) != ("additionalProperties", True):
-                self._lose(path, key, "dropped")
-        if "enum" in made:
-            made.setdefault("type", "STRING")
-        elif "type" not in made and "anyOf" not in made:
-            made.pop("nullable", None)  # what may be anything may be null
+        for key, value in common.items():
+            self._keyword(key, value, path, made)
+        if "anyOf" in made and members:
+            self._lose(path, "type", "dropped: a second choice")
+        elif members:
+            _choose([self.schema(member, path) for member in members], made)
+        self._agree(path, made)
         return made
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -75,33 +78,65 @@ class _Subset:
     def _lose(self, path: str, keyword: str, done: str) -> None:
         self._lost.append(Loss(self._tool, path, keyword, done))
 
+    def _keyword(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
+        if key in self._writers:
+            self._writers[key](value, path, made)
+        elif key in PLAIN and isinstance(value, PLAIN[key]):
+            made[key] = value
+        elif (key, value) != ("additionalProperties", True):
+            self._lose(path, key, "dropped")
+
+    def _agree(self, path: str, made: dict[str, Any]) -> None:
+        """Leave nothing that would contradict the type, or what is declared beside it."""
+        if "enum" in made and made.setdefault("type", "STRING") != "STRING":
+            self._lose(path, "enum", "dropped: only texts can be listed")
+            del made["enum"]
+        if "type" not in made and "anyOf" not in made:
+            made.pop("nullable", None)  # what may be anything may be null
+        if made.get("type") == "ARRAY":
+            made.setdefault("items", {})
+        if "required" in made:
+            self._require(path, made)
+
+    def _require(self, path: str, made: dict[str, Any]) -> None:
+        declared = made.get("properties", {})
+        known = [name for name in made["required"] if isinstance(name, str) and name in declared]
+        if len(known) < len(made["required"]):
+            self._lose(path, "required", "dropped: names that are not declared")
+        made["required"] = known
+
     def _merged(self, schema: dict[str, Any], path: str) -> dict[str, Any]:
         """A schema and the members of its `allOf`, as one."""
         made = {key: value for key, value in schema.items() if key != "allOf"}
-        for member in schema.get("allOf") or ():
+        members = schema.get("allOf", [])
+        if not isinstance(members, list) or not all(isinstance(member, dict) for member in members):
+            self._lose(path, "allOf", "dropped: not schemas that can be written")
+        for member in members if isinstance(members, list) else ():
             for key, value in self._merged(member, path).items() if isinstance(member, dict) else ():
-                old = made.setdefault(key, value)
-                if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
-                    made[key] = {**value, **old}
-                    for name in sorted(name for name in old.keys() & value.keys() if old[name] != value[name]):
-                        self._lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
-                elif key == "required" and isinstance(old, list) and isinstance(value, list):
-                    made[key] = [*old, *(name for name in value if name not in old)]
-                elif old != value:
-                    self._lose(path, "allOf", f"dropped: a second {key!r}")
+                self._merge(key, value, path, made)
         return made
+
+    def _merge(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
+        old = made.setdefault(key, value)
+        if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
+            made[key] = {**value, **old}
+            for name in (name for name in old if name in value and old[name] != value[name]):
+                self._lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
+        elif key == "required" and isinstance(old, list) and isinstance(value, list):
+            made[key] = [*old, *(name for name in value if name not in old)]
+        elif old != value:
+            self._lose(path, "allOf", f"dropped: a second {key!r}")
 
     def _type(self, value: Any, _path: str, made: dict[str, Any]) -> None:
         names = [str(each) for each in (value if isinstance(value, list) else [value])]
         others = [name.upper() for name in names if name != "null"]
         if len(others) < len(names) and others:
             made["nullable"] = True
-        if len(others) > 1:
-            made["anyOf"] = [{"type": each} for each in others]
-        else:
-            made["type"] = (others or ["NULL"])[0]
+        made["type"] = (others or ["NULL"])[0]
 
     def _properties(self, value: Any, path: str, made: dict[str, Any]) -> None:
+        if not isinstance(value, dict):
+            self._lose(path, "properties", "dropped")
         named = value.items() if isinstance(value, dict) else ()
         made["properties"] = {name: self.schema(each, f"{path}/properties/{name}") for name, each in named}
 
@@ -114,12 +149,10 @@ class _Subset:
         if len(others) < len(members):
             made["nullable"] = True
         written = [self.schema(each, f"{path}/{key}/{number}") for number, each in enumerate(others)]
-        if "anyOf" in made:
-            self._lose(path, key, "dropped: a second choice")
-        elif len(written) == 1:
-            made.update({name: part for name, part in written[0].items() if name not in made})
-        elif written:
-            made["anyOf"] = written
+        if "anyOf" in made or not isinstance(value, list):
+            self._lose(path, key, "dropped: a second choice" if "anyOf" in made else "dropped")
+        else:
+            _choose(written, made)
 
     def _one_of(self, value: Any, path: str, made: dict[str, Any]) -> None:
         self._lose(path, "oneOf", "written as anyOf")
@@ -132,10 +165,13 @@ class _Subset:
             return
         if len(options) < len(value):
             made["nullable"] = True
-        made["enum"] = options
+        if "" in options:
+            self._lose(path, "enum", "dropped: an empty text cannot be listed")
+        if listed := [each for each in options if each]:
+            made["enum"] = listed
 
     def _const(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if isinstance(value, str):
+        if isinstance(value, str) and value:
             made.update(enum=[value])
         else:
             self._lose(path, "const", "dropped: only a text can be listed")
@@ -145,3 +181,11 @@ class _Subset:
             made["format"] = value
         else:
             self._lose(path, "format", f"dropped: {value!r} is not known")
+
+
+def _choose(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
+    """Write a choice; one of a single member is that member."""
+    if len(members) == 1:
+        made.update({name: part for name, part in members[0].items() if name not in made})
+    elif members:
+        made["anyOf"] = members

@@ -9,13 +9,15 @@ from streamparse.adapters.adapter import Adapter
 from streamparse.adapters.anthropic import Anthropic
 from streamparse.adapters.bedrock import Bedrock
 from streamparse.adapters.cohere import Cohere
-from streamparse.adapters.definitions import read_declared
+from streamparse.adapters.definitions import readable
 from streamparse.adapters.gemini import Gemini, GeminiOpenAPI
 from streamparse.adapters.generic import Generic
 from streamparse.adapters.loss import Loss, Translation
 from streamparse.adapters.ollama import Ollama
-from streamparse.adapters.openai import DeepSeek, Mistral, OpenAI, OpenRouter
+from streamparse.adapters.openai import OpenAI
+from streamparse.adapters.relatives import DeepSeek, Mistral, OpenRouter
 from streamparse.adapters.responses import Responses
+from streamparse.providers import PROVIDERS, known_as
 from streamparse.response import ToolCall
 
 __all__ = [
@@ -50,35 +52,42 @@ ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
 
 
 def adapter_for(provider: str) -> Adapter:
-    """The adapter of a provider; raises ValueError, with the known names, for an unknown one."""
-    if provider not in ADAPTERS:
-        raise ValueError(f"unknown provider {provider!r}; known are: {', '.join(ADAPTERS)}")
-    return ADAPTERS[provider]
+    """The adapter of a provider, by its own name or one of the provider's (`streamparse.providers`).
+
+    Raises ValueError, with the known names, for an unknown one.
+    """
+    if (name := known_as(provider, ADAPTERS)) is None:
+        known = ", ".join(dict.fromkeys((*ADAPTERS, *PROVIDERS)))
+        raise ValueError(f"unknown provider {provider!r}; known are: {known}")
+    return ADAPTERS[name]
 
 
-def translate_tools(definitions: Iterable[Any], to: str) -> Translation:
+def translate_tools(definitions: Iterable[Any], to: str, source: str | None = None) -> Translation:
     """Write tools of any kind, also another provider's definitions, as a provider takes them, and tell what is lost.
 
+    Tools that a provider brings itself (search, code, ...) stay as they are if it is the same one: by their shape, or
+    by `source`, the provider that the definitions were written for; to any other they are a loss.
     Raises ValueError for an unknown provider; a definition that cannot be read is a loss.
     """
     lost: list[Loss] = []
-    adapter = adapter_for(to)
-    declared = read_declared(list(definitions), lost)
-    return Translation(adapter.write_tools(declared, lost), lost)
+    known = known_as(source, ADAPTERS) if source is not None else None
+    return Translation(adapter_for(to).translate_tools(definitions, lost, known, readable), lost)
 
 
 def translate_messages(messages: Any, source: str, target: str) -> Translation:
     """Write the messages of one provider as another takes them, and tell what is lost.
 
     Results come behind their calls and in their order, in the place where the target wants them.  A target whose
-    system's turn is no message loses it here; `translate_request` keeps it.
+    system's turn is no message loses it here; `translate_request` keeps it.  What of them JSON cannot hold is lost.
     Raises ValueError for an unknown provider; messages never raise.
     """
-    if source == target and source in ADAPTERS:
+    reader, writer = adapter_for(source), adapter_for(target)
+    if reader is writer:
         return Translation(messages, [])
     lost: list[Loss] = []
-    reader, writer = adapter_for(source), adapter_for(target)
-    return Translation(writer.write_messages(reader.read_messages(messages), lost), lost)
+    written = writer.write_messages(reader.read_messages(messages, lost), lost)
+    writer.warn(written, lost)
+    return Translation(written, lost)
 
 
 def to_openai(call: ToolCall) -> dict[str, Any]:

@@ -34,11 +34,11 @@ def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
             pairs = zip(turn.parts, parts, strict=True)
             found = [(old.id, new) for old, new in pairs if isinstance(old, ToolCall) and isinstance(new, ToolCall)]
             waiting = found or waiting
-            yield Turn(turn.role, parts)
+            yield replace(turn, parts=parts)
         elif turn.results:
             results = [_with_call(result, waiting) for result in turn.results]
             others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-            yield Turn(turn.role, [*ordered(results, calls), *others])
+            yield replace(turn, parts=[*ordered(results, calls), *others])
         else:
             yield turn
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from streamparse.adapters.jsonable import compact
 from streamparse.jsonread import JSONError, read
 from streamparse.limits import Limits
 from streamparse.response import ToolCall
@@ -16,21 +17,13 @@ __all__ = [
     "mappings",
     "present",
     "read_call",
-    "read_text",
     "string",
     "strings",
     "unreadable",
-    "unwrapped",
     "value_text",
-    "wrapped",
 ]
 
 _LIMITS = Limits()
-
-
-def compact(value: Any) -> str:
-    """JSON without blanks, in any script."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def argument_text(call: ToolCall) -> str:
@@ -44,7 +37,7 @@ def argument_text(call: ToolCall) -> str:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two JSON values are one; to Python `True == 1 == 1.0`, to JSON not."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return compact(one, sort_keys=True) == compact(other, sort_keys=True)
 
 
 def read_call(name: str, arguments: Any, id: str) -> ToolCall:
@@ -72,34 +65,6 @@ def unreadable(call: ToolCall) -> bool:
 def value_text(value: Any) -> str:
     """A result as text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else compact(value)
-
-
-def read_text(text: str) -> Any:
-    """The inverse of `value_text`: what is exactly our JSON of an object, a list or null is read as that."""
-    if text[:1] not in ("{", "[", "n"):
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if compact(value) == text else text
-
-
-def wrapped(value: Any, error: str | None) -> dict[str, Any]:
-    """A result as an object: an object as it is, anything else, and what could be misread, under `output`."""
-    if error is not None:
-        return {"error": error}
-    plain = isinstance(value, dict) and not value.keys() & {"output", "error"}
-    return value if plain else {"output": value}
-
-
-def unwrapped(value: Any) -> tuple[Any, str | None]:
-    """The result and the error that an object holds; the inverse of `wrapped`."""
-    if isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str):
-        return None, value["error"]
-    if isinstance(value, dict) and value.keys() == {"output"}:
-        return value["output"], None
-    return value, None
 
 
 def string(value: Any, *keys: str) -> str:

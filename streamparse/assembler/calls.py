@@ -62,7 +62,6 @@ class Calls:
         self._names = Names(tools, limits)
         self._deltas = Deltas(record, limits, self.open, halt, self.error)
         self._started = 0
-        self._in_text: set[int] = set()  # which of them were found in the text
         self._late: set[int] = set()
         self._doubles = Doubles()
 
@@ -75,7 +74,8 @@ class Calls:
         if source == "native":
             call.scanner = Scanner(self._limits.max_depth)
         else:
-            self._in_text.add(call.index)
+            written = "json-content" if source == "recovered" else self._record.dialect
+            self._record.response.formats[call.index] = written
         if call.state != CLOSED:
             call.pour = self._deltas.pourer(call)
             self.open[call.index] = call
@@ -149,8 +149,8 @@ class Calls:
 
     def doubted(self, code: str, message: str) -> None:
         """Take back the complete calls that were found in the text."""
-        found = self._record.response.tool_calls
-        doubted = [place for place, call in enumerate(found) if not call.revoked and call.index in self._in_text]
+        found, in_text = self._record.response.tool_calls, self._record.response.formats
+        doubted = [place for place, call in enumerate(found) if not call.revoked and call.index in in_text]
         if doubted:
             self._record.error("call", code, message)
         for place in doubted:

@@ -33,14 +33,15 @@ class Record:
     """The events made since they were taken last, and the sum of all of them.
 
     `content` and `reasoning` hold the text and the thought so far.  `place` is where in the stream the verbs being told
-    come from; errors carry its offset.
+    come from; errors carry its offset.  `dialect` is the one that reads the text, or read it last.
     """
 
-    __slots__ = ("content", "events", "leniencies", "place", "reasoning", "response")
+    __slots__ = ("content", "dialect", "events", "leniencies", "place", "reasoning", "response")
 
     def __init__(self) -> None:
         self.place: Place = At(None)
         self.events: list[Event] = []
+        self.dialect = ""
         self.content = StringIO()
         self.reasoning = StringIO()
         self.leniencies: Counter[str] = Counter()  # repairs that reading the calls took, by name
@@ -51,6 +52,10 @@ class Record:
         events = self.events
         self.events = []
         return events
+
+    def read_by(self, dialect: str) -> None:
+        """Note the dialect that reads from now on."""
+        self.dialect = dialect
 
     def mark(self, what: Literal["call", "item"], index: int) -> None:
         """Note where among text and thought a call begins, or an item comes."""

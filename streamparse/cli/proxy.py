@@ -27,9 +27,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         " native ones. Every other request is passed through.",
     )
     command.add_argument("--upstream", required=True, metavar="URL", help="the server: http://127.0.0.1:8080")
-    command.add_argument(
-        "--wire", default="openai-chat", help="what it speaks: openai-chat (the default), anthropic or ollama-chat"
-    )
+    wires = ", ".join(name for name in proxy.PATHS if name != "openai-chat")
+    command.add_argument("--wire", default="openai-chat", help=f"what it speaks: openai-chat (the default), {wires}")
     add_dialect_option(command)
     command.add_argument("--host", default="127.0.0.1", help="where to listen; default: 127.0.0.1, this machine alone")
     command.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes a free one")

@@ -13,14 +13,17 @@ __all__ = ["ARGUMENT_KEYS", "AROUND", "NAME_KEYS", "Found", "calls_in", "is_fore
 
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+_ANY_NAME = (*NAME_KEYS, "toolName", "recipient_name", "action", "function")
+_ANY_ARGUMENTS = (*ARGUMENT_KEYS, "tool_input", "toolInput", "action_input", "kwargs")
+"""With the words of agent frameworks and of older prompts: for whole values, whose tool can be looked up."""
 AROUND = frozenset({"type", "function", "id"})
 """What else stands in a call object."""
 _DEFINITION = gradual(
     r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
 )
 """How the schema of a tool begins, which stands behind the same key."""
-_LISTS = ("tool_calls", "toolCalls", "calls")
-_SINGLES = ("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse")
+_LISTS = ("tool_calls", "toolCalls", "tool_uses", "calls")
+_SINGLES = ("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse", "tool")
 
 
 class Found(NamedTuple):
@@ -32,7 +35,7 @@ class Found(NamedTuple):
 
 
 def calls_in(
-    value: Any, names: tuple[str, ...] = NAME_KEYS, arguments: tuple[str, ...] = ARGUMENT_KEYS
+    value: Any, names: tuple[str, ...] = _ANY_NAME, arguments: tuple[str, ...] = _ANY_ARGUMENTS
 ) -> Iterator[Found]:
     """Yield the calls that a value is: an object, an array of them, or one of the known envelopes."""
     if isinstance(value, list):

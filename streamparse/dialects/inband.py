@@ -57,6 +57,8 @@ class InBand(Musing):
         self.found: str | None = None
         self.moved: Callable[[int], None] | None = None
         """Told, when a marker is met, how many characters of the text are still to be read."""
+        self.reads: Callable[[str], None] | None = None
+        """Told which dialect is about to read a call."""
         if self._thought is None and (bare := self._armed.candidates("", at_start=True, at_edge=True, at_line=True)):
             self._grammar = self._try(0, "", bare)
 
@@ -205,6 +207,8 @@ class InBand(Musing):
             reader.remember(self._most(dialect, declared))
             reader.take(gap if inclusive else gap + len(marker))
             if (yield from reader.look(dialect.probe)) is not None:
+                if self.reads is not None:
+                    self.reads(dialect.name)
                 if (yield from self._body(dialect, context.for_declared() if declared or self._quoted else context)):
                     self.found = dialect.name
                     return dialect

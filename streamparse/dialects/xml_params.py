@@ -64,8 +64,9 @@ class XmlParams(TagPatterns, frozen=True, dict=True):
         return (yield from reader.look(self.ended)) is not None
 
     def _call(self, reader: Reader, context: Context, name: str, opening: Match) -> Step[None]:
-        sink, empty = context.sink, opening.groupdict().get("empty") is not None
-        call = sink.call_start(name, None, "inband")
+        sink, said = context.sink, opening.groupdict()
+        empty = said.get("empty") is not None
+        call = sink.call_start(name, said.get("id"), "inband")
         if self.lead:
             yield from reader.match(self.leading)
         if not empty and (yield from reader.blanks()) == "{":

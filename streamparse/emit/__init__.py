@@ -7,13 +7,13 @@
 Calls that a model wrote as text leave as native ones.
 """
 
-from streamparse.emit.answer import problem_of
+from streamparse.emit.answer import labelled, problem_of
 from streamparse.emit.anthropic import AnthropicEmitter
-from streamparse.emit.emitter import Emitter
+from streamparse.emit.emitter import Emitter, UsagePlace
 from streamparse.emit.ollama import OllamaChatEmitter
 from streamparse.emit.openai_chat import OpenAIChatEmitter
 
-__all__ = ["EMITTERS", "Emitter", "problem_of"]
+__all__ = ["EMITTERS", "Emitter", "UsagePlace", "labelled", "problem_of"]
 
 EMITTERS: dict[str, type[Emitter]] = {
     "openai-chat": OpenAIChatEmitter,

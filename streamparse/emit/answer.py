@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 import msgspec
 
-from streamparse.emit.reasons import Meaning, meaning_of
-from streamparse.events import Error
+from streamparse.emit.reasons import Meaning, is_filter, meaning_of
+from streamparse.events import Error, ToolCallComplete
 from streamparse.response import ParsedResponse, ToolCall
 
-__all__ = ["argument_text", "labelled", "meaning_of_answer", "problem_of", "standing_calls"]
+__all__ = [
+    "DOUBLE",
+    "DOUBTED",
+    "argument_text",
+    "labelled",
+    "meaning_of_answer",
+    "names_filter",
+    "problem_of",
+    "standing_calls",
+    "taken_back",
+]
+
+DOUBLE: Final = "duplicate_call"
+"""The one code of a call's error that loses nothing: the call stands, under another index."""
+
+DOUBTED: Final = "ambiguous_markup"
+"""The code that says why calls are revoked which no server took back."""
 
 _LABELLED = re.compile(r"([\w.\-]{1,64}): (.*)", re.DOTALL)
 
@@ -20,7 +37,7 @@ def standing_calls(response: ParsedResponse) -> list[ToolCall]:
     return [call for call in response.tool_calls if not call.revoked]
 
 
-def argument_text(call: ToolCall) -> str:
+def argument_text(call: ToolCall | ToolCallComplete) -> str:
     """A call's arguments as JSON text: the model's own if it can stand."""
     if call.source == "recovered" or not call.raw:
         return msgspec.json.encode(call.arguments).decode()
@@ -29,12 +46,26 @@ def argument_text(call: ToolCall) -> str:
 
 def problem_of(response: ParsedResponse) -> tuple[str, str] | None:
     """Return why the turn failed as a code and a message; None if it did not, or a filter ended it."""
+    meaning = meaning_of_answer(response)
     for error in response.errors:
-        if error.scope == "stream":
+        if error.scope == "stream" and not (meaning == "content_filter" and names_filter(error)):
             return labelled(error)
-    if meaning_of_answer(response) == "error":
-        return response.finish_reason or "error", "the server took the turn back"
+    if meaning == "error":
+        doubt = next((error for error in response.errors if error.code == DOUBTED), None)
+        return taken_back(response.finish_reason, doubt)
     return None
+
+
+def names_filter(error: Error) -> bool:
+    """Whether the server's error names a filter: beside such a finish reason it explains it, and adds no failure."""
+    return error.code == "provider_error" and is_filter(labelled(error)[0])
+
+
+def taken_back(reason: str | None, doubt: Error | None) -> tuple[str, str]:
+    """Return why a turn that came to its end does not count, as a code and a message."""
+    if doubt is not None:
+        return doubt.code, doubt.message
+    return reason or "error", "the server took the turn back"
 
 
 def meaning_of_answer(response: ParsedResponse) -> Meaning:
@@ -43,12 +74,12 @@ def meaning_of_answer(response: ParsedResponse) -> Meaning:
         response.finish_reason,
         ok=response.ok,
         called=bool(standing_calls(response)),
-        broken=any(error.scope == "call" for error in response.errors),
+        broken=any(error.scope == "call" and error.code != DOUBLE for error in response.errors),
         refused=bool(response.refusal),
     )
 
 
 def labelled(error: Error) -> tuple[str, str]:
-    """The code and the message of an error; a provider's own code stands before its message."""
+    """Return the code and the message of an error: a provider's own code if it has one."""
     label = _LABELLED.fullmatch(error.message) if error.code == "provider_error" else None
     return (label[1], label[2]) if label else (error.code, error.message)

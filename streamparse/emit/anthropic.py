@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.blocks import blocks_of, is_own_block
+from streamparse.emit.blocks import BORDER, blocks_of, is_own_block
 from streamparse.emit.emitter import Emitter, encode
+from streamparse.emit.failures import ANTHROPIC_KINDS, kind_of
 from streamparse.emit.reasons import Meaning
 from streamparse.emit.usage import tokens_of
 from streamparse.events import (
@@ -58,8 +59,10 @@ class AnthropicEmitter(Emitter):
         self._turn: dict[str, Any] = {}
         self._extras: dict[str, Any] = {}
 
-    def error_body(self, code: str, message: str) -> bytes:
-        return encode({"type": "error", "error": {"type": code, "message": message}})
+    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+        kind = kind_of(ANTHROPIC_KINDS, code, status)
+        words = message if code == kind or code.isdecimal() else f"{code}: {message}"
+        return encode({"type": "error", "error": {"type": kind, "message": words}})
 
     def _text(self, event: TextDelta) -> bytes:
         head = self._enter("text", _TEXT) if self._kind != "text" else b""
@@ -72,7 +75,8 @@ class AnthropicEmitter(Emitter):
     def _start(self, event: ToolCallStart) -> bytes:
         left = self._leave()
         self._call_places[event.index] = self._blocks
-        return left + self._block({"type": "tool_use", "id": self.call_id(event.id), "name": event.name, "input": {}})
+        id = self.call_ids.give(event.id, event.index)
+        return left + self._block({"type": "tool_use", "id": id, "name": event.name, "input": {}})
 
     def _arguments(self, index: int, text: str) -> bytes:
         return _delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
@@ -88,6 +92,8 @@ class AnthropicEmitter(Emitter):
             head = self._enter("text", _TEXT) if self._kind != "text" else b""
             delta = {"type": "citations_delta", "citation": data}
             return head + _event("content_block_delta", {"index": self._place, "delta": delta})
+        if event.kind == BORDER:
+            return self._leave()
         if is_own_block(event):
             left = self._leave()
             return left + self._block(data) + _block_stop(self._blocks - 1)
@@ -148,7 +154,7 @@ class AnthropicEmitter(Emitter):
         turn: dict[str, Any] = {kind: items[kind] for kind in _TURN_ITEMS if kind in items}
         word = "refusal" if response.refusal else _word(response.finish_reason, meaning)
         ending = {"stop_reason": word, "stop_sequence": None, **turn, "usage": _NO_USAGE | _usage(response.usage)}
-        return {**self._message(), "content": blocks_of(response, self.call_id), **ending}
+        return {**self._message(), "content": blocks_of(response, self.call_ids), **ending}
 
 
 _NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}

@@ -21,7 +21,7 @@ import msgspec
 from streamparse.emit.rest import rest_of
 from streamparse.events import ToolCallComplete
 
-__all__ = ["Arguments"]
+__all__ = ["INSIDE", "Arguments"]
 
 _ROOT: Final = 0  # the object has not begun
 _VALUE: Final = 1  # a value must come
@@ -37,7 +37,9 @@ _ODD: Final = 10  # no JSON: nothing more leaves before the end
 
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _HALF = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
-_INSIDE = re.compile(rf'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:{_HALF}))[^"\\\x00-\x1f]*+)*+')
+INSIDE: Final = re.compile(rf'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:{_HALF}))[^"\\\x00-\x1f]*+)*+')
+"""As much of the inside of a JSON string as is whole characters and whole escapes; matches everywhere."""
+
 _ESCAPE_SIZE: Final = 12  # of a surrogate pair
 _SCALAR = r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?=[ \t\r\n,}\]])"
 _TOKEN = re.compile(rf'[ \t\r\n]*(?:([{{}}\[\]:,"])|{_SCALAR})')
@@ -110,7 +112,7 @@ class Arguments:
 
     def _string(self, text: str, place: int) -> int:
         """Go on inside of a string; return where it ends, or what waits begins."""
-        inside = _INSIDE.match(text, place)
+        inside = INSIDE.match(text, place)
         assert inside is not None
         end = inside.end()
         if end < len(text) and text[end] == '"':

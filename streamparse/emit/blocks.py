@@ -1,19 +1,22 @@
 """Anthropic's content blocks of a whole answer, in the order in which they came.
 
-A signature closes the thought before it; a citation belongs to the text before it.
+A signature closes the thought before it; a citation belongs to the text that it stands at, up to the next border.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
+from streamparse.emit.ids import CallIds
 from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
 from streamparse.response import ParsedResponse, ToolCall, parts_of
 
-__all__ = ["blocks_of", "is_own_block"]
+__all__ = ["BORDER", "blocks_of", "is_own_block"]
 
-_OWN: Final = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction")
+BORDER: Final = "content_block_start"
+"""The item that stands between two texts that follow each other."""
+
+_OWN: Final = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _OWN_RESULTS: Final = "_tool_result"
 
 Block = dict[str, Any]
@@ -24,7 +27,7 @@ def is_own_block(item: ProviderItem) -> bool:
     return (item.kind in _OWN or item.kind.endswith(_OWN_RESULTS)) and isinstance(item.data, dict)
 
 
-def blocks_of(response: ParsedResponse, call_id: Callable[[str], str] = str) -> list[Block]:
+def blocks_of(response: ParsedResponse, ids: CallIds) -> list[Block]:
     """The blocks of a whole answer."""
     blocks: list[Block] = []
     for part in parts_of(response):
@@ -34,17 +37,19 @@ def blocks_of(response: ParsedResponse, call_id: Callable[[str], str] = str) -> 
             case ReasoningDelta():
                 _extend(blocks, "thinking", part.text)
             case ToolCall():
-                use = {"type": "tool_use", "id": call_id(part.id), "name": part.name, "input": part.arguments}
-                blocks.append(use)
+                id = ids.give(part.id, part.index)
+                blocks.append({"type": "tool_use", "id": id, "name": part.name, "input": part.arguments})
             case ProviderItem(kind="signature"):
                 _extend(blocks, "thinking", "")
                 blocks[-1]["signature"] = part.data
             case ProviderItem(kind="citations_delta"):
                 _extend(blocks, "text", "")
                 blocks[-1].setdefault("citations", []).append(part.data)
+            case ProviderItem() if part.kind == BORDER:
+                blocks.append({})
             case ProviderItem() if is_own_block(part):
                 blocks.append(part.data)
-    return blocks
+    return [block for block in blocks if block]
 
 
 def _extend(blocks: list[Block], kind: str, text: str) -> None:

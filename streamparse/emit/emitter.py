@@ -3,13 +3,11 @@
 | event | what leaves |
 |---|---|
 | text, reasoning, refusal | at once, in the target's field; a refusal as text where there is no such field |
-| call start and deltas | at once, as far as they are valid JSON (see `arguments`); Ollama's calls only whole |
-| call complete | the rest of the arguments: for the first time the call is valid JSON |
-| call error | the call stays unfinished, and the turn ends as one that was cut |
+| calls | piece by piece, see `calls`; Ollama's only whole |
 | call revoked | nothing: the end tells (`content_filter`, `refusal`, an error) |
 | provider item | in the target's own place for it; nothing where there is none |
 | error of a frame | nothing: what could be read is there |
-| error of the stream | the target's own error; nothing after it |
+| error of the stream | the target's own error; nothing after it; one that names a filter waits for the end |
 | done | the target's finish reason and token counts; calls make of `stop` the target's word for calls |
 """
 
@@ -17,13 +15,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import uuid4
 
 import msgspec
 
-from streamparse.emit.answer import labelled, meaning_of_answer, problem_of
-from streamparse.emit.arguments import Arguments
+from streamparse.emit.answer import labelled, meaning_of_answer, names_filter, problem_of, taken_back
+from streamparse.emit.calls import CallWriter
+from streamparse.emit.ids import CallIds
 from streamparse.emit.reasons import Meaning, meaning_of
 from streamparse.events import (
     Done,
@@ -40,18 +39,22 @@ from streamparse.events import (
 )
 from streamparse.response import ParsedResponse
 
-__all__ = ["Emitter", "encode"]
+__all__ = ["Emitter", "UsagePlace", "encode"]
 
 encode = msgspec.json.Encoder().encode
 
+UsagePlace: TypeAlias = Literal["end", "apart"]
+"""Where OpenAI's token counts stand: on the chunk that ends the answer, or on one of their own behind it."""
 
-class Emitter:
+
+class Emitter(CallWriter):
     """Writes the events of one answer as the bytes of another wire.
 
     `emit` gives an event's bytes at once (maybe none), `whole` the body of an answer that is not streamed.  `model`
     is what the answer says it is from; without `id` and `created` (seconds since 1970) they are made here.  `call_id`
-    says under which id a call leaves.  With `signed` each thought can be told from the next, for signatures belong to
-    them.  Events must be those of one answer in their order; one emitter writes one answer.
+    says under which id a call leaves; no two calls leave under one.  With `signed` each thought can be told from the
+    next, for signatures belong to them.  `usage` is for OpenAI alone.  Events must be those of one answer in their
+    order; one emitter writes one answer.
     """
 
     content_type: ClassVar[str]
@@ -66,18 +69,20 @@ class Emitter:
         created: int | None = None,
         call_id: Callable[[str], str] = str,
         signed: bool = False,
+        usage: UsagePlace = "end",
     ) -> None:
         self.model = model
         self.call_id = call_id
+        self.call_ids = CallIds(call_id)
         self.signed = signed
+        self.usage = usage
         self.id = id if id is not None else self.id_prefix + uuid4().hex
         self.created = created if created is not None else int(time.time())
         self.over = False
         """Whether the stream's error is written, and nothing may follow it."""
-        self._calls: dict[int, Arguments] = {}
-        self._called = False
-        self._broken = False
+        super().__init__()
         self._refused = False
+        self._filter: Error | None = None  # names a filter; the end tells whether it ended the turn
         self._writers: dict[type, Callable[[Any], bytes]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
@@ -102,14 +107,15 @@ class Emitter:
         problem = self.problem(response)
         if problem is not None:
             return self.error_body(*problem)
+        self.call_ids = CallIds(self.call_id)
         return encode(self._body(response, meaning_of_answer(response)))
 
     def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
         """Return the code and the message of the error that `whole` writes; None if it writes an answer."""
         return problem_of(response)
 
-    def error_body(self, code: str, message: str) -> bytes:
-        """Return the body of a response whose status tells of an error."""
+    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+        """Return the body of an error; its kind is that of the HTTP status, or else what the code stands for."""
         raise NotImplementedError
 
     # -- what a target has to write ----------------------------------------------------------------------
@@ -126,16 +132,6 @@ class Emitter:
 
     def _refusal(self, event: RefusalDelta) -> bytes:
         return self._text(TextDelta(event.text))
-
-    def _start(self, event: ToolCallStart) -> bytes:
-        raise NotImplementedError
-
-    def _arguments(self, index: int, text: str) -> bytes:
-        raise NotImplementedError
-
-    def _stop(self, event: ToolCallComplete) -> bytes:
-        """The call is whole, and all of its arguments are written."""
-        raise NotImplementedError
 
     def _item(self, event: ProviderItem) -> bytes:
         raise NotImplementedError
@@ -159,33 +155,13 @@ class Emitter:
         self._called = False  # a turn is taken back as a whole
         return b""
 
-    def _begin(self, event: ToolCallStart) -> bytes:
-        self._calls[event.index] = Arguments()
-        return self._start(event)
-
-    def _continue(self, event: ToolCallDelta) -> bytes:
-        text = self._calls[event.index].feed(event.arguments)
-        return self._arguments(event.index, text) if text else b""
-
-    def _complete(self, event: ToolCallComplete) -> bytes:
-        rest = self._calls[event.index].finish(event)
-        if rest is None:
-            return self._break_off(event.index)
-        self._called = True
-        return (self._arguments(event.index, rest) if rest else b"") + self._stop(event)
-
-    def _break_off(self, index: int) -> bytes:
-        self._broken = True
-        text = self._calls[index].break_off()
-        return self._arguments(index, text) if text else b""
-
     def _error(self, event: Error) -> bytes:
-        if event.scope == "stream":
-            return self._fail(*labelled(event))
-        if event.scope == "call":
-            self._broken = True  # even if nothing of it has left
-            return self._break_off(event.index) if event.index is not None else b""
-        return b""
+        if event.scope != "stream":
+            return self._fault(event) if event.scope == "call" else b""
+        if names_filter(event):
+            self._filter = event
+            return b""
+        return self._fail(*labelled(event))
 
     def _fail(self, code: str, message: str) -> bytes:
         self._writers = {}
@@ -197,5 +173,6 @@ class Emitter:
             event.finish_reason, ok=event.ok, called=self._called, broken=self._broken, refused=self._refused
         )
         if meaning == "error":
-            return self._fail(event.finish_reason or "error", "the server took the turn back")
+            named = self._filter
+            return self._fail(*(labelled(named) if named else taken_back(event.finish_reason, self._doubt)))
         return self._end(event, meaning)

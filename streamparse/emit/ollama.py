@@ -2,12 +2,14 @@
 
 Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
 after calls too.  A turn that failed, or that a filter ended, is a line with `error`: there is no other word for it.
+The separators of Unicode leave escaped: the official client takes them for ends of lines.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from streamparse.emit.answer import meaning_of_answer, problem_of, standing_calls
 from streamparse.emit.emitter import Emitter, encode
@@ -27,6 +29,7 @@ from streamparse.response import ParsedResponse
 __all__ = ["OllamaChatEmitter"]
 
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
+_SEPARATOR: Final = re.compile("\x85|\u2028|\u2029".encode())
 _COUNTS = ("prompt_eval_count", "eval_count", *_DURATIONS)
 
 
@@ -38,9 +41,10 @@ class OllamaChatEmitter(Emitter):
     def _prepare(self) -> None:
         moment = datetime.fromtimestamp(self.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._who = {"model": self.model, "created_at": moment}
-        self._head = encode(self._who)[:-1] + b',"message":{"role":"assistant",'
+        self._written = 0  # calls
+        self._head = _line(self._who)[:-1] + b',"message":{"role":"assistant",'
 
-    def error_body(self, code: str, message: str) -> bytes:
+    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:  # noqa: ARG002 - a text alone
         return encode({"error": f"{code}: {message}"})
 
     def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
@@ -49,10 +53,11 @@ class OllamaChatEmitter(Emitter):
         return problem_of(response)
 
     def _text(self, event: TextDelta) -> bytes:
-        return self._head + b'"content":' + encode(event.text) + b'},"done":false}\n'
+        text = encode(event.text) if event.text.isascii() else _line(event.text)  # the short way for nearly every event
+        return self._head + b'"content":' + text + b'},"done":false}\n'
 
     def _reasoning(self, event: ReasoningDelta) -> bytes:
-        return self._head + b'"content":"","thinking":' + encode(event.text) + b'},"done":false}\n'
+        return self._head + b'"content":"","thinking":' + _line(event.text) + b'},"done":false}\n'
 
     def _begin(self, event: ToolCallStart) -> bytes:  # noqa: ARG002 - calls come whole
         return b""
@@ -65,25 +70,26 @@ class OllamaChatEmitter(Emitter):
 
     def _complete(self, event: ToolCallComplete) -> bytes:
         self._called = True
-        call = encode(_call(self.call_id(event.id), event.index, event.name, event.arguments))
-        return self._head + b'"content":"","tool_calls":[' + call + b']},"done":false}\n'
+        call = _call(self.call_ids.give(event.id, event.index), self._written, event.name, event.arguments)
+        self._written += 1
+        return self._head + b'"content":"","tool_calls":[' + _line(call) + b']},"done":false}\n'
 
     def _item(self, event: ProviderItem) -> bytes:  # noqa: ARG002 - there is no place for any
         return b""
 
     def _failure(self, code: str, message: str) -> bytes:
-        return self.error_body(code, message) + b"\n"
+        return _line({"error": f"{code}: {message}"}) + b"\n"
 
     def _end(self, done: Done, meaning: Meaning) -> bytes:
         if meaning == "content_filter":
             return self._fail(*_filtered(done.finish_reason))
         end = {"message": {"role": "assistant", "content": ""}, **_ending(done.finish_reason, done.usage, meaning)}
-        return encode({**self._who, **end}) + b"\n"
+        return _line({**self._who, **end}) + b"\n"
 
     def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
         calls = [
-            _call(self.call_id(call.id), index, call.name, call.arguments)
-            for index, call in enumerate(standing_calls(response))
+            _call(self.call_ids.give(call.id, call.index), place, call.name, call.arguments)
+            for place, call in enumerate(standing_calls(response))
         ]
         optional: dict[str, Any] = {"thinking": response.reasoning, "tool_calls": calls}
         message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
@@ -91,12 +97,22 @@ class OllamaChatEmitter(Emitter):
         return {**self._who, "message": message, **_ending(response.finish_reason, response.usage, meaning)}
 
 
+def _line(value: Any) -> bytes:
+    """JSON in which nothing ends a line for a reader that goes by Unicode."""
+    data = encode(value)
+    return data if data.isascii() else _SEPARATOR.sub(_escape, data)
+
+
+def _escape(separator: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(separator[0].decode())
+
+
 def _filtered(reason: str | None) -> tuple[str, str]:
     return "content_filter", f"the server ended the turn: {reason}"
 
 
-def _call(id: str, index: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return {"id": id, "function": {"index": index, "name": name, "arguments": arguments}}
+def _call(id: str, place: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"id": id, "function": {"index": place, "name": name, "arguments": arguments}}
 
 
 def _ending(reason: str | None, usage: dict[str, Any] | None, meaning: Meaning) -> dict[str, Any]:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from streamparse.middleware.chain import Middleware, MiddlewareChain
-from streamparse.middleware.steps import NormaliseTools, ParseAnswer, Transform, TranslateTools, ValidateCalls
+from streamparse.middleware.steps import (
+    LearnFormats,
+    NormaliseTools,
+    ParseAnswer,
+    Transform,
+    TranslateTools,
+    ValidateCalls,
+)
 
 __all__ = [
+    "LearnFormats",
     "Middleware",
     "MiddlewareChain",
     "NormaliseTools",

@@ -7,27 +7,34 @@ from typing import Any
 
 import msgspec
 
-from streamparse.adapters import adapter_for
-from streamparse.adapters.definitions import declare
+from streamparse.adapters import Loss, adapter_for
+from streamparse.adapters.definitions import declared_by
+from streamparse.adapters.own import parted
 from streamparse.events import Error
+from streamparse.negotiate import CapabilityLearner
 from streamparse.recover import CompositeParser, Dialects
 from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
 
-__all__ = ["NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
+__all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
 
 _TOOLS = "tools"
 
 
 class NormaliseTools:
-    """Makes `Tool`s of the request's `tools`, whatever they are: functions, definitions of any provider, `Tool`s."""
+    """Makes `Tool`s of the request's `tools`, whatever they are: functions, definitions of any provider, `Tool`s.
+
+    Tools that a provider brings itself stay as they are, behind the others.
+    """
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Raises TypeError or ValueError for what is no tool."""
         if not request.get(_TOOLS):
             return request
-        return {**request, _TOOLS: list(Toolset(declared.tool for declared in declare(request[_TOOLS])).values())}
+        others, own = parted(request[_TOOLS], lambda _: True)
+        tools = Toolset(declared.tool for place, tool in others for declared in declared_by(tool, place, []))
+        return {**request, _TOOLS: [*tools.values(), *own]}
 
     def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
         """Answers pass."""
@@ -35,14 +42,26 @@ class NormaliseTools:
 
 
 class TranslateTools:
-    """Writes the request's tools as one provider wants them; stands last, next to the client."""
+    """Writes the request's tools as one provider wants them; stands last, next to the client.
 
-    def __init__(self, provider: str) -> None:
+    Tools that this provider brings itself stay as they are: by their shape, or all if the request was written for it
+    (`source`).  `tell` is given what was lost of each request's tools, if anything was.
+    Raises ValueError for unknown providers.
+    """
+
+    def __init__(
+        self, provider: str, *, source: str | None = None, tell: Callable[[list[Loss]], object] | None = None
+    ) -> None:
         self._adapter = adapter_for(provider)
+        self._source = source if source is None else adapter_for(source).name
+        self._tell = tell
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
         """Translate the tools; where none is left there is no list, for an empty one is refused."""
-        written = self._adapter.format_tools(request.get(_TOOLS) or ())
+        lost: list[Loss] = []
+        written = self._adapter.translate_tools(request.get(_TOOLS) or (), lost, self._source)
+        if lost and self._tell is not None:
+            self._tell(lost)
         kept = {key: value for key, value in request.items() if key != _TOOLS}
         return {**kept, _TOOLS: written} if written else kept
 
@@ -68,6 +87,24 @@ class ParseAnswer:
         if isinstance(response, ParsedResponse):
             return response
         return CompositeParser(self._wire, dialects=self._dialects, tools=request.get(_TOOLS)).parse(response)
+
+
+class LearnFormats:
+    """Lets a learner observe each answer, as one of the request's `model`; stands behind `ValidateCalls`."""
+
+    def __init__(self, learner: CapabilityLearner) -> None:
+        self._learner = learner
+
+    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Requests pass."""
+        return request
+
+    def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
+        """Count the calls of an answer that is parsed, to a request that names its model."""
+        model = request.get("model")
+        if isinstance(response, ParsedResponse) and isinstance(model, str):
+            self._learner.observe(model, response, tool_names=Toolset.of(request.get(_TOOLS)).names)
+        return response
 
 
 class ValidateCalls:

@@ -10,10 +10,12 @@ from streamparse.negotiate.capabilities import (
     known_providers,
     provider_of,
 )
-from streamparse.negotiate.learner import CapabilityLearner, Figures, outcomes_of
+from streamparse.negotiate.figures import Figures
+from streamparse.negotiate.learner import CapabilityLearner
 from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
+from streamparse.negotiate.outcomes import outcomes_of
 from streamparse.negotiate.profiles import Configuration, ConfigurationError, Profile, ToolSettings
-from streamparse.negotiate.stores import JSONFile, Record, SQLiteFile, Store
+from streamparse.negotiate.stores import JSONFile, Record, SharedStore, SQLiteFile, Store
 
 __all__ = [
     "Capabilities",
@@ -27,6 +29,7 @@ __all__ = [
     "Profile",
     "Record",
     "SQLiteFile",
+    "SharedStore",
     "Store",
     "ToolSettings",
     "capabilities_of",

@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from streamparse.providers import PROVIDERS, provider_named
+from streamparse.providers import Provider as Named
+
 __all__ = [
     "Capabilities",
     "Family",
@@ -69,7 +72,7 @@ class Family(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class _Table(msgspec.Struct, frozen=True):
-    providers: dict[str, Provider]
+    providers: dict[str, Capabilities]
     families: dict[str, Family]
 
 
@@ -80,14 +83,19 @@ def _table() -> _Table:
 
 
 @cache
-def _providers_by_name() -> dict[str, tuple[str, Provider]]:
-    rows = _table().providers.items()
-    return {word: (name, row) for name, row in rows for word in (name, *row.aliases)}
+def _providers() -> dict[str, Provider]:
+    told = _table().providers
+    return {name: _joined(row, told.get(name, Capabilities())) for name, row in PROVIDERS.items()}
+
+
+def _joined(row: Named, told: Capabilities) -> Provider:
+    fields = {name: getattr(told, name) for name in Capabilities.__struct_fields__}
+    return Provider(wire=row.wire, adapter=row.adapter, aliases=row.aliases, **fields)
 
 
 def known_providers() -> dict[str, Provider]:
     """The providers of the table, by name."""
-    return dict(_table().providers)
+    return {name: _providers()[name] for name in _table().providers}
 
 
 def known_families() -> dict[str, Family]:
@@ -96,8 +104,9 @@ def known_families() -> dict[str, Family]:
 
 
 def provider_of(name: str) -> tuple[str, Provider] | None:
-    """Find a provider by its name or one of its other names, in any case of letters."""
-    return _providers_by_name().get(name.strip().lower().replace("_", "-"))
+    """Find a provider by any of its names (`streamparse.providers`), though nothing else may be known of it."""
+    found = provider_named(name)
+    return (found, _providers()[found]) if found is not None else None
 
 
 def family_of(model: str) -> tuple[str, Family] | None:

@@ -1,141 +1,167 @@
-"""What is learnt of models while they are used: how often each format worked."""
+"""What is learnt of models while they are used: how often each format worked.
+
+Figures are kept by slots of time, each a sixtieth of the time to live, so that what is old goes though the model is
+still in use.  What was learnt since the last `save` is kept apart from what the store held then: a save adds the one to
+whatever the store holds by now, which other learners may have written.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
+from typing import Final, TypeAlias
 
 import msgspec
 
-from streamparse.negotiate.stores import Record, Store
+from streamparse.negotiate.figures import Figures, Outcome
+from streamparse.negotiate.outcomes import Reader, outcomes_of
+from streamparse.negotiate.stores import Record, Store, update
 from streamparse.response import ParsedResponse
 from streamparse.stats import Stats
 
-__all__ = ["CapabilityLearner", "Figures", "Outcome", "outcomes_of"]
-
-Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool"]
+__all__ = ["CapabilityLearner"]
 
 DAY = 86_400.0
-_WHOLE = ("duplicate_call",)
-"""Codes of broken calls that were written well."""
-NATIVE = "native"
-"""The format of calls that come in fields of their own."""
+_SLOTS: Final = 60
+_MOST: Final = 10_000
+"""Slots that are kept of all models and formats: who names models without end makes a learner forget the oldest."""
+_NONE: Final = Figures()
 
-
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a model's calls in one format came out well, and when last."""
-
-    parsed: int = 0
-    recovered: int = 0
-    malformed: int = 0
-    unknown_tool: int = 0
-    last: float = 0.0
-    """Seconds since the epoch."""
-
-    @property
-    def calls(self) -> int:
-        """How many calls were seen."""
-        return self.parsed + self.recovered + self.malformed + self.unknown_tool
-
-    @property
-    def rate(self) -> float | None:
-        """The share of calls that could be run, 0 to 1; None before the first."""
-        return (self.parsed + self.recovered) / self.calls if self.calls else None
-
-
-def outcomes_of(
-    response: ParsedResponse, stats: Stats, tool_names: frozenset[str] = frozenset()
-) -> Counter[tuple[str, Outcome]]:
-    """Count the calls of an answer by format (`native`, or a dialect) and outcome."""
-    text = stats.dialect or "recovered"
-    counts: Counter[tuple[str, Outcome]] = Counter()
-    for call in response.tool_calls:
-        format_name = NATIVE if call.source == "native" else text
-        if tool_names and call.name not in tool_names:
-            counts[format_name, "unknown_tool"] += 1
-        else:
-            counts[format_name, "recovered" if call.source == "recovered" else "parsed"] += 1
-    format_of_broken = text if stats.dialect else NATIVE
-    for broken in response.broken_calls:
-        if broken.code not in _WHOLE:
-            counts[format_of_broken, "malformed"] += 1
-    return counts
+_Key: TypeAlias = tuple[str, str, int]
+"""Model, format, slot."""
+_Table: TypeAlias = dict[_Key, Figures]
 
 
 class CapabilityLearner:
-    """Keeps figures by model and format; what was last seen longer than `ttl` seconds ago is forgotten.
+    """Keeps figures by model and format; what was learnt longer than `ttl` seconds ago is forgotten.
 
-    Safe to use from several threads.  With a `store` it begins with what that holds; `save` writes it back.
+    It is forgotten to within a sixtieth of that time, though the model is still in use.  Safe to use from several
+    threads.  With a `store` it begins with what that holds; `save` adds what was learnt since.  Several learners, of
+    several processes too, may share a `JSONFile` or an `SQLiteFile`, if they have the same `ttl`.  Raises ValueError if
+    `ttl` is not positive, and what the store raises.
     """
 
     def __init__(
         self, *, ttl: float = 30 * DAY, store: Store | None = None, clock: Callable[[], float] = time.time
     ) -> None:
+        if not ttl > 0:
+            raise ValueError(f"`ttl` is a positive number of seconds, not {ttl!r}")
         self._ttl = ttl
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
-        self._figures: dict[tuple[str, str], Figures] = {}
+        self._saving = threading.Lock()
+        self._stored: _Table = {} if store is None else _table(store.load())
+        self._unsaved: _Table = {}
+        self._slot = self._slot_of(clock())
         self._version = 0
-        for record in store.load() if store is not None else ():
-            self._figures[record.model, record.format] = msgspec.convert(record.figures, Figures)
 
     @property
     def version(self) -> int:
-        """Grows with each thing learnt or forgotten: what was concluded from an older one may be old."""
+        """Grows with each thing learnt, and when some may be forgotten: what was concluded before may be old."""
         now = self._clock()
         with self._lock:
-            old = [key for key, figures in self._figures.items() if now - figures.last > self._ttl]
-            for key in old:
-                del self._figures[key]
-            self._version += bool(old)
+            self._turn_to(now)
             return self._version
 
     def record(self, model: str, format_name: str, outcome: Outcome, times: int = 1) -> None:
-        """Count what came of `times` calls of a model in a format (`native`, or a dialect's name)."""
+        """Count what came of `times` calls of a model in a format (`native`, or a dialect's name).
+
+        Raises ValueError if `times` is negative.
+        """
+        if times < 0:
+            raise ValueError(f"`times` is a count, not {times!r}")
         now = self._clock()
+        seen = msgspec.structs.replace(_NONE, **{outcome: times, "last": now})
         with self._lock:
+            self._turn_to(now)
             self._version += 1
-            known = self._current(model, format_name, now)
-            changes = {outcome: getattr(known, outcome) + times, "last": now}
-            self._figures[model, format_name] = msgspec.structs.replace(known, **changes)
+            key = (_written(model), _written(format_name), self._slot)
+            self._unsaved[key] = self._unsaved.get(key, _NONE) + seen
+            if len(self._unsaved) > _MOST:
+                del self._unsaved[next(iter(self._unsaved))]
 
     def observe(
-        self, model: str, response: ParsedResponse, stats: Stats, tool_names: frozenset[str] = frozenset()
+        self,
+        model: str,
+        answer: ParsedResponse | Reader,
+        stats: Stats | None = None,
+        tool_names: Collection[str] = (),
     ) -> None:
-        """Count the calls of an answer; `stats` are its parser's, `tool_names` those that were declared."""
-        for (format_name, outcome), times in outcomes_of(response, stats, tool_names).items():
+        """Count the calls of an answer: a whole one, or the parser of a stream, also of one that failed early.
+
+        `tool_names` are those that were declared; without them no tool is unknown.  For `stats` see `outcomes_of`.
+        """
+        for (format_name, outcome), times in outcomes_of(answer, stats, tool_names).items():
             self.record(model, format_name, outcome, times)
 
     def figures(self, model: str) -> dict[str, Figures]:
         """The figures of a model, by format."""
-        now = self._clock()
-        with self._lock:
-            return {
-                each: figures
-                for (name, each), figures in self._figures.items()
-                if name == model and now - figures.last <= self._ttl
-            }
+        return {format_name: figures for (_, format_name), figures in self._totals(_written(model)).items()}
 
     def export(self) -> list[Record]:
-        """Everything that is not forgotten, as records that JSON can hold."""
-        now = self._clock()
-        with self._lock:
-            return [
-                Record(model, format_name, msgspec.to_builtins(figures))
-                for (model, format_name), figures in sorted(self._figures.items())
-                if now - figures.last <= self._ttl
-            ]
+        """Everything that is not forgotten, by model and format, as records that JSON can hold."""
+        return [Record(*key, msgspec.to_builtins(figures)) for key, figures in sorted(self._totals().items())]
 
     def save(self) -> None:
-        """Write everything to the store.  Raises ValueError if there is none, OSError if it cannot be written."""
+        """Add what was learnt since the last time to the store, and learn what others have added.
+
+        Raises ValueError if there is no store, and what the store raises; nothing is lost then, save again.
+        """
         if self._store is None:
             raise ValueError("this learner has no store: CapabilityLearner(store=...)")
-        self._store.save(self.export())
+        with self._saving:
+            with self._lock:
+                stored, unsaved = self._stored, dict(self._unsaved)
+            records = update(self._store, lambda kept: self._merged(_table(kept), stored, unsaved))
+            with self._lock:
+                self._version += 1
+                self._stored = _table(records)
+                left = {key: each - unsaved.get(key, _NONE) for key, each in self._unsaved.items()}
+                self._unsaved = {key: each for key, each in left.items() if not each.empty}
 
-    def _current(self, model: str, format_name: str, now: float) -> Figures:
-        known = self._figures.get((model, format_name), Figures(last=now))
-        return known if now - known.last <= self._ttl else Figures(last=now)
+    def _merged(self, kept: _Table, stored: _Table, unsaved: _Table) -> list[Record]:
+        """What the store holds, or held when it was last seen, with what was learnt since; the latest of it."""
+        now = self._clock()
+        keys = dict.fromkeys(chain(kept, stored, unsaved))
+        table = {key: (kept.get(key, _NONE) | stored.get(key, _NONE)) + unsaved.get(key, _NONE) for key in keys}
+        latest = sorted(self._remembered(table, now).items(), key=lambda pair: pair[1].last)[-_MOST:]
+        latest.sort(key=lambda pair: pair[0])
+        return [Record(model, each, msgspec.to_builtins(figures), slot) for (model, each, slot), figures in latest]
+
+    def _totals(self, of: str | None = None) -> dict[tuple[str, str], Figures]:
+        """What counts now, by model and format; of all models, or of one."""
+        now = self._clock()
+        totals: dict[tuple[str, str], Figures] = {}
+        with self._lock:
+            for (model, format_name, _), figures in chain(self._stored.items(), self._unsaved.items()):
+                # A clock that was wrong may have left figures of a time that is yet to come, be it far off.
+                if (of is None or model == of) and abs(now - figures.last) <= self._ttl:
+                    totals[model, format_name] = totals.get((model, format_name), _NONE) + figures
+        return totals
+
+    def _turn_to(self, now: float) -> None:
+        """Forget what is old whenever another slot begins."""
+        slot = self._slot_of(now)
+        if slot != self._slot:
+            self._slot = slot
+            self._version += 1
+            self._stored = self._remembered(self._stored, now)
+            self._unsaved = self._remembered(self._unsaved, now)
+
+    def _remembered(self, table: _Table, now: float) -> _Table:
+        return {key: each for key, each in table.items() if now - each.last <= self._ttl}
+
+    def _slot_of(self, now: float) -> int:
+        return int(now // (self._ttl / _SLOTS))
+
+
+def _table(records: Iterable[Record]) -> _Table:
+    return {(each.model, each.format, each.slot): msgspec.convert(each.figures, Figures) for each in records}
+
+
+def _written(name: str) -> str:
+    """A name as it can be written to a file, where it holds half of a character."""
+    return name.encode("utf-8", "replace").decode("utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -12,7 +12,9 @@ import msgspec
 from streamparse.adapters import ADAPTERS, PROMPTS, Adapter
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
-from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
+from streamparse.negotiate.figures import Figures
+from streamparse.negotiate.learner import CapabilityLearner
+from streamparse.negotiate.outcomes import NATIVE
 from streamparse.negotiate.profiles import Configuration, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 
@@ -21,6 +23,8 @@ __all__ = ["FormatNegotiator", "NegotiatedFormat"]
 ENOUGH_CALLS = 5
 """So many calls say something of a format."""
 TOO_FEW_GOOD = 0.5
+MOST_KEPT = 1000
+"""Answers that are kept: the names of models may come from outside, without end."""
 GENERAL = Provider(wire="auto", adapter="openai", source="the general rules: most servers take what OpenAI takes")
 """An unknown server."""
 
@@ -73,7 +77,7 @@ class FormatNegotiator:
         key = (provider, model, profile)
         with self._lock:
             learnt = self._learner.version if self._learner is not None else 0
-            if learnt != self._learnt:
+            if learnt != self._learnt or len(self._answers) >= MOST_KEPT:
                 self._answers.clear()
                 self._learnt = learnt
             if key not in self._answers:
@@ -89,9 +93,10 @@ class FormatNegotiator:
         definitions, results = (
             ADAPTERS[each or row.adapter] for each in (chosen.tools.definition_format, chosen.tools.result_format)
         )
-        in_prompt = _native_fails(capabilities, figures)
-        dialects = _dialects(chosen, capabilities, figures)
-        asked = _asked(dialects, definitions)
+        in_prompt = _in_prompt(chosen, capabilities, figures)
+        seen = _seen(figures)
+        dialects = _dialects(chosen, capabilities, seen)
+        asked = _asked(dialects, seen, definitions)
         if in_prompt and chosen.dialects is None and dialects != "auto" and asked not in dialects:
             dialects = (*dialects, asked)
         return NegotiatedFormat(
@@ -141,30 +146,45 @@ def _provider(name: str | None) -> tuple[str, Provider]:
     return found
 
 
-def _dialects(
-    profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]
-) -> tuple[str, ...] | Literal["auto"]:
-    """What was configured; else what the model was seen to write and its family is known for; else all."""
+def _seen(figures: Mapping[str, Figures]) -> list[str]:
+    """The dialects in which a model was seen to write good calls, the most used first."""
+    seen = [
+        name for name, each in figures.items() if name in DIALECTS and each.calls >= ENOUGH_CALLS and _is_good(each)
+    ]
+    return sorted(seen, key=lambda name: -figures[name].calls)
+
+
+def _dialects(profile: Profile, capabilities: Capabilities, seen: Sequence[str]) -> tuple[str, ...] | Literal["auto"]:
+    """What was configured; else what the family is known for, and beside it what the model was seen to write; else all.
+
+    Experience takes no dialect away: one that is not looked for would never be seen again.  It adds none whose markers
+    may as well be prose: by its name that is looked for wherever it stands.
+    """
     if profile.dialects is not None:
         return profile.dialects
-    seen = [name for name, each in figures.items() if name in DIALECTS and _is_good(each)]
-    seen.sort(key=lambda name: -figures[name].calls)
-    return tuple(dict.fromkeys((*seen, *capabilities.dialects))) or "auto"
+    if profile.capabilities.dialects:
+        return profile.capabilities.dialects
+    clear = [name for name in seen if all(opener.auto == "armed" for opener in DIALECTS[name].openers)]
+    return tuple(dict.fromkeys((*clear, *capabilities.dialects))) if capabilities.dialects else "auto"
 
 
-def _asked(dialects: tuple[str, ...] | Literal["auto"], adapter: Adapter) -> str:
+def _asked(dialects: tuple[str, ...] | Literal["auto"], seen: Sequence[str], adapter: Adapter) -> str:
     """The dialect that a prompt asks for: one that is looked for in the answer, if there is a prompt for any."""
-    named = () if dialects == "auto" else dialects
-    return next((name for name in named if name in PROMPTS), adapter.dialect)
+    armed = [name for name in seen if DIALECTS[name].openers[0].auto == "armed"]
+    return next((name for name in (armed if dialects == "auto" else dialects) if name in PROMPTS), adapter.dialect)
 
 
 def _is_good(figures: Figures) -> bool:
     return (figures.rate or 0.0) >= TOO_FEW_GOOD
 
 
-def _native_fails(capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
-    """Whether tools belong into the prompt: the server takes none, or this model's native calls were mostly bad."""
-    if capabilities.native_tools is False:
-        return True
-    native = figures.get(NATIVE)
-    return native is not None and native.calls >= ENOUGH_CALLS and not _is_good(native)
+def _in_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
+    """Whether tools belong into the prompt: so configured, or the server takes none, or native calls mostly failed."""
+    if profile.capabilities.native_tools is not None:
+        return not profile.capabilities.native_tools
+    return capabilities.native_tools is False or _native_fails(figures.get(NATIVE, Figures()))
+
+
+def _native_fails(native: Figures) -> bool:
+    """Whether this model's server refused tools more often than calls came, or enough calls came and most were bad."""
+    return native.refused > native.calls or (native.calls >= ENOUGH_CALLS and not _is_good(native))

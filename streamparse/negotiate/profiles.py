@@ -26,7 +26,9 @@ import msgspec
 
 from streamparse.adapters import ADAPTERS
 from streamparse.dialects import DIALECTS
-from streamparse.negotiate.capabilities import Capabilities, known_providers, provider_of
+from streamparse.negotiate.capabilities import Capabilities, provider_of
+from streamparse.plugins import PluginError, check, find
+from streamparse.providers import PROVIDERS
 from streamparse.wires import WIRES
 
 __all__ = ["Configuration", "ConfigurationError", "Profile", "ToolSettings"]
@@ -91,7 +93,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 def _check_names(key: str, profile: Profile) -> None:
-    _check(f"{key}.wire", profile.wire, (*WIRES, "auto"))
+    _check(f"{key}.wire", profile.wire, (*WIRES, "auto"), "streamparse.wires")
+    _check_parser(f"{key}.tools.call_parser", profile.tools.call_parser)
     _check(f"{key}.tools.definition_format", profile.tools.definition_format, ADAPTERS)
     _check(f"{key}.tools.result_format", profile.tools.result_format, ADAPTERS)
     for place, names in (
@@ -99,15 +102,30 @@ def _check_names(key: str, profile: Profile) -> None:
         ("capabilities.dialects", profile.capabilities.dialects),
     ):
         for number, name in enumerate(names):
-            _check(f"{key}.{place}[{number}]", name, DIALECTS)
+            _check(f"{key}.{place}[{number}]", name, (*DIALECTS, "reasoning"), "streamparse.dialects")
     if profile.provider is not None and provider_of(profile.provider) is None:
-        _check(f"{key}.provider", profile.provider, known_providers())
+        _check(f"{key}.provider", profile.provider, PROVIDERS)
 
 
-def _check(key: str, value: str | None, known: Iterable[str]) -> None:
+def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -> None:
+    """Refuse a name that is not known, nor among what installed distributions offer to a group."""
     names = list(known)
-    if value is not None and value not in names:
+    if value is None or value in names:
+        return
+    try:
+        offered = bool(group) and find(group, value)
+    except PluginError as error:
+        raise ConfigurationError(f"{key}: {error}") from error
+    if not offered:
         raise ConfigurationError(f"{key}: unknown {value!r}; known are: {', '.join(names)}")
+
+
+def _check_parser(key: str, name: str | None) -> None:
+    try:
+        if name is not None:
+            check("streamparse.parsers", name)
+    except ValueError as error:
+        raise ConfigurationError(f"{key}: {error}") from error
 
 
 def _with_dotted_path(message: str, values: Mapping[str, Any]) -> str:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-__all__ = ["JSONFile", "Record", "SQLiteFile", "Store"]
+from streamparse.negotiate.locks import held
+
+__all__ = ["JSONFile", "Record", "SQLiteFile", "SharedStore", "Store", "update"]
 
 
 class Record(msgspec.Struct, frozen=True):
-    """The figures of one model in one format."""
+    """The figures of one model in one format, in all or of one slot of time."""
 
     model: str
     format: str
     figures: dict[str, Any]
+    slot: int = 0
+
+
+Change: TypeAlias = Callable[[list[Record]], list[Record]]
 
 
 class Store(Protocol):
@@ -33,11 +38,28 @@ class Store(Protocol):
         """Put these records in the place of what was saved before, wholly or not at all."""
 
 
+@runtime_checkable
+class SharedStore(Store, Protocol):
+    """A store that several learners may share, also of several processes."""
+
+    def update(self, change: Change, /) -> list[Record]:
+        """Put what `change` makes of the records in their place, while nobody else writes; return that."""
+
+
+def update(store: Store, change: Change) -> list[Record]:
+    """Change what a store holds; return what it holds then."""
+    if isinstance(store, SharedStore):
+        return store.update(change)
+    records = change(store.load())
+    store.save(records)
+    return records
+
+
 class JSONFile:
     """Keeps the records in one JSON file.  Raises OSError where that fails, ValueError if it is no such file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        self._path = Path(path).resolve()
 
     def load(self) -> list[Record]:
         """Read the file, if there is one."""
@@ -49,38 +71,78 @@ class JSONFile:
 
     def save(self, records: Iterable[Record]) -> None:
         """Write a new file beside the old one, then put it in its place."""
-        data = msgspec.json.format(msgspec.json.encode(list(records)), indent=1)
-        with NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
-            file.write(data + b"\n")
-        os.replace(file.name, self._path)
+        self.update(lambda _: list(records))
+
+    def update(self, change: Change) -> list[Record]:
+        """Change the records, with a lock file beside the old one as long as it takes."""
+        with held(self._beside("lock")):
+            records = change(self.load())
+            self._write(msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n")
+        return records
+
+    def _write(self, data: bytes) -> None:
+        new = self._beside("new")
+        try:
+            with new.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self._path)
+        except OSError:
+            new.unlink(missing_ok=True)
+            raise
+
+    def _beside(self, ending: str) -> Path:
+        return self._path.with_name(f".{self._path.name}.{ending}")
 
 
 class SQLiteFile:
-    """Keeps the records in one table of an SQLite database, which may hold other tables.  Raises sqlite3.Error."""
+    """Keeps the records in one table of an SQLite database, which may hold other tables.
+
+    Raises sqlite3.Error where that fails, ValueError if a row holds something else.
+    """
 
     def __init__(self, path: str | os.PathLike[str], table: str = "capabilities") -> None:
         if not table.isidentifier():
             raise ValueError(f"not the name of a table: {table!r}")
-        self._path = path
-        self._table = table
+        self._path = Path(path)
+        self._table = f'"{table}"'
 
     def load(self) -> list[Record]:
-        """Read the table."""
-        with closing(self._opened()) as database:
-            rows = database.execute(f"SELECT model, format, figures FROM {self._table}").fetchall()
-        return [Record(model, format_name, msgspec.json.decode(figures)) for model, format_name, figures in rows]
+        """Read the table, if there is one."""
+        if not self._path.exists():
+            return []
+        with closing(sqlite3.connect(self._path)) as database:
+            return self._read(database)
 
     def save(self, records: Iterable[Record]) -> None:
         """Replace the table's rows in one transaction."""
-        rows = [(each.model, each.format, msgspec.json.encode(each.figures).decode()) for each in records]
-        with closing(self._opened()) as database, database:
-            database.execute(f"DELETE FROM {self._table}")
-            database.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?)", rows)
+        self.update(lambda _: list(records))
 
-    def _opened(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._path)
+    def update(self, change: Change) -> list[Record]:
+        """Change the table's rows in one transaction, which no other writer can enter."""
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as database, database:
+            database.execute("BEGIN IMMEDIATE")
+            records = change(self._read(database))
+            self._write(database, records)
+        return records
+
+    def _read(self, database: sqlite3.Connection) -> list[Record]:
+        known = database.execute(f"SELECT name FROM pragma_table_info('{self._table[1:-1]}')").fetchall()
+        if not known:
+            return []
+        rows = database.execute(f"SELECT model, format, figures, slot FROM {self._table}").fetchall()
+        return [_record(*msgspec.convert(row, tuple[str, str, str, int])) for row in rows]
+
+    def _write(self, database: sqlite3.Connection, records: list[Record]) -> None:
         database.execute(
             f"CREATE TABLE IF NOT EXISTS {self._table}"
-            " (model TEXT, format TEXT, figures TEXT, PRIMARY KEY (model, format))"
+            " (model TEXT, format TEXT, figures TEXT, slot INTEGER, PRIMARY KEY (model, format, slot))"
         )
-        return database
+        database.execute(f"DELETE FROM {self._table}")
+        rows = [(each.model, each.format, msgspec.json.encode(each.figures).decode(), each.slot) for each in records]
+        database.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?, ?)", rows)
+
+
+def _record(model: str, format_name: str, figures: str, slot: int) -> Record:
+    return Record(model, format_name, msgspec.json.decode(figures, type=dict[str, Any]), slot)

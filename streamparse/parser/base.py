@@ -28,6 +28,8 @@ class BaseParser:
         names = dialects if isinstance(dialects, str) else tuple(dialects)
         self._record = self._assembler.record
         self._inband = InBand(self._assembler, names, self._tools, reasoning, limits) if names else None
+        if self._inband is not None:
+            self._inband.reads = self._record.read_by
         self._sink: Sink = self._inband or self._assembler
         self._closed = False
         self._flowing = True

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Self
 import anyio
 
 from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, left, read_request, respond
-from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of
+from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of, refusal
 from streamparse.proxy.client import client_of
 from streamparse.proxy.exchange import Exchange
-from streamparse.proxy.headers import Headers, crossing, for_upstream, unaddressed
-from streamparse.proxy.settings import PATHS, Settings
-from streamparse.proxy.target import BadTarget, address, target_of
+from streamparse.proxy.headers import Headers, crossing, for_passing, for_upstream, unaddressed
+from streamparse.proxy.settings import Settings
+from streamparse.proxy.target import Refused, address, asked_at, target_of
 
 if TYPE_CHECKING:
     import httpx
@@ -73,19 +73,20 @@ class Proxy:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
         try:
             body = await read_request(receive, self.settings.max_request)
         except TooLarge:
-            await respond(send, 413, [(b"connection", b"close")], b"the request is too large\n")
+            headers, told = refusal(wire, 413, "request_too_large", "the request is too large")
+            await respond(send, 413, [*headers, (b"connection", b"close")], told)
             return
         if body is None:
             return
-        wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
-        asked = asked_of(wire, body, self.settings) if wire is not None else None
         try:
+            asked = asked_of(wire, body, self.settings) if wire is not None else None
             request = self._request(scope, body, asked)
-        except BadTarget as error:
-            await respond(send, 400, [], f"{error}\n".encode())
+        except Refused as error:
+            await respond(send, 400, *refusal(wire, 400, "invalid_request_error", str(error)))
             return
         exchange = Exchange(partial(self.client.send, stream=True), self.settings, asked, send)
         async with anyio.create_task_group() as group:
@@ -99,16 +100,18 @@ class Proxy:
             group.cancel_scope.cancel()
 
     def _request(self, scope: Scope, body: bytes, asked: Asked | None) -> httpx.Request:
-        """What the server is asked.  Raises `BadTarget`."""
-        if asked is None or not asked.changed:
-            headers = unaddressed(crossing(scope["headers"]))
-            return self._built(scope["method"], target_of(scope), headers, body)
-        headers = for_upstream(scope["headers"], asked.wire, self.settings.wire)
-        query = b"?" + scope["query_string"] if asked.wire == self.settings.wire and scope["query_string"] else b""
-        return self._built("POST", PATHS[self.settings.wire].encode() + query, headers, asked.body)
+        """What the server is asked.  Raises `Refused`."""
+        wire = self.settings.wire
+        if asked is None:
+            return self._built(scope["method"], target_of(scope), for_passing(scope["headers"], wire), body)
+        if not asked.changed:
+            return self._built("POST", target_of(scope), unaddressed(crossing(scope["headers"])), body)
+        own = asked.wire == wire
+        target = target_of(scope) if own else asked_at(self.settings, asked.model, streamed=asked.streamed)
+        return self._built("POST", target, for_upstream(scope["headers"], asked.wire, wire), asked.body)
 
     def _built(self, method: str, target: bytes, headers: Headers, body: bytes) -> httpx.Request:
-        url = address(self.settings.upstream, target)
+        url = address(self.settings, target)
         return self.client.build_request(method, url, headers=headers, content=body or None)
 
     @property

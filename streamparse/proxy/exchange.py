@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
 from streamparse.emit import EMITTERS
 from streamparse.proxy.asgi import Send, finish, respond, start
-from streamparse.proxy.asked import Asked
+from streamparse.proxy.asked import Asked, refusal
 from streamparse.proxy.client import httpx_module
 from streamparse.proxy.headers import Headers, crossing, for_client, lost_header
 from streamparse.proxy.rewriter import Rewriter
@@ -23,7 +24,11 @@ __all__ = ["Ask", "Exchange"]
 Ask: TypeAlias = "Callable[[httpx.Request], Awaitable[httpx.Response]]"
 """Sends a request to the server; returns its answer once the head is there."""
 
-_JSON = "application/json"
+_JSON: Final = "application/json"
+_PATIENCE: Final = 1.0  # seconds for the end of a body behind the end of its answer
+_MOST_BEHIND: Final = 65_536  # bytes of it
+_EMPTY: Final = (204, 205, 304)
+"""The statuses of answers that have no body."""
 
 
 class Exchange:
@@ -56,7 +61,7 @@ class Exchange:
         asked = self._asked
         if asked is None or not asked.changed:
             await self._pass(response)
-        elif response.status_code != 200:
+        elif not response.is_success or response.status_code in _EMPTY:
             await self._refuse(response, asked)
         elif asked.streamed:
             await self._stream(response, asked)
@@ -74,47 +79,59 @@ class Exchange:
         await finish(self._send)
 
     async def _stream(self, response: httpx.Response, asked: Asked) -> None:
-        """Read the answer as it comes; what each piece tells leaves before the next is read."""
+        """Read the answer as it comes; what each piece tells leaves before the next is read.
+
+        Neither behind the server's end marker nor behind an error is the end of the body waited for.
+        """
         rewriter = asked.rewriter(self._settings)
-        feed, emitter, send = rewriter.feed, rewriter.emitter, self._send
-        await start(send, 200, self._headers(response, asked, EMITTERS[asked.wire].content_type))
+        feed, send = rewriter.feed, self._send
+        chunks = _chunks(response)
+        await start(send, response.status_code, self._headers(response, asked, EMITTERS[asked.wire].content_type))
         try:
-            async for chunk in _chunks(response):
+            async for chunk in chunks:
                 data = feed(chunk)
                 if data:
                     await send({"type": "http.response.body", "body": data, "more_body": True})
-                if emitter.over:
-                    break  # the answer failed, by its server's word or at a limit: what follows is not read
+                if rewriter.over:
+                    break
             data = rewriter.close()
         except httpx_module().HTTPError as error:
             data = rewriter.abort(_told(error))
         await send({"type": "http.response.body", "body": data})
+        if not rewriter.emitter.over:
+            await _drain(chunks)
 
     async def _whole(self, response: httpx.Response, asked: Asked) -> None:
         rewriter = asked.rewriter(self._settings)
+        chunks = _chunks(response)
         try:
-            body = b"".join([chunk async for chunk in _fed(response, rewriter)])
+            body = b"".join([chunk async for chunk in _fed(chunks, rewriter)])
         except httpx_module().HTTPError as error:
             await self._fail(502, _told(error))
             return
         written = rewriter.whole()
         if asked.wire == self._settings.wire and rewriter.as_written(body):
             written = body
-        status = 502 if rewriter.failed else 200
+        status = 502 if rewriter.failed else response.status_code
         await respond(self._send, status, self._headers(response, asked, _JSON), written)
+        if not rewriter.emitter.over:
+            await _drain(chunks)
 
     async def _refuse(self, response: httpx.Response, asked: Asked) -> None:
         """Pass on a status that tells of an error; its body in the client's words if the server's are others."""
         if asked.wire == self._settings.wire:
             await self._pass(response)
             return
+        if response.status_code in _EMPTY:
+            await self._fail(502, f"the server answered with status {response.status_code}, which has no content")
+            return
         rewriter = asked.rewriter(self._settings)
         try:
-            async for _ in _fed(response, rewriter):
+            async for _ in _fed(_chunks(response), rewriter):
                 pass
         except httpx_module().HTTPError as error:
             rewriter.abort(_told(error))
-        body = rewriter.whole()
+        body = rewriter.failure(response.status_code)
         await respond(self._send, response.status_code, self._headers(response, asked, _JSON), body)
 
     def _headers(self, response: httpx.Response, asked: Asked, content_type: str) -> Headers:
@@ -122,12 +139,8 @@ class Exchange:
 
     async def _fail(self, status: int, message: str) -> None:
         """Tell the client, in its own wire's words, that the server could not be reached."""
-        if self._asked is None:
-            headers = [(b"content-type", b"text/plain; charset=utf-8")]
-            await respond(self._send, status, headers, message.encode() + b"\n")
-        else:
-            body = self._asked.emitter(self._settings).error_body("upstream_error", message)
-            await respond(self._send, status, [(b"content-type", _JSON.encode())], body)
+        wire = self._asked.wire if self._asked is not None else None
+        await respond(self._send, status, *refusal(wire, status, "upstream_error", message))
 
 
 def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
@@ -135,12 +148,25 @@ def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
     return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
-async def _fed(response: httpx.Response, rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """The body, while it is read."""
-    async for chunk in _chunks(response):
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read the rest of a body that should have none: only a connection whose body has ended can be used again.
+
+    The client has its answer, and may have left; a server that keeps the connection open, or goes on, is left soon.
+    """
+    room = _MOST_BEHIND
+    with suppress(httpx_module().HTTPError), anyio.move_on_after(_PATIENCE, shield=True):
+        async for chunk in chunks:
+            room -= len(chunk)
+            if room < 0:
+                break
+
+
+async def _fed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
+    """The body as far as it is read: to its end, to that of its answer, or to an error."""
+    async for chunk in chunks:
         rewriter.feed(chunk)
         yield chunk
-        if rewriter.emitter.over:
+        if rewriter.over:
             break
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-__all__ = ["Headers", "crossing", "for_client", "for_upstream", "lost_header", "unaddressed", "value_of"]
+__all__ = ["Headers", "crossing", "for_client", "for_passing", "for_upstream", "lost_header", "unaddressed", "value_of"]
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -16,7 +16,11 @@ _HOP_BY_HOP: Final = frozenset(
 )
 _OURS_TO_UPSTREAM: Final = frozenset((b"host", b"content-length", b"expect"))
 _OF_THE_BODY: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
+_KEY_HEADERS: Final = {"anthropic": b"x-api-key", "gemini": b"x-goog-api-key"}
+"""Where a server looks for the key, by its wire; all others take `authorization: Bearer`."""
+_ANTHROPICS: Final = (b"x-api-key", b"anthropic-")
 _ANTHROPIC_VERSION: Final = b"2023-06-01"
+_GOOGLES_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is taken as a bearer's alone
 _NO_NAME: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
 _LONGEST_NAME: Final = 100
 _MOST_LOST: Final = 2000  # characters: clients bound the headers of an answer
@@ -29,6 +33,18 @@ def for_upstream(headers: Iterable[tuple[bytes, bytes]], client_wire: str, wire:
     """
     kept = [(name, value) for name, value in crossing(headers) if name != b"accept-encoding"]
     return [*_with_key(kept, client_wire, wire), (b"accept-encoding", b"identity")]
+
+
+def for_passing(headers: Iterable[tuple[bytes, bytes]], wire: str) -> Headers:
+    """The headers of a request that passes as it is: only a key that lies where the server does not look is moved.
+
+    Who names a version of Anthropic's is a client of theirs; all others bring their key as OpenAI's do.
+    """
+    kept = unaddressed(crossing(headers))
+    place = _KEY_HEADERS.get(wire)
+    if place is not None and value_of(kept, place):
+        return kept
+    return _with_key(kept, "anthropic" if value_of(kept, b"anthropic-version") else "openai-chat", wire)
 
 
 def for_client(headers: Iterable[tuple[bytes, bytes]], content_type: str) -> Headers:
@@ -68,14 +84,23 @@ def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
 
 
 def _with_key(headers: Headers, client_wire: str, wire: str) -> Headers:
+    """Put the key where the server's wire looks for it; what else is Anthropic's own stays with Anthropic."""
     headers = unaddressed(headers)
-    if (client_wire == "anthropic") == (wire == "anthropic"):
+    place = _KEY_HEADERS.get(wire)
+    if place == _KEY_HEADERS.get(client_wire):
         return headers
-    if wire == "anthropic":
-        kind, _, key = value_of(headers, b"authorization").partition(b" ")
-        named = [(b"x-api-key", key)] if kind.lower() == b"bearer" and key else []
-        kept = [header for header in headers if header[0] != b"authorization" or not named]
-        return [*kept, *named, (b"anthropic-version", _ANTHROPIC_VERSION)]
-    key = value_of(headers, b"x-api-key")
-    named = [(b"authorization", b"Bearer " + key)] if key and not value_of(headers, b"authorization") else []
-    return [*(header for header in headers if header[0] not in (b"x-api-key", b"anthropic-version")), *named]
+    bearer = _bearer(headers)
+    key = bearer or value_of(headers, b"x-api-key")
+    there = place is not None and bool(value_of(headers, place))
+    kept = [header for header in headers if header[0] == place or not header[0].startswith(_ANTHROPICS)]
+    version = [(b"anthropic-version", _ANTHROPIC_VERSION)] if wire == "anthropic" else []
+    if place is None or bearer.startswith(_GOOGLES_TOKEN):
+        named = [(b"authorization", b"Bearer " + key)] if key and not value_of(headers, b"authorization") else []
+        return [*kept, *named, *version]
+    unnamed = [header for header in kept if header[0] != b"authorization" or not bearer]
+    return [*unnamed, *([(place, key)] if key and not there else []), *version]
+
+
+def _bearer(headers: Headers) -> bytes:
+    kind, _, token = value_of(headers, b"authorization").partition(b" ")
+    return token if kind.lower() == b"bearer" else b""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from streamparse.emit import Emitter
+from typing import Final
+
+import msgspec
+
+from streamparse.emit import Emitter, labelled
 from streamparse.events import Event
 from streamparse.parser import StreamParser
-from streamparse.response import ParsedResponse
+from streamparse.response import ParsedResponse, ToolCall
 
 __all__ = ["Rewriter"]
+
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Rewriter:
@@ -23,6 +29,11 @@ class Rewriter:
     def response(self) -> ParsedResponse:
         """The answer so far."""
         return self._parser.response
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is to come: the server said its last word, or the client was told of an error."""
+        return self.emitter.over or self._parser.over
 
     @property
     def failed(self) -> bool:
@@ -47,19 +58,46 @@ class Rewriter:
         self._parser.close()
         return self.emitter.whole(self._parser.response)
 
+    def failure(self, status: int) -> bytes:
+        """Close, and return the body that goes with a status which tells of an error."""
+        self._parser.close()
+        errors = [error for error in self.response.errors if error.scope == "stream"]
+        told = labelled(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
+        return self.emitter.error_body(*told, status)
+
     def as_written(self, body: bytes) -> bool:
-        """Whether the body can stay: nothing was hidden in its text, and each of its calls can be run as it stands."""
+        """Whether the body can stay.
+
+        It is what was asked for (servers stream that were told not to), nothing was hidden in its text, and each of
+        its calls can be run as it stands.
+        """
+        if not _is_object(body):
+            return False
         response = self._parser.response
         foreign = any(error.scope == "stream" and error.code != "provider_error" for error in response.errors)
-        if foreign or response.broken_calls or any(call.source == "recovered" for call in response.tool_calls):
+        recovered = any(call.source == "recovered" for call in response.tool_calls)
+        if foreign or response.broken_calls or recovered or not self._ids_stand(response.tool_calls):
             return False
         plain = StreamParser(self._parser.wire or "auto", dialects=())
         plain.feed(body)
         plain.close()
         return _gist(plain.response) == _gist(response)
 
+    def _ids_stand(self, calls: list[ToolCall]) -> bool:
+        """Whether each call came with an id that no other has; Ollama's need none."""
+        own = {call.id for call in calls if self.emitter.call_id(call.id) == call.id}
+        return len(own) == len(calls) or self._parser.wire == "ollama-chat"
+
     def _written(self, events: list[Event]) -> bytes:
         return b"".join([self._emit(event) for event in events])
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        _OBJECT.decode(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _gist(response: ParsedResponse) -> tuple[object, ...]:

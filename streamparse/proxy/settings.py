@@ -18,17 +18,20 @@ ToolMode: TypeAlias = Literal["native", "prompt"]
 
 PATHS = {
     "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
+    "gemini": "/v1beta/models/{model}:generateContent",
     "ollama-chat": "/api/chat",
+    "cohere": "/v2/chat",
 }
-"""Where each wire that an upstream may speak is asked."""
+"""Where each wire that an upstream may speak is asked; Gemini is asked for a stream by another method."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one proxy; `checked` says what is wrong with them."""
 
     upstream: str
-    """The server's base URL, with or without `/v1`."""
+    """The server's base URL, with or without the version that its paths begin with."""
     wire: str = "openai-chat"
     dialects: Dialects = "auto"
     tools: ToolMode = "native"

@@ -1,30 +1,36 @@
 """What the server is asked, of what a client asked in its own way.
 
 In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it: the system's turn teaches
-them, calls of the history become what the model would have written, and results become text of the user.
+them, calls of the history become what the model would have written, and results become text of the user, with their
+pictures behind it.  What cannot be said so is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.adapters import PROMPTS, Text, Turn, format_calls_as_text, format_system_prompt
-from streamparse.adapters.content import spoken
+from streamparse.adapters import ADAPTERS, PROMPTS, Image, Text, Turn
+from streamparse.adapters.content import shown, spoken
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Part
 from streamparse.adapters.requests import READERS, REQUEST_WRITERS, Choice, Request
+from streamparse.adapters.requests.request import system_text
 from streamparse.parser import Dialects
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
 __all__ = ["dialect_to_teach", "for_server", "speaks_of_tools", "taught"]
 
-_PROVIDERS: Final = {"openai-chat": "openai", "anthropic": "anthropic", "ollama-chat": "ollama"}
-_OF_TOOLS: Final = ("tools", "tool_choice", "parallel_tool_calls")
+_PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
+"""The providers that are called otherwise than their wires."""
+_KEEPERS: Final = {"openai-chat": "deepseek", "anthropic": "anthropic", "ollama-chat": "ollama"}
+"""The adapters that write a history as it was read, with its thoughts, by the wire that both sides speak."""
+_REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
+"""The settings that a server without tools is not told of."""
 _OF_TURNS: Final = ("messages", "system")
 _OF_CALLS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
 _BLOCKS_OF_CALLS: Final = ("tool_use", "tool_result")
@@ -67,51 +73,85 @@ def for_server(
     lost: list[Loss] = []
     if source == target and dialect is None:
         return dict(request), lost
-    read = READERS[_PROVIDERS[source]](request, lost)
-    asked = read if dialect is None else taught(read, dialect)
-    untold = [] if dialect is None else _untold_choice(read)
-    lost += untold
-    written = REQUEST_WRITERS[_PROVIDERS[target]](asked, lost)
-    if source == target:  # all else is the server's to understand
-        kept = {key: value for key, value in request.items() if key not in (*_OF_TOOLS, *_OF_TURNS)}
-        return kept | {key: written[key] for key in _OF_TURNS if key in written}, untold
+    read = READERS[_PROVIDERS.get(source, source)](request, lost)
+    asked = read if dialect is None else taught(read, dialect, lost)
+    lost += [] if dialect is None else _untold(read, asked)
+    if source == target:
+        kept = _kept(request, _history(asked, source, lost))
+        return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
+    written = REQUEST_WRITERS[_PROVIDERS.get(target, target)](asked, lost)
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
     return written, lost
 
 
-def _untold_choice(request: Request) -> list[Loss]:
-    """What no prompt can make sure of."""
+def _history(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
+    """The turns in the words of the wire that they came in."""
+    adapter = ADAPTERS[_KEEPERS[wire]]
+    if not adapter.system_apart:
+        return {"messages": adapter.write_messages(asked.turns, lost)}
+    messages = adapter.write_messages([turn for turn in asked.turns if turn.role != "system"], lost)
+    system = system_text(asked, lost)
+    return {"messages": messages, **({"system": system} if system else {})}
+
+
+def _kept(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
+    """A request in its own wire with other turns: all else is the server's to understand.
+
+    The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
+    """
+    kept = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_OF_TURNS)}
+    return kept | history
+
+
+def _untold(request: Request, asked: Request) -> list[Loss]:
+    """What no prompt can make sure of, pictures that were moved, and the speakers whose turns were joined."""
     choice, reason = request.choice, "dropped: the model decides"
-    required = [Loss("request", "", "tool_choice", reason)] if choice.mode == "required" else []
-    return [*required, *([] if choice.parallel is not False else [Loss("request", "", "parallel_tool_calls", reason)])]
+    untold = [("request", "tool_choice")] if choice.mode == "required" else []
+    untold += [("request", "parallel_tool_calls")] if choice.parallel is False else []
+    untold += [(declared.tool.name, "strict") for declared in request.tools if declared.strict]
+    seen = any(_pictures(result) for turn in request.turns for result in turn.results)
+    pictured = [Loss("tool", "", "image", "moved behind the text of the result")] if seen else []
+    nameless = {turn.name for turn in request.turns} - {turn.name for turn in asked.turns}
+    joined = [Loss("messages", "", "name", f"dropped: {name!r} spoke in one turn with others") for name in nameless]
+    return [*joined, *pictured, *(Loss(place, "", keyword, reason) for place, keyword in untold)]
 
 
-def taught(request: Request, dialect: str) -> Request:
-    """The same request to a model that knows of tools only by text."""
-    allowed = request.tools if request.choice.mode != "none" else []
-    prompt = format_system_prompt([declared.tool for declared in allowed], dialect)
-    turns = _joined(Turn(turn.role, _told(turn.parts, dialect)) for turn in request.turns)
+def taught(request: Request, dialect: str, lost: list[Loss]) -> Request:
+    """The same request to a model that knows of tools only by text; adds what the dialect cannot say."""
+    tools = [declared.tool for declared in request.tools]
+    prompt = PROMPTS[dialect].write(tools if request.choice.mode != "none" else [], lost)
+
+    def say(calls: list[ToolCall]) -> str:
+        return PROMPTS[dialect].say(calls, lost, tools)
+
+    turns = _joined(replace(turn, parts=_told(turn.parts, say)) for turn in request.turns)
     if prompt and turns and turns[0].role == "system":
-        turns[0] = Turn("system", [*turns[0].parts, Text("\n\n" + prompt)])
+        turns[0] = replace(turns[0], parts=[*turns[0].parts, Text("\n\n" + prompt)])
     elif prompt:
         turns.insert(0, Turn("system", [Text(prompt)]))
     return replace(request, turns=turns, tools=[], choice=Choice())
 
 
-def _told(parts: Iterable[Part], dialect: str) -> list[Part]:
-    """The parts of a turn with its calls and results as text."""
+def _told(parts: Iterable[Part], say: Callable[[list[ToolCall]], str]) -> list[Part]:
+    """The parts of a turn with its calls and results as text, pictures of results behind it."""
     told: list[Part] = []
     calls: list[ToolCall] = []
     for part in parts:
         if isinstance(part, ToolCall):
             calls.append(part)
+        elif isinstance(part, ToolResult):
+            told += [Text(_answer(part)), *_pictures(part)]
         else:
-            told.append(Text(_answer(part)) if isinstance(part, ToolResult) else part)
+            told.append(part)
     if calls:
-        written = format_calls_as_text(calls, dialect)
+        written = say(calls)
         told.append(Text("\n" + written if any(isinstance(part, Text) for part in told) else written))
     return told
+
+
+def _pictures(result: ToolResult) -> list[Image]:
+    return [part for part in shown(result) if isinstance(part, Image)]
 
 
 def _answer(result: ToolResult) -> str:
@@ -124,7 +164,8 @@ def _joined(turns: Iterable[Turn]) -> list[Turn]:
     joined: list[Turn] = []
     for turn in turns:
         if joined and joined[-1].role == turn.role == "user":
-            joined[-1] = Turn("user", [*joined[-1].parts, *turn.parts])
+            name = turn.name if turn.name == joined[-1].name else ""
+            joined[-1] = Turn("user", [*joined[-1].parts, *turn.parts], name)
         else:
             joined.append(turn)
     return joined

@@ -106,6 +106,8 @@ class Engine:
     def _begin(self) -> Parse:
         assembler = Assembler(self.tools, self.limits)
         inband = InBand(assembler, self.dialects, self.tools, self._reasoning, self.limits) if self.dialects else None
+        if inband is not None:
+            inband.reads = assembler.record.read_by
         return Parse(assembler, inband, self.tools, self.limits)
 
     def _close(self, thing: Any, body: Body, parse: Parse) -> Reading:

@@ -25,7 +25,10 @@ __all__ = ["Run", "believable", "recover", "tell"]
 _CANDIDATE: Final = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
 _REST: Final = re.compile(r"[\s;]*(?:```(?!\w)\s*)?")
 _CANDIDATES: Final = 64
-_ENVELOPES: Final = frozenset({"tool_calls", "toolCalls", "function_call", "functionCall", "tool_call", "toolCall"})
+_ENVELOPES: Final = frozenset(
+    {"tool_calls", "toolCalls", "tool_uses", "function_call", "functionCall", "tool_call", "toolCall"}
+)
+_NAMESPACE: Final = "functions."
 
 
 class Run(NamedTuple):
@@ -41,7 +44,7 @@ def recover(content: str, tools: Toolset, sink: Sink, limits: Limits) -> None:
     """Tell the calls that stand as JSON at the end of a text, if one of them names a declared tool."""
     if not tools:
         return
-    run = next((run for run in _runs(content, limits) if run.end == len(content)), None)
+    run = next((run for run in _runs(content, tools, limits) if run.end == len(content)), None)
     if run is not None and _declared(run, tools):
         tell(run, sink)
 
@@ -49,7 +52,7 @@ def recover(content: str, tools: Toolset, sink: Sink, limits: Limits) -> None:
 def believable(content: str, tools: Toolset, limits: Limits) -> Run | None:
     """The run of calls that ends a whole message, as in a stream, or else begins it; None if none is to be believed."""
     first = len(content) - len(content.lstrip())
-    runs = [run for run in _runs(content, limits) if run.start <= first or run.end == len(content)]
+    runs = [run for run in _runs(content, tools, limits) if run.start <= first or run.end == len(content)]
     for run in runs[::-1]:
         if _declared(run, tools) if tools else (run.enveloped and run.start <= first and run.end == len(content)):
             return run
@@ -69,14 +72,20 @@ def _declared(run: Run, tools: Toolset) -> bool:
     return any(found.name in tools for found in run.calls)
 
 
-def _runs(content: str, limits: Limits) -> Iterator[Run]:
+def _meant(found: Found, tools: Toolset) -> Found:
+    """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
+    bare = found.name.removeprefix(_NAMESPACE)
+    return found._replace(name=bare) if found.name not in tools and bare in tools else found
+
+
+def _runs(content: str, tools: Toolset, limits: Limits) -> Iterator[Run]:
     passed = 0
     for number, candidate in enumerate(_CANDIDATE.finditer(content)):
         if number == _CANDIDATES:
             return
         if candidate.start() >= passed and (run := _run(content, candidate, limits)) is not None:
             passed = run.end
-            yield run
+            yield run._replace(calls=[_meant(found, tools) for found in run.calls])
 
 
 def _run(content: str, candidate: re.Match[str], limits: Limits) -> Run | None:

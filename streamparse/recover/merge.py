@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from streamparse.jsonread import JSONError, read
 from streamparse.protocols import ToolCallParser
-from streamparse.response import ParsedResponse, ToolCall
+from streamparse.response import BrokenCall, Mark, ParsedResponse, ToolCall
 
 __all__ = ["merged", "native_first"]
+
+Made = TypeVar("Made", ToolCall, BrokenCall)
+Same: TypeAlias = list[tuple[int, Made]]
+"""What several readings hold of one call, each with the number of its reading; the first stands for all."""
 
 
 def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"], body: Any) -> ParsedResponse:
     """Let each parser read a body, and put together what they found."""
     readings = [parser.parse(body) for parser in parsers]
-    calling = [reading for reading in readings if reading.tool_calls]
-    calls = _put_together(calling if strategy == "merge" else calling[:1])
-    called = {call.name for call in calls}
-    intents = [intent for reading in readings for intent in reading.intents if intent.name not in called]
-    return ParsedResponse(
+    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
+    counting = calling if strategy == "merge" else calling[:1]
+    calls = _together((number, readings[number].tool_calls, _what) for number in counting)
+    calls.sort(key=lambda same: same[0][1].source != "native")
+    broken = _together((number, reading.broken_calls, _how_broken) for number, reading in enumerate(readings))
+    response = ParsedResponse(
         content=_cleaned(parsers, readings),
         reasoning="\n".join(_distinct(reading.reasoning for reading in readings if reading.reasoning)),
         refusal="\n".join(_distinct(reading.refusal for reading in readings if reading.refusal)),
-        tool_calls=calls,
-        broken_calls=_distinct(broken for reading in readings for broken in reading.broken_calls),
-        intents=_distinct(intents),
+        tool_calls=_with_ids(replace(same[0][1], index=index) for index, same in enumerate(calls)),
+        broken_calls=[replace(same[0][1], index=index) for index, same in enumerate(broken, len(calls))],
         items=next((reading.items for reading in readings if reading.items), []),
-        errors=_distinct(error for reading in readings for error in reading.errors),
         finish_reason=next((reading.finish_reason for reading in readings if reading.finish_reason is not None), None),
         usage=next((reading.usage for reading in readings if reading.usage is not None), None),
         ok=any(reading.ok for reading in readings),
         raw_response=body,
     )
+    called = {call.name for call in response.tool_calls}
+    response.intents = _distinct(each for reading in readings for each in reading.intents if each.name not in called)
+    response.formats = {**_formats(calls, 0, readings), **_formats(broken, len(calls), readings)}
+    _renumber(response, readings, {**_numbers(calls, 0), **_numbers(broken, len(calls))})
+    return response
+
+
+def _formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
+    """The formats by the new numbers of calls."""
+    told = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
+    return {index: name for index, name in told if name is not None}
+
+
+def _numbers(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
+    """The new numbers of calls, by their readings and the numbers that they have there."""
+    return {(at, made.index): index for index, same in enumerate(together, first) for at, made in same}
+
+
+def _renumber(
+    response: ParsedResponse, readings: Sequence[ParsedResponse], numbers: dict[tuple[int, int], int]
+) -> None:
+    """Take over the errors and the order of the readings, in which calls stand by their numbers."""
+    order: dict[tuple[str, int], Mark] = {}
+    for at, reading in enumerate(readings):
+        found = {old: index for (number, old), index in numbers.items() if number == at}
+        response.errors += [
+            error if error.index is None else replace(error, index=found.get(error.index)) for error in reading.errors
+        ]
+        items = range(len(reading.items) if reading.items is response.items else 0)
+        for mark in _moved(reading, response):
+            index = found.get(mark.index) if mark.what == "call" else mark.index
+            if index is not None and (mark.what == "call" or mark.index in items):
+                order.setdefault((mark.what, index), replace(mark, index=index))
+    response.errors = _distinct(response.errors)
+    response.order = sorted(order.values(), key=lambda mark: mark.content)
 
 
 def native_first(response: ParsedResponse) -> None:
@@ -52,6 +90,8 @@ def native_first(response: ParsedResponse) -> None:
                 if call.source != "native" and (call.name, made) == _what(call):
                     response.tool_calls[at] = replace(call, id=double.id, source="native", raw=double.raw)
                     response.broken_calls[place] = replace(double, id=call.id, raw=call.raw)
+                    if call.index in response.formats:
+                        response.formats[double.index] = response.formats.pop(call.index)
                     break
 
 
@@ -63,27 +103,51 @@ def _made(raw: str) -> bytes | None:
         return None
 
 
-def _put_together(readings: Iterable[ParsedResponse]) -> list[ToolCall]:
-    """The calls, native ones first, then those of earlier parsers; numbered anew, each with an id of its own."""
-    found: list[ToolCall] = []
-    for reading in readings:
-        # One parser's call stands for one of another's: of one way, the same call twice is two calls.
-        known = Counter(map(_what, found))
-        for call in reading.tool_calls:
-            if known[_what(call)] > 0:
-                known[_what(call)] -= 1
+def _together(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
+    """One reading's call stands for an equal one of another's: of one way, the same call twice is two calls."""
+    together: list[Same[Made]] = []
+    for at, calls, key in found:
+        earlier: defaultdict[object, deque[Same[Made]]] = defaultdict(deque)
+        for same in together:
+            earlier[key(same[0][1])].append(same)
+        for call in calls:
+            if equal := earlier[key(call)]:
+                equal.popleft().append((at, call))
             else:
-                found.append(call)
-    found.sort(key=lambda call: call.source != "native")
+                together.append([(at, call)])
+    return together
+
+
+def _with_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """The calls, each with an id of its own."""
+    found = list(calls)
     ids = {call.id for call in found}
     minted = (id for number in count() if (id := f"call_{number}") not in ids)
     taken: set[str] = set()
-    calls = []
-    for index, call in enumerate(found):
-        id = next(minted) if call.id in taken or not call.id else call.id
-        taken.add(id)
-        calls.append(replace(call, id=id, index=index))
-    return calls
+    for place, call in enumerate(found):
+        found[place] = replace(call, id=next(minted) if call.id in taken or not call.id else call.id)
+        taken.add(found[place].id)
+    return found
+
+
+def _moved(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
+    """The marks of a reading in the text that is left, as far as their places in it are known."""
+    for mark in reading.order:
+        content = _place(mark.content, reading.content, whole.content)
+        reasoning = _place(mark.reasoning, reading.reasoning, whole.reasoning)
+        if content is not None:
+            yield replace(mark, content=content, reasoning=len(whole.reasoning) if reasoning is None else reasoning)
+
+
+def _place(place: int, text: str, cleaned: str) -> int | None:
+    """Where a place of a text is once things were taken out of it; None if they were on both sides of it."""
+    if cleaned[:place] == text[:place]:
+        return place
+    return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
+
+
+def _how_broken(call: BrokenCall) -> tuple[str, str, str]:
+    return call.name, call.raw, call.code
 
 
 def _what(call: ToolCall) -> tuple[str, bytes]:

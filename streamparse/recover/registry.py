@@ -7,36 +7,27 @@ known is looked for among the entry points of installed distributions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from streamparse.plugins import find
 from streamparse.protocols import ToolCallParser
+from streamparse.providers import PROVIDERS as _ROWS
+from streamparse.providers import key_of, provider_named
 from streamparse.recover.composite import CompositeParser
 from streamparse.recover.intents import HeuristicParser
 from streamparse.recover.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.wires import WIRES
 
-__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "parser_for", "register_parser"]
+__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "factory_of", "parser_for", "register_parser"]
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
 
 _GROUP: Final = "streamparse.parsers"
 
-PROVIDERS: Final[dict[str, str]] = {
-    **dict.fromkeys(("openai", "azure", "openrouter", "xai", "deepseek", "groq", "mistral", "together"), "openai-chat"),
-    **dict.fromkeys(("fireworks", "cerebras", "sambanova", "nvidia", "perplexity", "huggingface"), "openai-chat"),
-    **dict.fromkeys(("moonshot", "zhipu", "minimax", "alibaba", "databricks", "cloudflare", "github"), "openai-chat"),
-    **dict.fromkeys(("vllm", "sglang", "llamacpp", "lmstudio", "tgi", "litellm", "llamafile"), "openai-chat"),
-    "anthropic": "anthropic",
-    **dict.fromkeys(("google", "gemini", "vertex"), "gemini"),
-    "ollama": "ollama-chat",
-    "cohere": "cohere",
-    "bedrock": "bedrock-converse",
-}
-"""Providers and servers, each with its wire."""
+PROVIDERS: Final[dict[str, str]] = {word: row.wire for name, row in _ROWS.items() for word in (name, *row.aliases)}
+"""Providers and servers, by each of their names, with their wires."""
 
 STRATEGIES: Final[dict[str, ParserFactory]] = {
     "composite": lambda tools: CompositeParser(tools=tools),
@@ -55,13 +46,13 @@ def register_parser(name: str, factory: ParserFactory) -> None:
 
     Raises ValueError if the name is taken, TypeError if the factory cannot be called.
     """
-    if not isinstance(name, str) or not _key(name):
+    if not isinstance(name, str) or not key_of(name):
         raise ValueError(f"a parser needs a name, got {name!r}")
-    if _key(name) in _factories or _key(name) in map(_key, (*PROVIDERS, *WIRES, *STRATEGIES)):
+    if key_of(name) in _factories or key_of(name) in map(key_of, (*PROVIDERS, *WIRES, *STRATEGIES)):
         raise ValueError(f"there is a parser {name!r} already")
     if not callable(factory):
         raise TypeError(f"the parser {name!r} needs a factory, got {factory!r}")
-    _factories[_key(name)] = (name, factory)
+    _factories[key_of(name)] = (name, factory)
 
 
 def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCallParser:
@@ -69,23 +60,24 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
     Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
     """
-    key = _key(provider)
-    if key in PROVIDERS:
-        return CompositeParser(otherwise=PROVIDERS[key], tools=tools)
-    if (wire := next((name for name in WIRES if _key(name) == key), None)) is not None:
-        return CompositeParser(wire=wire, tools=tools)
-    if (strategy := next((make for name, make in STRATEGIES.items() if _key(name) == key), None)) is not None:
-        return strategy(tools)
-    if key not in _factories:
-        find(_GROUP, provider)
-    if key not in _factories:
-        known = ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(name for name, _ in _factories.values())))
-        raise ValueError(f"unknown provider {provider!r}; known are: {known}")
-    return _made(provider, _factories[key][1](tools))
+    return _made(provider, factory_of(provider)(tools))
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[\s._-]", "", name).casefold()
+def factory_of(name: str) -> ParserFactory:
+    """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
+    key = key_of(name)
+    if (provider := provider_named(name)) is not None:
+        return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
+    if (wire := next((each for each in WIRES if key_of(each) == key), None)) is not None:
+        return lambda tools: CompositeParser(wire=wire, tools=tools)
+    if (strategy := next((make for each, make in STRATEGIES.items() if key_of(each) == key), None)) is not None:
+        return strategy
+    if key not in _factories:
+        find(_GROUP, name)
+    if key not in _factories:
+        known = ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
+        raise ValueError(f"unknown parser {name!r}; known are: {known}")
+    return _factories[key][1]
 
 
 def _made(name: str, parser: object) -> ToolCallParser:

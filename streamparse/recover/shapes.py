@@ -4,10 +4,11 @@
 |---|---|---|
 | `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
 | `{"index", "message"}` | OpenAI chat | `choices[0]` |
-| `{"role", "content": [{"type": "tool_use"}]}`, or the blocks alone | Anthropic | a `message` |
-| `[{"type": "function_call"}]` | OpenAI Responses | `output` |
-| `{"role": "model", "parts": []}`, or a candidate | Gemini | `candidates[0]` |
-| `{"role", "content": [{"toolUse"}]}` | Bedrock Converse | `output.message` |
+| `{"role", "content": [blocks]}`, or the blocks alone | Anthropic | a `message` |
+| `[items]`, or a message that is one | OpenAI Responses | `output` |
+| `[outputs]` | Gemini Interactions | `outputs` |
+| `{"role": "model", "parts": []}`, a candidate, or parts with a call | Gemini | `candidates[0]` |
+| `{"role", "content": [parts]}`, or parts with a call | Bedrock Converse | `output.message` |
 | `{"generation"}` | Llama through Bedrock's `invoke` | a completion |
 | `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
 | `[{"generated_text"}]` | text-generation-inference | a completion |
@@ -21,13 +22,20 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from streamparse.recover.owners import (
+    are_blocks,
+    are_converse,
+    are_gemini,
+    are_interaction,
+    are_items,
+    hold_calls,
+    is_chat,
+    is_item_message,
+)
+
 __all__ = ["complete", "loosely"]
 
 _ROLES: Final = ("assistant", "model")
-_BLOCKS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"})
-_ITEMS: Final = frozenset({"function_call", "reasoning", "message", "custom_tool_call"})
-_CONVERSE: Final = frozenset({"text", "toolUse", "reasoningContent", "citationsContent"})
-_PARTS: Final = frozenset({"text", "functionCall", "function_call", "thought", "inlineData", "inline_data"})
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
 _WIRES_KEYS: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
 _DATA: Final = frozenset({"args", "response", "arguments"})
@@ -45,14 +53,14 @@ def loosely(value: Any) -> dict[str, Any] | None:
     if text is None:
         return None
     calls = value.get("tool_calls")
-    told = [_function(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    message = {"role": "assistant", "content": text, "tool_calls": told}
-    return {"choices": [{"index": 0, "message": message, "finish_reason": value.get("finish_reason")}]}
+    told = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    reason = value.get("finish_reason")
+    return _choice({"role": "assistant", "content": text, "tool_calls": told, "finish_reason": reason})
 
 
-def _function(call: dict[str, Any]) -> dict[str, Any]:
-    """A call as OpenAI writes it."""
-    if "function" in call:
+def _function(call: Any) -> Any:
+    """A call as OpenAI writes it; others write its name and arguments right into it."""
+    if not isinstance(call, dict) or "function" in call or "name" not in call:
         return call
     given = next((call[key] for key in ("arguments", "args", "parameters", "input") if key in call), None)
     return {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": given}}
@@ -70,25 +78,30 @@ def complete(value: Any) -> dict[str, Any] | None:
 
 
 def _of_list(values: list[Any]) -> dict[str, Any] | None:
-    kinds = set(map(_kind, values))
-    if kinds and kinds <= _BLOCKS:
-        return {"type": "message", "role": "assistant", "content": values}
-    if kinds and kinds <= _ITEMS and all(map(_is_item, values)):
-        return {"object": "response", "output": values}
     if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
         return _completion(values[0]["generated_text"])
-    return None
+    if hold_calls(values, "toolUse"):
+        return {"output": {"message": {"role": "assistant", "content": values}}, "stopReason": None}
+    if hold_calls(values, "functionCall", "function_call"):
+        return _spelled({"candidates": [{"content": {"role": "model", "parts": values}}]})
+    return _of_typed(list(map(_typed, values)))
 
 
-def _is_item(value: dict[str, Any]) -> bool:
-    """Whether a typed object is of the Responses API: a message of Anthropic has other parts."""
-    parts = value.get("content") if value["type"] == "message" else None
-    return not isinstance(parts, list) or all(_kind(part) in ("output_text", "refusal") for part in parts)
+def _of_typed(values: list[Any]) -> dict[str, Any] | None:
+    if are_interaction(values):
+        return {"object": "interaction", "outputs": values}
+    if are_items(values):
+        return {"object": "response", "output": values}
+    return {"type": "message", "role": "assistant", "content": values} if are_blocks(values) else None
 
 
-def _kind(value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else ""
+def _typed(value: Any) -> Any:
+    """A message of the Responses API as its answers have it, for there may be less of it in a history."""
+    if not isinstance(value, dict) or "type" in value or value.get("role") != "assistant":
+        return value
+    content = value.get("content")
+    said = [{"type": "output_text", "text": content}] if isinstance(content, str) else content
+    return {**value, "type": "message", "content": said}
 
 
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -98,12 +111,25 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     if value.get("role") not in _ROLES or not ({"content", "tool_calls", "function_call"} & value.keys()):
         return None
     content = value.get("content")
-    if isinstance(content, list) and content and all(isinstance(part, dict) for part in content):
-        if all(_kind(part) in _BLOCKS for part in content) and "tool_calls" not in value:
-            return {"type": "message", **value}
-        if all(_CONVERSE & part.keys() and "type" not in part for part in content):
-            return {"output": {"message": value}, "stopReason": value.get("stopReason")}
-    return {"choices": [{"index": 0, "message": value, "finish_reason": value.get("finish_reason")}]}
+    return (_of_parts(value, content) if isinstance(content, list) else None) or _choice(value)
+
+
+def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
+    """The body around a message of these parts; None if it is one of OpenAI chat."""
+    if is_item_message(value):
+        return {"object": "response", "output": [value]}
+    if is_chat(parts) or value.get("tool_calls"):
+        return None
+    if value.get("type") == "message" or are_blocks(parts):
+        return {**value, "type": "message"}
+    return {"output": {"message": value}, "stopReason": value.get("stopReason")} if are_converse(parts) else None
+
+
+def _choice(message: dict[str, Any]) -> dict[str, Any]:
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        message = {**message, "tool_calls": list(map(_function, calls))}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": message.get("finish_reason")}]}
 
 
 def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
@@ -114,10 +140,16 @@ def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
 def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     content = value.get("content", value)
     parts = content.get("parts") if isinstance(content, dict) else None
-    known = isinstance(parts, list) and all(isinstance(part, dict) and _PARTS & part.keys() for part in parts)
-    if not known or (content is value and value.get("role") != "model"):
-        return None
-    return _spelled({"candidates": [value if content is not value else {"content": value}]})
+    if content is value:
+        alone = value.get("role") == "model" and isinstance(parts, list) and are_gemini(parts)
+        return _spelled({"candidates": [{"content": value}]}) if alone else None
+    blank = not parts and isinstance(content, dict) and content.get("role") == "model" and _has_ended(value)
+    is_ours = blank or (isinstance(parts, list) and are_gemini(parts))
+    return _spelled({"candidates": [value]}) if is_ours else None
+
+
+def _has_ended(candidate: dict[str, Any]) -> bool:
+    return isinstance(candidate.get("finishReason", candidate.get("finish_reason")), str)
 
 
 def _of_completion(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -87,4 +87,5 @@ class JSONContentParser(NativeReader):
             return response
         found = self._engine.json_in(response.content)
         response.content, response.tool_calls, response.order = found.content, found.tool_calls, found.order
+        response.formats = found.formats
         return response

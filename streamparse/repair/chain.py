@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
+import msgspec
+
+from streamparse.adapters import adapter_for
 from streamparse.recover import CompositeParser, Dialects
+from streamparse.repair.findings import Finding
 from streamparse.repair.guards import Guard
 from streamparse.repair.loop import Repaired, Step, as_text
+from streamparse.repair.messages import with_message
 from streamparse.repair.verdict import Verdict, judge
 from streamparse.response import ParsedResponse
+from streamparse.tools import Toolset
 
 __all__ = ["AnotherMode", "AnotherModel", "FallbackChain", "Retry", "Send", "Strategy"]
 
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
 """Sends a request; returns the answer: a body in any form, or a `ParsedResponse`."""
+
+_SHOWN: Final = 10
+"""Names of tools that a model is reminded of."""
 
 
 class Strategy(Protocol):
@@ -32,14 +41,20 @@ class Strategy(Protocol):
 
 
 class Retry:
-    """The same request once more; what was wrong is told in a further user message."""
+    """The same request once more; what was wrong is told in a further user message.
+
+    It is written for `provider`, one of `ADAPTERS`; without that the request's shape tells where it belongs: in its
+    `messages` (also Bedrock's), `contents`, `input` or `prompt`.  Raises ValueError for an unknown provider.
+    """
 
     name = "retry"
 
+    def __init__(self, provider: str | None = None) -> None:
+        self._provider = provider if provider is None else adapter_for(provider).name
+
     def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any]:
-        """Append what was wrong to the messages."""
-        messages = [*request.get("messages", ()), {"role": "user", "content": verdict.message}]
-        return {**request, "messages": messages}
+        """Append what was wrong to the messages; raises ValueError if the request holds none."""
+        return with_message(request, verdict.message, self._provider)
 
 
 class AnotherMode:
@@ -63,7 +78,8 @@ class AnotherModel:
 
     def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any] | None:
         """Name the other model; None if it is the one that was asked."""
-        return None if request.get("model") == self._model else {**request, "model": self._model}
+        field = "modelId" if "modelId" in request else "model"  # Bedrock's word
+        return None if request.get(field) == self._model else {**request, field: self._model}
 
 
 class FallbackChain:
@@ -88,7 +104,7 @@ class FallbackChain:
         declared = list(tools)
         self._send = send
         self._strategies = tuple(strategies)
-        self._required = required
+        self._required = _no_call(Toolset.of(declared)) if required else None
         self._parser = CompositeParser(wire, dialects=dialects, tools=declared)
         self._judge = judge(declared, tier=tier, sanitise=sanitise, guards=guards)
 
@@ -97,19 +113,24 @@ class FallbackChain:
         verdict = await self._try(dict(request))
         log = [Step.of("answered", verdict)]
         for strategy in self._strategies:
-            if self._usable(verdict):
+            if verdict.ok:
                 break
             other = strategy.request(request, verdict)
             if other is not None:
                 verdict = await self._try(other)
                 log.append(Step.of(strategy.name, verdict))
-        if self._usable(verdict):
+        if verdict.ok:
             return Repaired(verdict.response, True, tuple(log))
         return Repaired(as_text(verdict.response), False, (*log, Step("gave_up", verdict.message)))
 
     async def _try(self, request: dict[str, Any]) -> Verdict:
         answer = await self._send(request)
-        return self._judge(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
+        verdict = self._judge(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
+        if self._required is None or not verdict.ok or verdict.response.tool_calls:
+            return verdict
+        return msgspec.structs.replace(verdict, findings=(self._required,))
 
-    def _usable(self, verdict: Verdict) -> bool:
-        return verdict.ok and bool(verdict.response.tool_calls or not self._required)
+
+def _no_call(tools: Toolset) -> Finding:
+    names = ", ".join(sorted(tools.names)[:_SHOWN])
+    return Finding("no_call", f"a tool must be called, and the answer calls none; known are: {names}")

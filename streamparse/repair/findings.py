@@ -25,6 +25,8 @@ class Finding(msgspec.Struct, frozen=True):
     | `wrong_type` | a value of another type, with no lossless way to the right one | yes |
     | `invalid_value` | a value that the schema forbids otherwise | yes |
     | `invalid_schema` | the tool's own schema cannot be read, so nothing can be said of the call | yes |
+    | `unreadable_pattern` | a pattern of the tool's schema cannot be read: nothing is checked against it | no |
+    | `no_call` | the answer calls no tool, though it must (`FallbackChain`) | yes |
     | `path_traversal` | a path leads out of its folder (`PathGuard`) | yes |
     | `coerced` | a value was read as the type that the schema wants; nothing was lost | no |
     | `sanitised` | control characters were taken out | no |

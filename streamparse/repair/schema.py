@@ -1,17 +1,15 @@
-"""Checks arguments against a JSON Schema, with the jsonschema library (extra `schema`).
-
-The dialect is the one that `$schema` names, else draft 2020-12.  References are followed within the schema only:
-nothing is ever fetched.
-"""
+"""Checks arguments against a JSON Schema, with the jsonschema library (extra `schema`)."""
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from streamparse.repair.findings import Finding, pointer
 from streamparse.repair.lossless import KEEP, converted
+from streamparse.repair.validator import unresolvable, validator_of
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -39,7 +37,7 @@ def checked(schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool) 
     The arguments that were given stay as they are.  Raises ModuleNotFoundError if jsonschema is not installed.
     """
     try:
-        validator = _validator(schema)
+        validator, unread = validator_of(schema)
     except ValueError as error:
         return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
     found: list[Finding] = []
@@ -51,32 +49,18 @@ def checked(schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool) 
         problems = [Finding("invalid_value", "the arguments nest too deeply")]
     except OverflowError:  # of a number that `multipleOf` cannot divide
         problems = [Finding("invalid_value", "a number is too large")]
-    except _unresolvable() as error:
+    except TimeoutError:
+        problems = [Finding("invalid_value", "a text takes too long to compare with its pattern")]
+    except re.error as error:  # `unevaluatedProperties` reads the patterns of properties itself
+        problems = [_unread(str(error.pattern))]
+    except unresolvable() as error:
         problems = [Finding("invalid_schema", f"the tool's schema refers to what is not there: {error}")]
-    return arguments, [*found, *problems, *_undeclared(schema, arguments)]
+    return arguments, [*found, *problems, *map(_unread, unread), *_undeclared(schema, arguments)]
 
 
-def _validator(schema: dict[str, Any]) -> Validator:
-    """Raises ValueError for what is no schema."""
-    try:
-        import jsonschema  # noqa: PLC0415 - an extra
-        from referencing import Registry  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("JSON Schema checks need `pip install 'llm-streamparse[schema]'`") from error
-    if not isinstance(schema.get("$schema", ""), str):
-        raise ValueError("its `$schema` is no text")  # noqa: TRY004 - of data, not of what the caller gave
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    try:
-        kind.check_schema(schema)
-    except (jsonschema.SchemaError, RecursionError) as error:
-        raise ValueError(getattr(error, "message", "it nests too deeply")) from error
-    return kind(schema, registry=Registry())  # an empty registry fetches nothing
-
-
-def _unresolvable() -> type[Exception]:
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - an extra
-
-    return Unresolvable
+def _unread(source: str) -> Finding:
+    message = f"a pattern of the tool's schema cannot be read, and is not checked: {_shown(source)}"
+    return Finding("unreadable_pattern", message, fatal=False)
 
 
 def _coerced(validator: Validator, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:

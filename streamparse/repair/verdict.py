@@ -77,4 +77,4 @@ def _beside(response: ParsedResponse) -> Iterable[Finding]:
         yield Finding("broken_call", f"the call of {broken.name!r} is broken ({broken.code})")
     for error in response.errors:
         if error.scope == "stream":
-            yield Finding(error.code, error.message)
+            yield Finding(error.code, error.message or error.code)

@@ -28,6 +28,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     and no `parameters`, they and the description are read from its annotations and docstring.
     The function is called with the arguments by name; it may be a coroutine function.
     `timeout` is in seconds (None: the runner's).  `tier` is what the runner must have unlocked for the call to run.
+    With `strict` the provider is asked to enforce the schema while the model writes, where it can.
 
     Raises TypeError or ValueError for what cannot be a tool.
     """
@@ -39,6 +40,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     early: Early = "finish"
     timeout: float | None = None
     tier: int = 0
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -83,6 +85,7 @@ def tool(
     early: Early = "finish",
     timeout: float | None = None,
     tier: int = 0,
+    strict: bool = False,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -95,6 +98,7 @@ def tool(
     early: Early = "finish",
     timeout: float | None = None,
     tier: int = 0,
+    strict: bool = False,
 ) -> Callable[..., Any]:
     """Declare a function as a tool: `@tool`, or `@tool(early="closed", ...)`.
 
@@ -102,7 +106,7 @@ def tool(
     """
 
     def declare(function: Function) -> Function:
-        declared = Tool(name or function.__name__, description, {}, function, early, timeout, tier)
+        declared = Tool(name or function.__name__, description, {}, function, early, timeout, tier, strict)
         setattr(function, TOOL_ATTRIBUTE, declared)
         return function
 

@@ -10,7 +10,7 @@ import msgspec
 
 from streamparse.coercion import referred
 from streamparse.tools.declaration import TOOL_ATTRIBUTE, Tool
-from streamparse.tools.definition import read_definition
+from streamparse.tools.definition import decoded, read_definition
 
 __all__ = ["Toolset"]
 
@@ -40,7 +40,7 @@ class Toolset(Mapping[str, Tool]):
 
     @classmethod
     def of(cls, tools: Iterable[Any] | None) -> Toolset:
-        """Read tools of any kind: `Tool`, a provider's definition as a dict, or a Python function.
+        """Read tools of any kind: `Tool`, a provider's definition as a dict or as its SDK's object, or a function.
 
         The schema of a bare function is read each time: decorate the function, or keep the Toolset, to read it once.
         Raises TypeError or ValueError for anything else, and ValueError if two have one name.
@@ -101,6 +101,7 @@ def _tools_of(declared: Any) -> Iterable[Tool]:
     """Read one declaration."""
     if isinstance(declared, Tool):
         return (declared,)
+    declared = decoded(declared)
     if isinstance(declared, Mapping):
         return read_definition(declared)
     attached = getattr(declared, TOOL_ATTRIBUTE, None)

@@ -5,6 +5,8 @@ Server-sent events whose `type` says what they are (the event's name may be miss
     message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
 
 Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` of a starting block only keeps the place.
+Citations stand before the text of their block.  Where a text follows a text, the border is an item, for nobody else
+knows where that which is cited begins and ends: `content_block_start`.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class Anthropic(RegularWire[Event]):
         self._text = sink.text
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
+        self._in_text = False  # the last block that began is one of text
         self._ended = False  # the turn has
         self._again = False  # and another message began after it
         self._stopped = False  # the message has, which is more than its turn
@@ -117,7 +120,7 @@ class Anthropic(RegularWire[Event]):
     def _begin(self, message: Message) -> None:
         """A message starts; what it holds already (deferred calls) is whole."""
         self._again = self._again or self._ended
-        self._ended = self._stopped = False
+        self._ended = self._stopped = self._in_text = False
         self._blocks.restart()
         self._whole(message)
         self._blocks.restart()
@@ -153,14 +156,17 @@ class Anthropic(RegularWire[Event]):
 
     def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:
         kind = _string(block, "type")
+        after_text, self._in_text = self._in_text, kind == "text"
         match kind:
             case "text":
                 self._blocks.start(index)
-                if text := _string(block, "text"):
-                    self._sink.text(text)
+                if after_text:
+                    self._sink.item("content_block_start", {"type": kind}, index)
                 citations = block.get("citations")
                 for citation in citations if isinstance(citations, list) else ():
                     self._sink.item("citations_delta", citation, index)
+                if text := _string(block, "text"):
+                    self._sink.text(text)
             case "thinking":
                 self._blocks.start(index)
                 if thought := _string(block, "thinking"):

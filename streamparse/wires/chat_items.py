@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.limits import Limits, most
 from streamparse.sink import Sink
-from streamparse.wires.chat_chunk import Custom
+from streamparse.wires.chat_chunk import Custom, Detail
 
-__all__ = ["CustomCalls", "Sources"]
+__all__ = ["CustomCalls", "Details", "Sources"]
 
+_TEXTS: Final = ("text", "summary")
+_BEGINNING: Final = (*_TEXTS, "signature", "data")
 _OF_A_CALL: Final = 1024  # characters that a call counts for besides its input
 
 
@@ -26,6 +30,48 @@ class Sources:
             if listed and listed != self._told.get(kind):
                 self._told[kind] = listed
                 self._sink.item(kind, listed)
+
+
+class Details:
+    """Entries of OpenRouter's `reasoning_details`: the thoughts, and what goes back with them.
+
+    https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
+
+    An entry comes in pieces, known by its index and its type.  It is an item where it begins and one where it is signed
+    or hidden, without its text; one that comes whole, and has no other open before it, is a single item with its text.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._open: tuple[int | None, str | None] | None = None
+
+    def take(self, details: list[Detail], thought: str) -> None:
+        """Tell the entries of a delta; `thought` is what it says of them beside, which is the same as a rule."""
+        same = thought in ("", "".join(_text(detail) for detail in details))
+        if not same:
+            self._sink.reasoning(thought)
+        for detail in details:
+            key = detail.index, detail.type
+            text = _text(detail) if same else ""
+            told = _TEXTS if text else ()
+            ends = bool(detail.data or detail.signature)
+            begins = key != self._open or (len(details) > 1 and detail.index is None)
+            if begins and (not ends or (text and self._open)):
+                self._tell(detail, _BEGINNING if ends else told)
+            if text:
+                self._sink.reasoning(text)
+            if ends:
+                self._tell(detail, told if self._open else ())
+            self._open = None if ends else key
+
+    def _tell(self, detail: Detail, but: tuple[str, ...]) -> None:
+        fields = msgspec.to_builtins(detail)
+        data = {name: value for name, value in fields.items() if value is not None and name not in but}
+        self._sink.item(detail.type or "reasoning_details", data)
+
+
+def _text(detail: Detail) -> str:
+    return detail.text or detail.summary or ""
 
 
 class CustomCalls:

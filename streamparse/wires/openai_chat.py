@@ -15,7 +15,7 @@ from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 from streamparse.wires.chat_chunk import Choice, Chunk, Delta, Fragment, Function, Part
-from streamparse.wires.chat_items import CustomCalls, Sources
+from streamparse.wires.chat_items import CustomCalls, Details, Sources
 from streamparse.wires.errors import error_of
 from streamparse.wires.fragments import Fragments
 from streamparse.wires.openai_completions import OpenAICompletions
@@ -38,6 +38,7 @@ class OpenAIChat(RegularWire[Chunk]):
         self._choice = choice
         self._fragments = Fragments(sink, tools)
         self._custom = CustomCalls(sink, limits)
+        self._details = Details(sink)
         self._sources = Sources(sink)
 
     @staticmethod
@@ -101,14 +102,13 @@ class OpenAIChat(RegularWire[Chunk]):
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
-        if thought:
+        if delta.reasoning_details:
+            self._details.take(delta.reasoning_details, thought or "")
+        elif thought:
             self._sink.reasoning(thought)
-        for detail in delta.reasoning_details or ():
-            if not thought and (detail.text or detail.summary):
-                self._sink.reasoning(detail.text or detail.summary or "")
-            if detail.data or detail.signature:  # encrypted or signed: the provider wants it back
-                fields = {name: value for name, value in msgspec.to_builtins(detail).items() if value is not None}
-                self._sink.item(detail.type or "reasoning_details", fields)
+        if delta.thinking_blocks:
+            self._take_blocks(delta.thinking_blocks)
+            delta.thinking_blocks = None
         if isinstance(delta.content, list):
             self._take_parts(delta.content)
         elif delta.content:
@@ -119,7 +119,11 @@ class OpenAIChat(RegularWire[Chunk]):
         for kind in _ITEMS:
             if value := getattr(delta, kind):
                 self._sink.item(kind, value)
-        for block in delta.thinking_blocks or ():
+        if delta.thinking_blocks:
+            self._take_blocks(delta.thinking_blocks)
+
+    def _take_blocks(self, blocks: list[dict[str, Any]]) -> None:
+        for block in blocks:
             if block.get("signature") or block.get("data"):
                 self._sink.item("thinking_blocks", block)
 

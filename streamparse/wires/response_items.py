@@ -25,12 +25,16 @@ __all__ = ["CallItem", "Items", "PartsItem"]
 
 
 class PartsItem:
-    """A message or a thought: `told` holds the numbers of the parts of which something has been told."""
+    """A message or a thought: `told` holds the numbers of the parts of which something has been told.
 
-    __slots__ = ("told",)
+    `begun` says that the head of a message is told, or that there was nothing to tell of it.
+    """
+
+    __slots__ = ("begun", "told")
 
     def __init__(self) -> None:
         self.told: set[int | None] = set()
+        self.begun = False
 
     def news(self, part: int | None) -> bool:
         """Whether nothing of a part was told before; it counts as told now.  Without numbers there is one part."""

@@ -35,6 +35,7 @@ class _Item(msgspec.Struct, gc=False):
     content: msgspec.Raw = msgspec.Raw()
     summary: msgspec.Raw = msgspec.Raw()
     encrypted_content: str | None = None
+    phase: str | None = None
 
 
 _decode_item = msgspec.json.Decoder(_Item, strict=False).decode
@@ -52,19 +53,24 @@ class Output:
         self.thoughts = Items(PartsItem)
         self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._annotations: set[bytes] = set()
+        self._after_message = False  # the last item that began is one
 
     def added(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item begins."""
         item = self._read(raw)
+        if item.type not in ("", "message"):
+            self._after_message = False
         if item.type == "function_call":
             self.calls.added(item.name or "", (item.call_id, item.id), index, argument_text(item.arguments))
         elif item.type in ("message", "reasoning"):
             items = self.messages if item.type == "message" else self.thoughts
             known = items.named(item.id)
             if known is None:
-                items.add(item.id, index)
+                known = items.add(item.id, index)
             else:
                 items.also(known, item.id, index)
+            if item.type == "message":
+                self._begin(known, item)
 
     def done(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item is said to be whole: tell what no delta told of it."""
@@ -96,6 +102,7 @@ class Output:
                 self._call(item, index)
             elif item.type:
                 self._pass_on(item, raw, index, (item.type, index))
+            self._after_message = self._after_message and item.type in ("", "message")
         self.calls.settle()
 
     def annotation(self, annotation: Any) -> None:
@@ -124,7 +131,17 @@ class Output:
             return []
         return [_Part(text=parts)] if isinstance(parts, str) else parts or []
 
+    def _begin(self, message: PartsItem, item: _Item) -> None:
+        """A message begins: tell what it is, if the server says so, and that it is not the one before it."""
+        if message.begun or message.told:
+            return
+        message.begun = True
+        if item.phase or self._after_message:
+            self._sink.item("phase", item.phase)
+        self._after_message = True
+
     def _message(self, message: PartsItem, item: _Item) -> None:
+        self._begin(message, item)
         for number, part in enumerate(self._parts(item.content)):
             if (part.text or part.refusal) and message.news(number):
                 if part.text:

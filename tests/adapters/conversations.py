@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 from hypothesis import strategies as st
@@ -61,15 +62,21 @@ schemas = st.fixed_dictionaries(
 
 tools = st.builds(sp.Tool, names, texts, schemas)
 calls = st.builds(sp.ToolCall, names, objects, ids)
-results = st.one_of(
-    st.builds(
-        sp.ToolResult,
-        ids,
-        names,
-        texts.filter(lambda text: text[:1] not in ("{", "[", "n")) | objects.filter(lambda value: "error" not in value),
-    ),
-    st.builds(lambda id, name, error: sp.ToolResult(id, name, error=error), ids, names, texts.filter(bool)),
+
+_json_texts = values.map(json.dumps) | values.map(lambda value: json.dumps(value, separators=(",", ":")))
+_error_texts = st.builds(
+    lambda text, around: '{"output":' * around + json.dumps({"error": text}, separators=(",", ":")) + "}" * around,
+    texts,
+    st.integers(0, 3),
 )
+said = texts | _json_texts | _error_texts
+"""What tools return and say of their failure: any text, also one that is JSON, or what is written for an error."""
+
+results = st.one_of(
+    st.builds(sp.ToolResult, ids, names, said.filter(lambda text: text == "" or text.strip())),
+    st.builds(lambda id, name, error: sp.ToolResult(id, name, error=error), ids, names, said.filter(str.strip)),
+)
+value_results = st.builds(sp.ToolResult, ids, names, values)
 
 
 def parsed(*events: dict[str, Any], wire: str) -> sp.ParsedResponse:

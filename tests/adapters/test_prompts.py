@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS, PROMPTS, example_call, format_calls_as_text, format_system_prompt
@@ -96,3 +99,110 @@ def test_every_prompt_is_for_a_dialect_that_is_read() -> None:
 def test_an_unknown_dialect_raises_and_lists_the_known() -> None:
     with pytest.raises(ValueError, match=r"no prompt for the dialect 'klingon'; known are: hermes, "):
         format_system_prompt([NOW], "klingon")
+
+
+SEARCH = sp.Tool(
+    "search",
+    "Search.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "n": {"type": "integer"},
+            "o": {"type": "object"},
+            "x": {},
+            "u": {"type": ["string", "null"]},
+            "in put": {"type": "string"},
+        },
+        "required": ["query"],
+    },
+)
+PIECES = [
+    *("</parameter>", "<parameter=a>", "</function>", "<function=search>", "</tool_call>", "<tool_call>", "<tool_sep>"),
+    *(
+        "</arg_value>",
+        "<arg_key>",
+        "</invoke>",
+        '<invoke name="search">',
+        "</search>",
+        "<search>",
+        "</query>",
+        "<query>",
+    ),
+    *('<|"|>', "<escape>", "<|im_end|>", "<|tool_call_end|>", "<end_function_call>", "<tool_call|>", "</think>", "```"),
+    *("\n", "\r", "\r\n", "\t", " ", "\0", "\u2028", "a", "é", "😀", "<", "/", '"', "'", "{", "}", "[", "]", "(", ")"),
+    *(",", ":", ";", "=", "\\", "null", "true", "12", "1.0", '{"a": 1}', "&lt;", "Observation:"),
+]
+NAMES = ["query", "n", "o", "x", "u", "in put", "it's", "a.b", "extra key!", "a<b", "", "ключ", "a b c", "arguments"]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
+PLAIN = TEXTS | st.sampled_from([1, -2, 1.5, True, None, False, 0, 12345678901234567890, 1e30])
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)
+)
+ARGUMENTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3)
+
+
+def _read(text: str, dialect: str, tools: list[Any]) -> list[tuple[str, str]]:
+    parser = sp.TextParser([dialect], tools=tools)
+    parser.feed(text)
+    parser.close()
+    assert not parser.response.content.strip()
+    return [(call.name, json.dumps(call.arguments)) for call in parser.response.tool_calls]
+
+
+@pytest.mark.parametrize("dialect", PROMPTS)
+@given(st.lists(ARGUMENTS, min_size=1, max_size=2))
+def test_calls_that_are_written_are_read_back_or_refused(dialect: str, made: list[dict[str, Any]]) -> None:
+    calls = [sp.ToolCall("search", arguments) for arguments in made[: 1 if dialect == "react" else 2]]
+    try:
+        text = format_calls_as_text(calls, dialect, [SEARCH])
+    except ValueError:
+        assert dialect in ("pythonic", "lfm2", "olmo3", "gemma4", "functiongemma"), "all others can say all arguments"
+        return
+    assert _read(text, dialect, [SEARCH]) == [("search", json.dumps(call.arguments)) for call in calls]
+
+
+@pytest.mark.parametrize("dialect", PROMPTS)
+@pytest.mark.parametrize(
+    "text", ["\nlead", "trail\n", "trail\r", "", " ", "</parameter>", "</arg_value>", "</query>", '<|"|>', "<escape>"]
+)
+def test_a_text_is_read_back_with_its_breaks_and_whatever_markup_it_holds(dialect: str, text: str) -> None:
+    call = sp.ToolCall("search", {"query": text})
+    for tools in ([], [SEARCH]):
+        written = format_calls_as_text([call], dialect, tools)
+        assert _read(written, dialect, [SEARCH]) == [("search", json.dumps(call.arguments))]
+
+
+@pytest.mark.parametrize("dialect", PROMPTS)
+@pytest.mark.parametrize("text", ["12", "null", "true", '{"a": 1}', "1.0"])
+def test_a_text_that_looks_like_json_stays_a_text(dialect: str, text: str) -> None:
+    for name in ("query", "x"):
+        for tools in ([], [SEARCH]):
+            written = format_calls_as_text([sp.ToolCall("search", {name: text})], dialect, tools)
+            assert _read(written, dialect, [SEARCH]) == [("search", json.dumps({name: text}))]
+
+
+SPACED = sp.Tool("send", "", {"type": "object", "properties": {"in put": {"type": "string"}}, "required": ["in put"]})
+
+
+WORDS_ONLY = ("tool-name-tag", "pythonic", "lfm2", "olmo3")
+"""Dialects in which a parameter's name is a tag's or an identifier."""
+
+
+@pytest.mark.parametrize("dialect", [dialect for dialect in PROMPTS if dialect not in WORDS_ONLY])
+def test_a_name_with_a_blank_is_taught_as_it_is_read(dialect: str) -> None:
+    call = sp.ToolCall("send", {"in put": "text"})
+    written = format_calls_as_text([call], dialect, [SPACED])
+    assert written in format_system_prompt([SPACED], dialect)
+    assert _read(written, dialect, [SPACED]) == [("send", '{"in put": "text"}')]
+
+
+@pytest.mark.parametrize("dialect", WORDS_ONLY)
+def test_a_prompt_that_cannot_teach_a_name_says_so(dialect: str) -> None:
+    with pytest.raises(ValueError, match=f"'{dialect}' cannot say /properties/in put of 'send'"):
+        format_system_prompt([NOW, SPACED], dialect)
+
+
+def test_a_call_that_cannot_be_said_names_the_argument() -> None:
+    with pytest.raises(ValueError, match="'pythonic' cannot say /in put of 'send'"):
+        format_calls_as_text([sp.ToolCall("send", {"in put": "x"})], "pythonic")

@@ -176,3 +176,46 @@ def test_a_request_translated_back_is_what_ollama_takes() -> None:
     back = translate_request(there, "anthropic", "ollama").result
     request.model_validate({**back, "messages": [{**each, "images": None} for each in back["messages"]]})
     assert [each["role"] for each in back["messages"]] == ["system", "user", "assistant", "tool"]
+
+
+EVERYTHING = {
+    **OLLAMA_REQUEST,
+    "messages": [
+        *OLLAMA_REQUEST["messages"],  # type: ignore[misc]
+        {"role": "user", "content": "Sure?"},
+        {"role": "assistant", "content": "Yes.", "thinking": "Am I?"},
+    ],
+    "options": {"temperature": 0.5, "num_predict": 100, "stop": ["END"], "top_p": 0.9, "top_k": 40, "seed": 7},
+}
+
+
+def test_a_translated_request_is_what_openais_responses_take() -> None:
+    responses = pytest.importorskip("openai.types.responses")
+    creation = pytest.importorskip("openai.types.responses.response_create_params")
+    written = translate_request(EVERYTHING, "ollama", "openai-responses").result
+    kinds = {
+        "function_call": responses.ResponseFunctionToolCallParam,
+        "function_call_output": responses.response_input_item_param.FunctionCallOutput,
+        None: responses.EasyInputMessageParam,
+    }
+    for item in written["input"]:
+        says(kinds[item.get("type")], item)
+    says(creation.ResponseCreateParamsStreaming, {**written, "input": []})
+
+
+@pytest.mark.parametrize("choice", ["auto", "none", "required", {"type": "function", "function": {"name": "now"}}])
+def test_a_translated_request_is_what_gemini_takes(choice: Any) -> None:
+    genai = pytest.importorskip("google.genai.types")
+    asked = translate_request(EVERYTHING, "ollama", "openai").result
+    asked |= {"tool_choice": choice, "reasoning_effort": "high", "presence_penalty": 0.5}
+    written = translate_request(asked, "openai", "gemini").result
+    kinds = {
+        "systemInstruction": genai.Content,
+        "contents": list[genai.Content],
+        "tools": list[genai.Tool],
+        "toolConfig": genai.ToolConfig,
+        "generationConfig": genai.GenerationConfig,
+    }
+    assert written.keys() == kinds.keys()
+    for name, kind in kinds.items():
+        says(kind, written[name])

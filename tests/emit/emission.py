@@ -65,11 +65,13 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
             case sp.TextDelta() | sp.ReasoningDelta():
                 flow.append(event)
             case sp.ToolCallStart(index=index, id=id):
-                ids[index] = id
+                ids[index] = f"{id}_{index}" if id in ids.values() else id
             case sp.ToolCallComplete(index=index):
                 calls[index] = event
             case sp.ToolCallRevoked():
                 revoked = True
+            case sp.Error(scope="call", code="duplicate_call", index=int(index)):
+                del ids[index]
             case sp.Error(scope="call", index=int(index)):
                 broken.add(ids[index])
             case sp.Error(scope="stream"):
@@ -79,9 +81,9 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
                 meaning = meaning_of(reason, ok=ok, called=standing, broken=bool(broken), refused=refused)
     if failed:
         meaning = "error"
-    whole = [(call.id, call.name, call.arguments) for call in calls.values()]
+    whole = [(ids[index], call.name, call.arguments) for index, call in calls.items()]
     shown = [(type(event).__name__, getattr(event, "text", "")) for event in merged(flow)]
-    started = list(ids.values()) if starts else []
+    started = sorted(ids.values()) if starts else []  # calls that overlap may leave in another order
     return Told(shown, started, sorted(whole, key=lambda call: call[0]), broken if starts else set(), meaning)
 
 
@@ -120,7 +122,7 @@ def _call(draw: st.DrawFn, index: int) -> list[sp.Event]:
     if fate == 4:
         kept = draw(st.integers(0, len(pieces)))
         pieces = pieces[:kept]
-        code = draw(st.sampled_from(["truncated_call", "duplicate_call", "malformed_call"]))
+        code = draw(st.sampled_from(["truncated_call", "invalid_arguments", "malformed_call"]))
         end = sp.Error("call", code, "broken", index)
     else:
         source = "recovered" if fate == 3 else draw(st.sampled_from(["native", "inband"]))
@@ -145,8 +147,21 @@ def answers(draw: st.DrawFn) -> list[sp.Event]:
         elif open_calls := [call for call in calls[:begun] if call]:
             events.append(draw(st.sampled_from(open_calls)).pop(0))
     events += draw(st.lists(_others, max_size=3))
+    if spelled := [call for call in _complete(events) if call.source != "recovered"]:
+        events += draw(st.just([]) | _double(draw(st.sampled_from(spelled)), len(calls)))
     *errors, done = draw(_ends)
     return [*events, *errors, *_taken_back([*events, *errors], done), _judged(events, done)]
+
+
+@st.composite
+def _double(draw: st.DrawFn, call: sp.ToolCallComplete, index: int) -> list[sp.Event]:
+    """The same call again, in another spelling, which is found out at its end."""
+    spaces = draw(st.sampled_from([(", ", ": "), (",", ":"), (" ,\n", " :\t")]))
+    raw = json.dumps(call.arguments, ensure_ascii=draw(st.booleans()), separators=spaces)
+    cut = draw(st.integers(0, len(raw)))
+    deltas: list[sp.Event] = [sp.ToolCallDelta(index, piece) for piece in (raw[:cut], raw[cut:]) if piece]
+    error = sp.Error("call", "duplicate_call", "twice", index)
+    return [sp.ToolCallStart(index, f"call_{index}", call.name), *deltas, error]
 
 
 def _complete(events: list[sp.Event]) -> list[sp.ToolCallComplete]:

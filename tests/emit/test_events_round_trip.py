@@ -29,7 +29,7 @@ def _shape(wire: str) -> dict[str, bool]:
 def _counting(answer: Told, empty: set[str]) -> Told:
     """Without what does not count: calls of a turn that failed, and calls of one that was cut which may be more."""
     if answer.meaning in ("error", "content_filter"):
-        return answer._replace(calls=[], broken=set())
+        return answer._replace(started=[], calls=[], broken=set())
     if answer.meaning == "length":
         return answer._replace(calls=[call for call in answer.calls if call[2]], broken=answer.broken - empty)
     return answer

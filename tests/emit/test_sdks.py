@@ -45,9 +45,9 @@ CUT: list[sp.Event] = [
     sp.Error("call", "truncated_call", "cut", 1),
     sp.Done("length", USAGE, True),
 ]
-DOUBLE: list[sp.Event] = [
+LATE: list[sp.Event] = [
     *_call(0, "search", SEARCH)[:-1],
-    sp.Error("call", "duplicate_call", "came before", 0),
+    sp.Error("call", "malformed_call", "the end says something else", 0),
     sp.Done("stop", None, True),
 ]
 FAILED: list[sp.Event] = [
@@ -134,9 +134,33 @@ def test_a_call_that_was_cut_is_no_json_to_openais_client() -> None:
 @pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
 def test_a_call_that_broke_after_its_last_brace_is_not_whole(wire: str) -> None:
     again = sp.StreamParser(wire, dialects=())
-    events = again.feed(emitted(wire, DOUBLE)) + again.close()
+    events = again.feed(emitted(wire, LATE)) + again.close()
     assert not any(isinstance(event, sp.ToolCallComplete) for event in events)
     assert again.response.finish_reason in ("length", "max_tokens")
+
+
+def test_counts_that_a_server_leaves_out_are_numbers_to_openais_client() -> None:
+    usage = _openai_completion([sp.TextDelta("Well."), sp.Done("stop", {"prompt_tokens": 7}, True)]).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens) == (7, 0, 7)
+
+
+@pytest.mark.parametrize("place", ["end", "apart"])
+def test_openais_client_sums_the_counts_up_wherever_they_stand(place: Any) -> None:
+    emitter = EMITTERS["openai-chat"](model="m", usage=place)
+    body = b"".join([emitter.emit(event) for event in ANSWER])
+    with (
+        serving(Upstream([body])) as url,
+        _openai(url) as client,
+        client.chat.completions.stream(model="m", messages=MESSAGES) as chunks,
+    ):
+        for _ in chunks:
+            pass
+        completion = chunks.get_final_completion()
+    assert completion.usage is not None
+    assert completion.usage.model_dump(exclude_none=True) == USAGE
+    assert (body.count(b'"choices":[]'), body.count(b'"usage":null') > 0) == (
+        (1, True) if place == "apart" else (0, False)
+    )
 
 
 def test_an_error_is_an_exception_of_openais_client() -> None:
@@ -283,6 +307,17 @@ def test_ollamas_client_reads_a_whole_body() -> None:
         answer = client.chat("m", MESSAGES)
     assert answer.message.content == "I look\nfor it 🎉."
     assert [call.function.arguments for call in answer.message.tool_calls or ()] == [ARGUMENTS, {}]
+
+
+def test_separators_of_unicode_end_no_line_of_ollamas_client() -> None:
+    text = "one\u2028two\u2029three\x85four"
+    call = sp.ToolCallComplete(0, "call_0", "search", {"query": text}, "native", json.dumps({"query": text}))
+    events = [sp.ReasoningDelta(text), sp.TextDelta(text), sp.ToolCallStart(0, "call_0", "search"), call]
+    thought, said, called, _ = _lines([*events, sp.Done("stop", None, True)])
+    assert (thought.message.thinking, said.message.content) == (text, text)
+    assert [call.function.arguments for call in called.message.tool_calls or ()] == [{"query": text}]
+    with pytest.raises(ollama.ResponseError, match="one"):
+        _lines([sp.Error("stream", "provider_error", text), sp.Done(None, None, False)])
 
 
 # -- what only some answers hold ------------------------------------------------------------------------------

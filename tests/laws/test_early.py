@@ -88,6 +88,7 @@ WHERE = {
     "qwen3-coder": "</function>",
     "anthropic-invoke": "</invoke>",
     "granite-20b-fc": "}}",
+    "tool-use-json": "}}",
     "tools-tag-json": "}}",
     "llama3-json": "}}",
     "bare-json": "}}",

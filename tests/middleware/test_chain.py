@@ -10,6 +10,7 @@ import pytest
 
 import streamparse as sp
 from streamparse.middleware import (
+    LearnFormats,
     MiddlewareChain,
     NormaliseTools,
     ParseAnswer,
@@ -140,3 +141,105 @@ def test_tools_that_only_their_provider_runs_are_no_functions_elsewhere_and_no_l
     request = {"model": "m", "tools": [{"type": "web_search_20250305", "name": "web_search"}]}
     for steps in ((NormaliseTools(), TranslateTools("openai")), (TranslateTools("openai"),)):
         assert MiddlewareChain(*steps).process_request(request) == {"model": "m"}
+
+
+def _definition(strict: bool) -> dict[str, Any]:
+    """A function as OpenAI takes it."""
+    function = {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}}
+    return {"type": "function", "function": {**function, "strict": strict}}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("tool", [_definition, lambda strict: sp.Tool("search", strict=strict)])
+def test_a_schema_that_is_to_be_enforced_still_is_after_tools_are_normalised(tool: Any, strict: bool) -> None:
+    request = {"tools": [tool(strict)]}
+    normal = NormaliseTools().process_request(request)
+    assert [(type(each), each.strict) for each in normal["tools"]] == [(sp.Tool, strict)]
+    for steps in ((TranslateTools("openai"),), (NormaliseTools(), TranslateTools("openai"))):
+        (written,) = MiddlewareChain(*steps).process_request(request)["tools"]
+        assert written["function"].get("strict", False) is strict
+    (written,) = TranslateTools("anthropic").process_request(normal)["tools"]
+    assert written.get("strict", False) is strict
+
+
+OWN = {
+    "anthropic": [
+        {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
+        {"type": "computer_20250124", "name": "computer", "display_width_px": 800, "display_height_px": 600},
+    ],
+    "openai": [{"type": "custom", "custom": {"name": "sql", "format": {"type": "text"}}}],
+    "openai-responses": [
+        {"type": "web_search_preview_2025_03_11", "search_context_size": "low"},
+        {"type": "code_interpreter", "container": {"type": "auto"}},
+        {"type": "custom", "name": "sql", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /a/"}},
+    ],
+    "gemini": [{"googleSearch": {}}, {"codeExecution": {}, "url_context": {}}],
+    "bedrock": [{"systemTool": {"name": "nova_grounding"}}, {"cachePoint": {"type": "default"}}],
+    "openrouter": [{"type": "openrouter:web_search"}],
+}
+"""Tools that providers bring themselves."""
+
+
+@pytest.mark.parametrize("target", OWN)
+@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize("before", [(), (NormaliseTools(),)])
+def test_a_providers_own_tools_come_to_it_unchanged_and_to_another_are_told_as_lost(
+    source: str, target: str, before: Any
+) -> None:
+    told: list[Any] = []
+    chain = MiddlewareChain(*before, TranslateTools(target, tell=told.extend))
+    request = {"tools": [OWN[source][0], search, *OWN[source][1:]]}
+    written = chain.process_request(request)["tools"]
+    functions = TranslateTools(target).process_request({"tools": [search]})["tools"]
+    assert written == [*functions, *(OWN[source] if source == target else ())]
+    dropped = [each.done for each in told if each.place != "search"]
+    assert dropped == ["dropped: the provider's own tool"] * (0 if source == target else len(OWN[source]))
+
+
+def test_functions_declared_beside_a_providers_own_tool_are_translated_alone() -> None:
+    mixed = {"functionDeclarations": [{"name": "find", "parameters": {"type": "OBJECT"}}], "googleSearch": {}}
+    for steps in ((), (NormaliseTools(),)):
+        own = MiddlewareChain(*steps, TranslateTools("gemini")).process_request({"tools": [mixed]})["tools"]
+        assert [list(each) for each in own] == [["functionDeclarations"], ["googleSearch"]]
+        (other,) = MiddlewareChain(*steps, TranslateTools("anthropic")).process_request({"tools": [mixed]})["tools"]
+        assert (other["name"], other["input_schema"]["type"]) == ("find", "object")
+
+
+def test_own_tools_of_an_unknown_shape_stay_where_the_request_was_written_for_the_same_provider() -> None:
+    tool = {"type": "browser_search", "depth": 2}
+    assert TranslateTools("openai").process_request({"tools": [tool]}) == {}
+    assert TranslateTools("openai", source="openai").process_request({"tools": [tool]}) == {"tools": [tool]}
+    assert TranslateTools("anthropic", source="openai").process_request({"tools": [tool]}) == {}
+    with pytest.raises(ValueError, match="unknown provider 'nope'"):
+        TranslateTools("openai", source="nope")
+
+
+def test_the_calls_of_a_providers_own_tool_that_the_client_runs_are_kept() -> None:
+    tool = {"type": "bash_20250124", "name": "bash"}
+    block = {"type": "tool_use", "id": "toolu_0", "name": "bash", "input": {"command": "ls"}}
+    body = {**_message(), "content": [block]}
+    chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer("anthropic"), TranslateTools("anthropic"))
+    response = chain.process_response(body, {"tools": [tool]})
+    assert [(call.name, call.arguments) for call in response.tool_calls] == [("bash", {"command": "ls"})]
+
+
+def test_a_learner_is_told_of_every_answer_before_its_calls_are_validated() -> None:
+    learner = sp.CapabilityLearner()
+    chain = MiddlewareChain(ValidateCalls(), LearnFormats(learner), ParseAnswer())
+    request = {"model": "m", "tools": [search]}
+    text = (
+        '<tool_call>{"name": "search", "arguments": {"query": 1}}</tool_call><tool_call>{"name": "no", "arguments": {}}'
+    )
+    chain.process_response(text, request)
+    chain.process_response("hello", {"tools": [search]})
+    (format_name,) = learner.figures("m")
+    figures = learner.figures("m")[format_name]
+    assert (format_name, figures.parsed, figures.unknown_tool) == ("hermes", 1, 1)
+
+
+@pytest.mark.parametrize("provider", OWN)
+def test_answers_to_requests_with_a_providers_own_tools_are_parsed_and_validated(provider: str) -> None:
+    chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer(), TranslateTools(provider))
+    text = '<tool_call>{"name": "search", "arguments": {"query": "tea"}}</tool_call>'
+    response = chain.process_response(text, {"tools": [*OWN[provider], search]})
+    assert [call.arguments for call in response.tool_calls] == [{"query": "tea"}]

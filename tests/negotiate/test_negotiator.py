@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,18 +14,14 @@ from streamparse.negotiate import (
     Configuration,
     ConfigurationError,
     FormatNegotiator,
-    JSONFile,
-    SQLiteFile,
-    Store,
     capabilities_of,
     family_of,
     known_families,
     known_providers,
-    outcomes_of,
     provider_of,
 )
 from streamparse.protocols import ToolCallParser, ToolFormat
-from streamparse.recover import parser_for
+from streamparse.recover import parser_for, registry
 
 ROOT = Path(__file__).parents[2]
 TOOL = {
@@ -180,16 +174,81 @@ def test_an_answer_is_kept_until_something_is_learnt() -> None:
     assert negotiator.negotiate("openai", "m") is not first
 
 
-def test_what_was_learnt_of_a_model_decides_where_nothing_is_configured() -> None:
+def _seen(model: str, **calls: int) -> CapabilityLearner:
+    """A learner that saw so many good calls of a model in each format."""
     learner = CapabilityLearner()
+    for name, times in calls.items():
+        learner.record(model, name.replace("_", "-"), "parsed", times)
+    return learner
+
+
+def test_a_model_whose_native_calls_mostly_fail_is_asked_in_the_prompt_for_what_it_writes_well() -> None:
+    learner = _seen("m", kimi_k2=5)
     learner.record("m", "native", "malformed", 6)
-    learner.record("m", "kimi-k2", "parsed", 3)
-    learner.record("m", "hermes", "malformed", 3)
+    learner.record("m", "hermes", "malformed", 9)
     chosen = FormatNegotiator(learner=learner).negotiate("vllm", "m")
-    assert chosen.dialects == ("kimi-k2",)
     assert chosen.tools_in == "prompt"
+    asked = ADAPTERS["openai"].asking_for("kimi-k2")
+    assert chosen.definitions.format_system_prompt([TOOL]) == asked.format_system_prompt([TOOL])
     configured = FormatNegotiator({"profiles": {"p": {"provider": "vllm", "dialects": ["hermes"]}}}, learner)
     assert configured.negotiate("vllm", "m").dialects == ("hermes",)
+
+
+@pytest.mark.parametrize("calls", [1, 5, 1000])
+@pytest.mark.parametrize("seen", ["bare-json", "kimi-k2"])
+def test_calls_seen_in_one_dialect_take_no_other_away(seen: str, calls: int) -> None:
+    chosen = FormatNegotiator(learner=_seen("mystery-7b", **{seen: calls})).negotiate(None, "mystery-7b")
+    parser = sp.TextParser(chosen.dialects, tools=[TOOL])
+    text = 'Well.\n<tool_call>\n{"name": "search", "arguments": {"query": "x"}}\n</tool_call>'
+    assert [type(event) for event in parser.feed(text)].count(sp.ToolCallComplete) == 1
+    prose = 'A record is {"name": "search", "arguments": {"query": 1}} and so on.'
+    told = sp.TextParser(chosen.dialects, tools=[TOOL]).feed(prose)
+    assert all(isinstance(event, sp.TextDelta) for event in told)
+
+
+def test_a_dialect_that_a_model_was_seen_to_write_often_is_looked_for_beside_those_of_its_family() -> None:
+    assert FormatNegotiator(learner=_seen("glm-4.5", hermes=4)).negotiate("vllm", "glm-4.5").dialects == ("glm-4.5",)
+    for unclear in ("bare-json", "fenced-json", "pythonic"):
+        learner = _seen("glm-4.5", hermes=5, **{unclear: 50})
+        chosen = FormatNegotiator(learner=learner).negotiate("vllm", "glm-4.5")
+        assert sorted(chosen.dialects) == ["glm-4.5", "hermes"]
+
+
+@pytest.mark.parametrize(("native", "place"), [(True, "request"), (False, "prompt")])
+def test_what_is_configured_is_not_overruled_by_what_is_learnt_or_known(native: bool, place: str) -> None:
+    learner = _seen("m", hermes=50)
+    learner.record("m", "native", "parsed" if place == "prompt" else "malformed", 50)
+    learner.record("m", "native", "refused", 100 if place == "request" else 0)
+    capabilities = {"native_tools": native, "dialects": ["kimi-k2"]}
+    for provider in ("openai", "perplexity"):
+        values = {"profiles": {"p": {"provider": provider, "capabilities": capabilities}}}
+        chosen = FormatNegotiator(values, learner).negotiate(provider, "m")
+        assert chosen.tools_in == place
+        assert chosen.dialects == ("kimi-k2",)
+        assert chosen.capabilities.native_tools is native
+
+
+def test_answers_that_were_cut_off_do_not_take_a_model_off_native_tools() -> None:
+    learner = CapabilityLearner()
+    call = {"index": 0, "id": "x", "function": {"name": "f", "arguments": '{"a":'}}
+    for finish in ("length", "tool_calls", None) * 5:
+        parser = sp.StreamParser("openai-chat")
+        choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": finish}
+        parser.feed(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+        parser.close()
+        assert [broken.code for broken in parser.response.broken_calls] == ["truncated_call"]
+        learner.observe("gpt-5", parser)
+    assert learner.figures("gpt-5") == {}
+    assert FormatNegotiator(learner=learner).negotiate("openai", "gpt-5").tools_in == "request"
+
+
+def test_only_so_many_answers_are_kept() -> None:
+    negotiator = FormatNegotiator()
+    first = negotiator.negotiate("openai", "0")
+    for number in range(2000):
+        negotiator.negotiate("openai", str(number))
+    assert negotiator.negotiate("openai", "0") == first
+    assert negotiator.negotiate("openai", "0") is not first
 
 
 # -- configuration
@@ -202,6 +261,9 @@ def test_what_was_learnt_of_a_model_decides_where_nothing_is_configured() -> Non
         ("[profiles.a]\nwires = 'x'", r"^profiles\.a: .*unknown field `wires`"),
         ("[profiles.b]\n[profiles.a]\nwire = 'nope'", r"^profiles\.a\.wire: unknown 'nope'; known are: openai-chat"),
         ("[profiles.a.tools]\ndefinition_format = 'nope'", r"^profiles\.a\.tools\.definition_format: unknown 'nope'"),
+        ("[profiles.a.tools]\nresult_format = 'nope'", r"^profiles\.a\.tools\.result_format: unknown 'nope'"),
+        ("[profiles.a.tools]\ncall_parser = 'nope'", r"^profiles\.a\.tools\.call_parser: unknown parser 'nope'; known"),
+        ("[profiles.a.capabilities]\ndialects = ['x']", r"^profiles\.a\.capabilities\.dialects\[0\]: unknown 'x'"),
         ("[profiles.a]\nprovider = 'nope'", r"^profiles\.a\.provider: unknown 'nope'"),
         ("[profiles.a]\ndialects = ['hermes', 'nope']", r"^profiles\.a\.dialects\[1\]: unknown 'nope'"),
         ("[profiles.b]\n[profiles.a]\ndialects = [1]", r"^profiles\.a\.dialects\[0\]: Expected `str`"),
@@ -215,106 +277,36 @@ def test_an_error_in_the_configuration_names_its_key(text: str, message: str) ->
         Configuration.loads(text)
 
 
+@pytest.mark.parametrize(
+    "name", ["composite", "json-content", "openai", "LM Studio", "openai-chat", *("markup", "native", "heuristic")]
+)
+def test_every_parser_that_can_be_had_by_name_may_be_configured(name: str) -> None:
+    chosen = FormatNegotiator({"profiles": {"p": {"tools": {"call_parser": name}}}}).negotiate(profile="p")
+    assert isinstance(parser_for(chosen.call_parser), ToolCallParser)
+
+
+def test_a_parser_that_the_user_registered_may_be_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_factories", {})
+    values = {"profiles": {"p": {"tools": {"call_parser": "my server"}}}}
+    with pytest.raises(ConfigurationError, match="unknown parser 'my server'"):
+        Configuration.of(values)
+    sp.register_parser("My-Server", lambda tools: sp.CompositeParser(tools=tools))
+    assert FormatNegotiator(values).negotiate(profile="p").call_parser == "my server"
+
+
+def test_a_dialect_that_the_user_registered_may_be_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"profiles": {"p": {"dialects": ["mine", "reasoning"]}}}
+    with pytest.raises(ConfigurationError, match=r"^profiles\.p\.dialects\[0\]: unknown 'mine'"):
+        Configuration.of(values)
+    monkeypatch.setitem(sp.DIALECTS, "mine", sp.DIALECTS["hermes"])
+    assert FormatNegotiator(values).negotiate(profile="p").dialects == ("mine", "reasoning")
+
+
 def test_an_error_in_a_file_names_the_file_too(tmp_path: Path) -> None:
     file = tmp_path / "formats.toml"
     file.write_text("[profiles.a]\nwire = 3")
     with pytest.raises(ConfigurationError, match=r"formats\.toml: profiles\.a\.wire"):
         Configuration.load(file)
-
-
-# -- learning
-
-
-def test_answers_are_counted_by_format_and_outcome() -> None:
-    body = (
-        '<tool_call>\n{"name": "search", "arguments": {}}\n</tool_call>'
-        '<tool_call>\n{"name": "nope", "arguments": {}}\n</tool_call><tool_call>\n{"name": "search", "arguments": {"q'
-    )
-    parser = sp.TextParser(["hermes"])
-    parser.feed(body)
-    parser.close()
-    counts = outcomes_of(parser.response, parser.stats, frozenset({"search"}))
-    assert counts == {("hermes", "parsed"): 1, ("hermes", "unknown_tool"): 1, ("hermes", "malformed"): 1}
-    learner = CapabilityLearner()
-    learner.observe("m", parser.response, parser.stats, frozenset({"search"}))
-    assert learner.figures("m")["hermes"].calls == 3
-    assert learner.figures("m")["hermes"].rate == pytest.approx(1 / 3)
-    assert learner.figures("other") == {}
-
-
-def test_a_call_that_came_natively_too_is_not_malformed() -> None:
-    call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
-    text = '<tool_call>\n{"name": "search", "arguments": {}}\n</tool_call>'
-    message = {"role": "assistant", "content": text, "tool_calls": [call]}
-    parser = sp.StreamParser("openai-chat")
-    parser.feed(json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).encode())
-    parser.close()
-    assert [broken.code for broken in parser.response.broken_calls] == ["duplicate_call"]
-    assert outcomes_of(parser.response, parser.stats) == {("hermes", "parsed"): 1}
-
-
-class Clock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_what_was_last_seen_too_long_ago_is_forgotten() -> None:
-    clock = Clock()
-    learner = CapabilityLearner(ttl=60, clock=clock)
-    learner.record("m", "native", "parsed", 4)
-    clock.now += 60
-    assert learner.figures("m")["native"].parsed == 4
-    clock.now += 1
-    assert learner.figures("m") == {}
-    assert learner.export() == []
-    learner.record("m", "native", "malformed")
-    assert (learner.figures("m")["native"].parsed, learner.figures("m")["native"].malformed) == (0, 1)
-
-
-@pytest.mark.parametrize("kind", [JSONFile, SQLiteFile])
-def test_figures_are_saved_and_loaded(kind: Any, tmp_path: Path) -> None:
-    store: Store = kind(tmp_path / "figures")
-    learner = CapabilityLearner(store=store)
-    assert learner.export() == []
-    learner.record("m", "native", "parsed", 2)
-    learner.record("n", "hermes", "recovered")
-    learner.save()
-    learner.record("n", "hermes", "recovered")
-    learner.save()
-    again = CapabilityLearner(store=kind(tmp_path / "figures"))
-    assert again.export() == learner.export()
-    assert again.figures("n")["hermes"].recovered == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
-
-
-def test_without_a_store_nothing_can_be_saved() -> None:
-    with pytest.raises(ValueError, match="no store"):
-        CapabilityLearner().save()
-
-
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "x.json"
-    file.write_text('{"a": 1}')
-    with pytest.raises(ValueError, match="Expected `array`"):
-        CapabilityLearner(store=JSONFile(file))
-
-
-def test_many_threads_lose_no_count() -> None:
-    learner = CapabilityLearner()
-    threads = [
-        threading.Thread(target=lambda: [learner.record("m", "native", "parsed") for _ in range(500)]) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert learner.figures("m")["native"].parsed == 4000
-    assert learner.version == 4000
 
 
 # -- what fits together

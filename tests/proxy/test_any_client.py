@@ -134,7 +134,8 @@ def test_an_error_of_another_wire_is_told_in_the_clients_words(client: str) -> N
     assert answer.headers["retry-after"] == "7"
     told = answer.json()
     if client == "anthropic":
-        assert told == {"type": "error", "error": {"type": "model_not_found", "message": "no such model"}}
+        error = {"type": "not_found_error", "message": "model_not_found: no such model"}
+        assert told == {"type": "error", "error": error}
     else:
         assert told == {"error": "model_not_found: no such model"}
 

@@ -55,7 +55,7 @@ def test_the_command_listens_on_this_machine_and_stops_when_told() -> None:
     ("arguments", "words"),
     [
         (["--upstream", "nonsense"], "no http:// or https:// URL"),
-        (["--upstream", "http://127.0.0.1:9", "--wire", "gemini"], "unknown wire"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "bedrock-converse"], "unknown wire"),
         (["--upstream", "http://127.0.0.1:9", "--dialect", "nil"], "unknown dialect"),
         (["--upstream", "http://127.0.0.1:9", "--dialect", "beam", "--tools", "prompt"], "has a prompt"),
         (["--upstream", "http://127.0.0.1:9", "--port", "99999"], "cannot listen"),

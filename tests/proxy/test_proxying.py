@@ -37,6 +37,7 @@ REQUEST: dict[str, Any] = {
     "tools": TOOLS,
 }
 CHAT = "/v1/chat/completions"
+COUNTS = {"prompt_tokens": 7, "completion_tokens": 0, "total_tokens": 7}
 
 
 def chat_stream(text: str, size: int = 3) -> list[bytes]:
@@ -62,7 +63,7 @@ def test_a_call_in_the_text_reaches_the_client_as_a_native_one() -> None:
     events = events_of("openai-chat", answer.content)
     assert calls_of(events) == [ZURICH]
     assert text_of(events).strip() == "I look."
-    assert events[-1] == sp.Done("tool_calls", {"prompt_tokens": 7}, True)
+    assert events[-1] == sp.Done("tool_calls", COUNTS, True)
     assert answer.headers["content-type"].startswith("text/event-stream")
 
 
@@ -189,7 +190,7 @@ def test_every_piece_leaves_before_the_next_one_is_made() -> None:
                 told += text_of(parser.feed(next(chunks)))
         turn.release(2)
         assert [event for chunk in chunks for event in parser.feed(chunk)] == []
-    assert parser.close()[-1] == sp.Done("stop", {"prompt_tokens": 7}, True)
+    assert parser.close()[-1] == sp.Done("stop", COUNTS, True)
 
 
 def test_when_the_client_leaves_the_server_is_left_too() -> None:
@@ -252,7 +253,10 @@ def test_a_strange_request_is_for_the_server_to_judge(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"upstream": "ftp://x"}, {"upstream": "nonsense"}, {"wire": "gemini"}, {"dialects": ["nil"]}, {"tools": "x"}],
+    [
+        *({"upstream": "ftp://x"}, {"upstream": "nonsense"}, {"wire": "bedrock-converse"}),
+        *({"dialects": ["nil"]}, {"tools": "x"}),
+    ],
 )
 def test_settings_that_make_no_sense_are_refused_at_once(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):

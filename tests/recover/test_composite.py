@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import streamparse as sp
 from streamparse.protocols import ToolCallParser
 from streamparse.recover import HeuristicParser, JSONContentParser, MarkupParser, NativeParser
+from streamparse.response import Mark, parts_of
 
 TOOLS = [{"name": name, "parameters": {"type": "object", "properties": {}}} for name in ("look", "find")]
 
@@ -101,6 +102,69 @@ def test_parsers_of_ones_own_are_asked_and_their_ids_kept_apart() -> None:
     ]
     assert parsed.content == ""
     assert sp.CompositeParser([]).parse("x") == sp.ParsedResponse(raw_response="x")
+
+
+def _parts(parsed: sp.ParsedResponse) -> list[Any]:
+    """What came, in its order: texts, thoughts, kinds of items and names of calls."""
+    return [getattr(part, "text", None) or getattr(part, "kind", None) or part.name for part in parts_of(parsed)]
+
+
+MIXED = {
+    "type": "message",
+    "role": "assistant",
+    "content": [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "First. "},
+        {"type": "tool_use", "id": "toolu_0", "name": "look", "input": {}},
+        {"type": "text", "text": f"Then {_marked('find')} last."},
+        {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"a": 1}},
+    ],
+    "stop_reason": "tool_use",
+}
+
+
+@pytest.mark.parametrize(
+    ("parsers", "parts"),
+    [
+        ([NativeParser()], ["Hm.", "signature", "First. ", "look", f"Then {_marked('find')} last.", "look"]),
+        ([MarkupParser()], ["Hm.", "signature", "First. Then ", "find", " last."]),
+        (_every(), ["Hm.", "signature", "First. ", "look", "Then ", "find", " last.", "look"]),
+        (_every()[::-1], ["Hm.", "signature", "First. ", "look", "Then ", "find", " last.", "look"]),
+        (None, ["Hm.", "signature", "First. ", "look", "Then ", "find", " last.", "look"]),
+    ],
+)
+def test_text_and_calls_keep_their_order_whichever_parsers_are_asked(parsers: Any, parts: list[str]) -> None:
+    assert _parts(sp.CompositeParser(parsers).parse(MIXED)) == parts
+
+
+def test_a_message_to_send_back_has_the_order_of_the_answer_whichever_parsers_were_asked() -> None:
+    blocks = sp.CompositeParser(_every()).parse(MIXED).as_message("anthropic")["content"]
+    kinds = [block["type"] for block in blocks]
+    assert kinds == ["thinking", "text", "tool_use", "text", "tool_use", "text", "tool_use"]
+    assert [block["name"] for block in blocks if "name" in block] == ["look", "find", "look"]
+
+
+def test_the_order_of_the_strategy_first_is_that_of_the_parser_that_found_the_calls() -> None:
+    parsed = sp.CompositeParser(strategy="first").parse(f"One {_marked('look')} two {_marked('find')} three.")
+    assert _parts(parsed) == ["One ", "look", " two ", "find", " three."]
+
+
+def test_a_call_whose_place_is_not_known_stands_behind_the_text() -> None:
+    text = f"One {_marked('look')} two"
+    own = _Own(sp.ToolCall("mine", {}))
+    own.response.order.append(Mark("call", 0, 2, 0))
+    assert _parts(sp.CompositeParser([MarkupParser(), own]).parse(text)) == ["One ", "look", " two", "mine"]
+
+
+def test_a_call_that_is_told_natively_and_in_the_text_counts_as_native_and_what_breaks_once() -> None:
+    told = _Own(sp.ToolCall("look", {}, "c9", "inband", index=3))
+    told.response.formats[3] = "hermes"
+    body = _body("", ("look", "{}"), ("look", '{"a": '))
+    parsed = sp.CompositeParser([NativeParser(), told, MarkupParser()]).parse(body)
+    assert [(call.id, call.source, call.index) for call in parsed.tool_calls] == [("c0", "native", 0)]
+    assert [(call.id, call.index) for call in parsed.broken_calls] == [("c1", 1)]
+    assert parsed.formats == {}
+    assert [error.index for error in parsed.errors] == [1]
 
 
 def test_what_cannot_parse_and_unknown_words_are_errors_of_the_program() -> None:

@@ -43,6 +43,38 @@ def test_a_message_that_is_an_envelope_of_calls_is_read_with_and_without_tools(n
             assert parsed.content == ""
 
 
+WITH_TOOLS = {
+    "toolName": {"toolCalls": [{"toolName": "look", "args": {"q": 1}}]},
+    "tool_uses": {"tool_uses": [{"recipient_name": "functions.look", "parameters": {"q": 1}}]},
+    "action": {"action": "look", "action_input": {"q": 1}},
+    "tool_name": {"tool_name": "look", "tool_input": {"q": 1}},
+    "tool": {"tool": "look", "tool_input": {"q": 1}},
+    "an object of the tool": {"tool": {"name": "look", "arguments": {"q": 1}}},
+    "a function's name": {"function": "look", "arguments": {"q": 1}},
+    "kwargs": {"name": "look", "kwargs": {"q": 1}},
+    "a namespace": {"name": "functions.look", "arguments": {"q": 1}},
+}
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_what_an_agent_framework_calls_a_call_is_one_of_a_declared_tool(name: str) -> None:
+    text = json.dumps(WITH_TOOLS[name])
+    for written in (text, f"```json\n{text}\n```"):
+        parsed = JSONContentParser(tools=TOOLS).parse(written)
+        assert (_found(parsed), parsed.content) == (FOUND, "")
+    parsed = sp.parse_response(f"I look.\n```json\n{text}\n```", tools=TOOLS)
+    assert _found(parsed) == FOUND
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_it_is_text_within_prose_and_of_a_tool_that_is_not_declared(name: str) -> None:
+    text = json.dumps(WITH_TOOLS[name])
+    other = [{"name": "other", "parameters": {}}]
+    for written, tools in ((f"Write\n{text}\nand wait.", TOOLS), (f"It is {text}", TOOLS), (text, other)):
+        parsed = sp.parse_response(written, tools=tools)
+        assert (parsed.tool_calls, parsed.content) == ([], written)
+
+
 @pytest.mark.parametrize("name", ENVELOPES)
 def test_an_envelope_that_names_no_declared_tool_is_text(name: str) -> None:
     parsed = JSONContentParser(tools=[{"name": "other", "parameters": {}}]).parse(ENVELOPES[name])

@@ -8,6 +8,7 @@ import pytest
 from cuts import events_of
 
 import streamparse as sp
+from streamparse.repair import PathGuard, preflight
 
 TOOLS = [
     {
@@ -33,11 +34,10 @@ def _chat(content: str | None, *calls: dict[str, Any]) -> dict[str, Any]:
 def test_malformed_json_in_markup_is_no_call_and_not_lost(inside: str) -> None:
     text = f"I look.\n<tool_call>{inside}</tool_call>"
     parsed = sp.parse_response(_chat(text), tools=TOOLS)
-    assert [call for call in parsed.tool_calls if call.source != "recovered"] == []
-    assert all(call.arguments == {"query": "x"} for call in parsed.tool_calls)
-    kept = parsed.content + "".join(broken.raw for broken in parsed.broken_calls)
-    assert parsed.tool_calls or "query" in kept
-    assert parsed.content.startswith("I look.\n")
+    assert parsed.tool_calls == []
+    (broken,) = parsed.broken_calls
+    assert (broken.name, broken.raw in inside, "query" in broken.raw) == ("search", True, True)
+    assert parsed.content == "I look.\n"
     parser = sp.TextParser(tools=TOOLS)
     events_of(parser, [text])
     assert parsed.broken_calls == parser.response.broken_calls
@@ -82,6 +82,11 @@ def test_a_hallucinated_tool_without_markup_is_text(text: str) -> None:
     "text",
     [
         '<tool_use>{"name": "search", "arguments": {"query": "x"}}</tool_use>',
+        '<tool_use>\n{"name": "search", "input": {"query": "x"}}\n</tool_use>',
+        '<tool_use>{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"query": "x"}}</tool_use>',
+        '<tool_use id="toolu_1" name="search">{"query": "x"}</tool_use>',
+        '<tool_use name="search"><input>{"query": "x"}</input></tool_use>',
+        "<tool_use><name>search</name><input><query>x</query></input></tool_use>",
         "<tool_use><name>search</name><arguments><query>x</query></arguments></tool_use>",
     ],
 )
@@ -96,3 +101,38 @@ def test_a_native_block_of_another_provider_in_openai_mode_is_read_by_its_own_wi
     body = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "tool_use"}
     (call,) = sp.parse_response(body, tools=TOOLS).tool_calls
     assert (call.name, call.id, call.source) == ("search", "toolu_1", "native")
+
+
+def test_the_id_of_tool_use_markup_is_the_calls() -> None:
+    text = '<tool_use>{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"query": "x"}}</tool_use>'
+    (call,) = sp.parse_response(_chat(text), "openai-chat", tools=TOOLS).tool_calls
+    assert (call.id, call.source) == ("toolu_1", "inband")
+
+
+def test_tool_use_markup_streamed_in_openai_mode_is_a_call_at_its_last_brace() -> None:
+    parser = sp.StreamParser("openai-chat", tools=TOOLS)
+    text = '<tool_use>\n{"name": "search", "input": {"query": "x"}}'
+    pieces = [{"choices": [{"index": 0, "delta": {"content": character}}]} for character in text]
+    events = [parser.feed(piece) for piece in pieces]
+    assert [isinstance(event, sp.ToolCallComplete) for event in events[-1]].count(True) == 1
+    assert not any(isinstance(event, sp.ToolCallComplete) for batch in events[:-1] for event in batch)
+    parser.close()
+
+
+def test_a_call_in_markup_of_a_tool_above_its_tier_may_not_run() -> None:
+    pytest.importorskip("jsonschema")
+    tools = [sp.Tool("wipe", parameters={"type": "object"}, tier=2)]
+    text = '<tool_call>{"name": "wipe", "arguments": {}}</tool_call>'
+    (call,) = sp.parse_response(_chat(text), tools=tools).tool_calls
+    assert [finding.code for finding in preflight(call, tools, tier=1).findings] == ["locked_tool"]
+    assert preflight(call, tools, tier=2).ok
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", "a/..%2f..%2fb", "C:\\\\x"])
+def test_a_path_in_markup_that_leads_out_of_its_folder_may_not_be_read(path: str) -> None:
+    pytest.importorskip("jsonschema")
+    tools = [sp.Tool("read", parameters={"type": "object", "properties": {"path": {"type": "string"}}})]
+    text = f'<tool_use>{{"name": "read", "input": {{"path": "{path}"}}}}</tool_use>'
+    (call,) = sp.parse_response(_chat(text), tools=tools).tool_calls
+    checked = preflight(call, tools, guards=[PathGuard("path")])
+    assert [(finding.code, finding.path) for finding in checked.findings] == [("path_traversal", "/path")]

@@ -102,6 +102,20 @@ print(json.dumps(parser_for("acme").parse({LINE!r}).ok))
     assert _run(folder, program) == ["loaded", ["look"], True]
 
 
+def test_what_another_distribution_offers_may_stand_in_a_configuration(folder: Path) -> None:
+    program = """
+from streamparse.negotiate import Configuration, ConfigurationError
+tools = {"call_parser": "acme"}
+profile = {"wire": "acme-wire", "dialects": ["acme"], "tools": tools}
+print(json.dumps(list(Configuration.of({"profiles": {"p": profile}}).profiles)))
+try:
+    Configuration.of({"profiles": {"p": {"wire": "acme"}}})
+except ConfigurationError as error:
+    print(json.dumps(str(error).partition(";")[0]))
+"""
+    assert _run(folder, program) == ["loaded", ["p"], "profiles.p.wire: unknown 'acme'"]
+
+
 def test_after_loading_all_auto_knows_them(folder: Path) -> None:
     program = f"""
 from streamparse.plugins import load_plugins

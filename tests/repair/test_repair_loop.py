@@ -8,7 +8,16 @@ import anyio
 import pytest
 
 import streamparse as sp
-from streamparse.repair import AnotherMode, AnotherModel, Complaint, FallbackChain, Repaired, RepairLoop, Retry
+from streamparse.repair import (
+    AnotherMode,
+    AnotherModel,
+    Complaint,
+    FallbackChain,
+    Repaired,
+    RepairLoop,
+    Retry,
+    Strategy,
+)
 
 pytest.importorskip("jsonschema")
 
@@ -139,7 +148,11 @@ def test_values_coerced_without_loss_need_no_second_answer() -> None:
 
 def _fallen_back(*answers: Any, required: bool = False) -> tuple[Repaired, list[dict[str, Any]]]:
     model = Model(*answers)
-    ways = [Retry(), AnotherMode("json", response_format={"type": "json_object"}, tools=None), AnotherModel("big")]
+    ways: list[Strategy] = [
+        Retry(),
+        AnotherMode("json", response_format={"type": "json_object"}, tools=None),
+        AnotherModel("big"),
+    ]
     chain = FallbackChain(model, ways, [SEARCH], required=required)
     request = {"model": "small", "messages": [{"role": "user", "content": "Tea?"}], "tools": [SEARCH]}
     return anyio.run(chain.run, request), model.asked
@@ -176,6 +189,105 @@ def test_an_answer_without_a_call_will_do_unless_one_is_required() -> None:
     assert _fallen_back(said)[0].ok
     result, _ = _fallen_back(said, said, GOOD, required=True)
     assert _calls(result) == TEA
+
+
+def _retried(request: dict[str, Any], *answers: Any, required: bool = False, **options: Any) -> tuple[Repaired, Any]:
+    """The result, and the request that told what was wrong."""
+    model = Model(*answers)
+    chain = FallbackChain(model, [Retry(**options)], [SEARCH], required=required)
+    result = anyio.run(chain.run, request)
+    return result, model.asked[1]
+
+
+def test_a_model_that_called_nothing_though_it_must_is_told_so() -> None:
+    said = _chat(content="No tea.")
+    result, asked = _retried({"messages": [{"role": "user", "content": "Tea?"}]}, said, said, required=True)
+    told = "a tool must be called, and the answer calls none; known are: search"
+    assert asked["messages"][1:] == [{"role": "user", "content": told}]
+    assert not result.ok
+    assert [(step.action, step.message) for step in result.log] == [
+        ("answered", told),
+        ("retry", told),
+        ("gave_up", told),
+    ]
+    assert [finding.code for finding in result.log[0].findings] == ["no_call"]
+
+
+def test_an_error_of_which_the_server_says_nothing_is_told_by_its_code() -> None:
+    response = sp.ParsedResponse(errors=[sp.Error("stream", "stream_truncated", "")])
+    _, asked = _retried({"messages": []}, response, GOOD)
+    assert asked["messages"] == [{"role": "user", "content": "stream_truncated"}]
+
+
+TEXT = "invalid call of 'search': 'query' is a required property"
+SAID = {"role": "user", "content": "Tea?"}
+REQUESTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "chat": ({"messages": [SAID]}, {"messages": [SAID, {"role": "user", "content": TEXT}]}),
+    "anthropic": (
+        {"system": "Be brief.", "messages": [{"role": "user", "content": [{"type": "text", "text": "Tea?"}]}]},
+        {
+            "system": "Be brief.",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Tea?"}]},
+                {"role": "user", "content": TEXT},
+            ],
+        },
+    ),
+    "gemini": (
+        {"contents": [{"role": "user", "parts": [{"text": "Tea?"}]}]},
+        {"contents": [{"role": "user", "parts": [{"text": text}]} for text in ("Tea?", TEXT)]},
+    ),
+    "gemini of one text": (
+        {"contents": "Tea?"},
+        {"contents": [{"role": "user", "parts": [{"text": text}]} for text in ("Tea?", TEXT)]},
+    ),
+    "responses": ({"input": [SAID]}, {"input": [SAID, {"role": "user", "content": TEXT}]}),
+    "responses of one text": ({"input": "Tea?"}, {"input": [SAID, {"role": "user", "content": TEXT}]}),
+    "bedrock": (
+        {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "Tea?"}]}]},
+        {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "Tea?"}, {"text": TEXT}]}]},
+    ),
+    "bedrock after a result": (
+        {"messages": [{"role": "assistant", "content": [{"text": "Tea?"}]}]},
+        {
+            "messages": [
+                {"role": "assistant", "content": [{"text": "Tea?"}]},
+                {"role": "user", "content": [{"text": TEXT}]},
+            ]
+        },
+    ),
+    "a prompt": ({"prompt": "Tea?"}, {"prompt": f"Tea?\n\n{TEXT}"}),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_what_was_wrong_is_told_where_and_as_the_request_has_its_messages(name: str) -> None:
+    request, wanted = REQUESTS[name]
+    result, asked = _retried(request, WRONG, GOOD)
+    assert asked == wanted
+    assert _calls(result) == TEA
+
+
+def test_a_provider_that_is_named_has_its_own_words() -> None:
+    _, asked = _retried({"messages": [{"role": "user", "content": []}]}, WRONG, GOOD, provider="bedrock")
+    assert asked["messages"] == [{"role": "user", "content": [{"text": TEXT}]}]
+    with pytest.raises(ValueError, match="unknown provider"):
+        Retry("nobody")
+
+
+@pytest.mark.parametrize("request_", [{}, {"prompt": ["a"]}, {"messages": None}, {"input": 3}])
+def test_a_request_that_holds_no_messages_cannot_be_retried(request_: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="message"):
+        _retried(request_, WRONG, GOOD)
+
+
+def test_another_model_is_named_where_the_request_names_its_own() -> None:
+    model = Model(WRONG, WRONG, GOOD)
+    chain = FallbackChain(model, [AnotherModel("small"), AnotherModel("big")], [SEARCH])
+    result = anyio.run(chain.run, {"modelId": "small", "messages": []})
+    assert [request["modelId"] for request in model.asked] == ["small", "big"]
+    assert "model" not in model.asked[1]
+    assert not result.ok
 
 
 def test_what_the_client_raises_passes_through() -> None:

@@ -14,7 +14,7 @@ WEATHER = Tool("weather", "Tell the weather.", SCHEMA)
     [
         WEATHER,
         {"type": "function", "function": {**BODY, "parameters": SCHEMA}},
-        {"type": "function", **BODY, "parameters": SCHEMA, "strict": True},
+        {"type": "function", **BODY, "parameters": SCHEMA, "strict": False},
         {**BODY, "input_schema": SCHEMA},
         {"type": "custom", **BODY, "input_schema": SCHEMA},
         {**BODY, "inputSchema": SCHEMA},
@@ -29,6 +29,19 @@ WEATHER = Tool("weather", "Tell the weather.", SCHEMA)
 )  # fmt: skip
 def test_a_tool_may_be_declared_in_any_providers_words(declared):
     assert list(Toolset.of([declared]).values()) == [WEATHER]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"type": "function", "function": {**BODY, "parameters": SCHEMA, "strict": True}},
+        {"type": "function", **BODY, "parameters": SCHEMA, "strict": True},
+        {**BODY, "input_schema": SCHEMA, "strict": True},
+    ],
+    ids=["OpenAI chat", "OpenAI Responses", "Anthropic"],
+)
+def test_a_schema_that_is_to_be_enforced_says_so(declared):
+    assert list(Toolset.of([declared]).values()) == [Tool("weather", "Tell the weather.", SCHEMA, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,13 @@ from typing import Any
 
 from streamparse.adapters.loss import Loss, Translation
 from streamparse.adapters.requests.anthropic import read_anthropic, write_anthropic
+from streamparse.adapters.requests.cohere import read_cohere, write_cohere
+from streamparse.adapters.requests.gemini import read_gemini, write_gemini
 from streamparse.adapters.requests.ollama import read_ollama, write_ollama
 from streamparse.adapters.requests.openai import read_openai, write_openai
 from streamparse.adapters.requests.request import Choice, Request
+from streamparse.adapters.requests.responses import read_responses, write_responses
+from streamparse.providers import known_as
 
 __all__ = ["READERS", "REQUEST_WRITERS", "Choice", "Request", "translate_request"]
 
@@ -17,24 +21,36 @@ READERS: dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]] = {
     "openai": read_openai,
     "anthropic": read_anthropic,
     "ollama": read_ollama,
+    "openai-responses": read_responses,
+    "gemini": read_gemini,
+    "cohere": read_cohere,
 }
 REQUEST_WRITERS: dict[str, Callable[[Request, list[Loss]], dict[str, Any]]] = {
     "openai": write_openai,
     "anthropic": write_anthropic,
     "ollama": write_ollama,
+    "openai-responses": write_responses,
+    "gemini": write_gemini,
+    "cohere": write_cohere,
 }
 
 
 def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
     """Write one provider's request as another takes it, and tell what is lost; to its own provider it stays as it is.
 
-    Raises ValueError for a provider whose requests are not known; a request never raises.
+    Gemini's says neither its model nor whether it is for a stream: both are said by the path that is asked.
+    Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
+    known; a request never raises.
     """
-    for provider in (source, target):
-        if provider not in READERS:
-            raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(READERS)}")
+    source, target = _known(source), _known(target)
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
     written = REQUEST_WRITERS[target](READERS[source](request, lost), lost)
     return Translation(written, list(dict.fromkeys(lost)))
+
+
+def _known(provider: str) -> str:
+    if (name := known_as(provider, READERS)) is None:
+        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(READERS)}")
+    return name

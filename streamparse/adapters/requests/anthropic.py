@@ -11,8 +11,22 @@ from typing import Any
 from streamparse.adapters.content import read_blocks
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Text, Turn
-from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread, tell_unread_choice
+from streamparse.adapters.parts import Turn
+from streamparse.adapters.requests.request import (
+    SAMPLING,
+    Choice,
+    Request,
+    bounded,
+    chosen,
+    drop_unread,
+    drop_unwritten,
+    section,
+    system_text,
+    tell_no_messages,
+    tell_schema_name,
+    tell_unread_choice,
+)
+from streamparse.adapters.strictness import left_open, warned
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import mappings, present, string, strings
 
@@ -35,13 +49,15 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     choice = _choice(request.get("tool_choice"))
     tell_unread_choice(request, choice, lost)
     lost += _unkept(request)
+    drop_unread(section(request, "output_config"), ("format",), lost)
+    drop_unread(section(request, "thinking"), ("type",), lost)
     parts = read_blocks(request.get("system"))
     think = string(request, "thinking", "type")
     return Request(
         model=string(request, "model"),
         turns=[
             *([Turn("system", parts)] if parts else []),
-            *ADAPTERS["anthropic"].read_messages(request.get("messages")),
+            *ADAPTERS["anthropic"].read_messages(request.get("messages"), lost),
         ],
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
@@ -50,6 +66,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
         schema=_schema(request.get("output_config")),
+        strict=True,  # a schema is always enforced here
         think=think != "disabled" if think else None,
     )
 
@@ -77,12 +94,16 @@ def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for Messages."""
     adapter = ADAPTERS["anthropic"]
     turns = [turn for turn in request.turns if turn.role != "system"]
-    written = {"model": request.model, "max_tokens": _limit(request, lost), **_system(request, lost)}
+    written: dict[str, Any] = {"model": request.model, "max_tokens": _limit(request, lost)}
+    written |= present(system=system_text(request, lost))
     written["messages"] = adapter.write_messages(turns, lost)
-    written |= present(tools=adapter.write_tools(request.tools, lost), stop_sequences=request.stop)
+    tell_no_messages(written["messages"], lost)
+    written |= present(tools=adapter.write_tools(request.tools, lost), stop_sequences=_stops(request, lost))
     written |= present(stream=True if request.stream else None, tool_choice=_written_choice(request))
-    written |= _sampling(request.sampling, lost)
+    written |= _sampling(request, lost)
+    tell_schema_name(request, lost)
     if request.schema:
+        lost += warned("request", left_open(request.schema))
         written["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
     elif request.schema is not None:
         lost.append(Loss("request", "", "response_format", "dropped: JSON needs a schema here"))
@@ -91,36 +112,27 @@ def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
     return written
 
 
+def _stops(request: Request, lost: list[Loss]) -> list[str]:
+    """The stops, without those of blanks alone, which are refused."""
+    kept = [stop for stop in request.stop if stop.strip()]
+    if len(kept) < len(request.stop):
+        lost.append(Loss("request", "", "stop", "dropped: one of blanks alone is refused"))
+    return kept
+
+
 def _limit(request: Request, lost: list[Loss]) -> int:
     if request.max_tokens is None:
         lost.append(Loss("request", "", "max_tokens", f"set to {DEFAULT_MAX_TOKENS}: it is required"))
     return request.max_tokens or DEFAULT_MAX_TOKENS
 
 
-def _sampling(settings: dict[str, Any], lost: list[Loss]) -> dict[str, Any]:
+def _sampling(request: Request, lost: list[Loss]) -> dict[str, Any]:
     """The settings of sampling, which newer versions of the official SDK leave out; temperatures reach to 1 here."""
-    written = chosen(settings, _SAMPLING)
-    drop_unread(settings, _SAMPLING, lost)
-    lost += [Loss("request", "", name, "sent, but newer versions of the API do without it") for name in written]
-    temperature = written.get("temperature")
-    if isinstance(temperature, (int, float)) and temperature > 1:
-        lost.append(Loss("request", "", "temperature", "lowered to 1: more is refused"))
-        written["temperature"] = 1
-    return written
-
-
-def _system(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """The system's turns, wherever they stood: here they stand before all messages."""
-    texts: list[str] = []
-    talked = False
-    for number, turn in enumerate(request.turns):
-        talked = talked or turn.role != "system"
-        if turn.role != "system":
-            continue
-        texts.append("\n\n".join(part.text for part in turn.parts if isinstance(part, Text)))
-        if talked:
-            lost.append(Loss(f"messages[{number}]", "", "system", "moved before all messages"))
-    return present(system="\n\n".join(texts))
+    drop_unwritten(request, _SAMPLING, lost)
+    written = chosen(request.sampling, _SAMPLING)
+    done = "sent, but newer versions of the API do without it"
+    lost += [Loss("request", "", name, done, warning=True) for name in written]
+    return bounded(written, {"temperature": (0, 1)}, lost)
 
 
 def _written_choice(request: Request) -> dict[str, Any] | None:

@@ -12,7 +12,17 @@ from typing import Any
 
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.requests.request import SAMPLING, Request, chosen, drop_unread
+from streamparse.adapters.requests.request import (
+    SAMPLING,
+    Request,
+    chosen,
+    drop_unread,
+    drop_unwritten,
+    section,
+    tell_effort,
+    tell_schema_name,
+    tell_serial,
+)
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import present, string, strings
 
@@ -25,13 +35,12 @@ _OPTIONS = ("num_predict", "stop", *SAMPLING)
 def read_ollama(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for a chat."""
     drop_unread(request, _READ, lost)
-    given = request.get("options")
-    options = given if isinstance(given, Mapping) else {}
+    options = section(request, "options")
     drop_unread(options, _OPTIONS, lost)
     stop, think, limit = options.get("stop"), request.get("think"), options.get("num_predict")
     return Request(
         model=string(request, "model"),
-        turns=ADAPTERS["ollama"].read_messages(request.get("messages")),
+        turns=ADAPTERS["ollama"].read_messages(request.get("messages"), lost),
         tools=read_declared(request.get("tools"), lost),
         max_tokens=limit if isinstance(limit, int) and limit > 0 else None,  # -1 is no limit
         stop=[stop] if isinstance(stop, str) else strings(stop),
@@ -39,6 +48,7 @@ def read_ollama(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         stream=request.get("stream") is not False,
         schema=_schema(request.get("format")),
         think=bool(think) if think is not None else None,
+        effort=think if isinstance(think, str) else "",
     )
 
 
@@ -54,8 +64,10 @@ def write_ollama(request: Request, lost: list[Loss]) -> dict[str, Any]:
     tools = [] if request.choice.mode == "none" else request.tools
     if tools and request.choice.mode == "required":
         lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))
-    if tools and request.choice.parallel is not None:
-        lost.append(Loss("request", "", "parallel_tool_calls", "dropped: the model decides"))
+    tell_serial(request, lost)
+    tell_schema_name(request, lost)
+    tell_effort(request, lost)
+    drop_unwritten(request, SAMPLING, lost)
     options = present(num_predict=request.max_tokens, stop=request.stop) | request.sampling
     written = {
         "model": request.model,

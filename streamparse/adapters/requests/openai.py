@@ -10,29 +10,44 @@ from typing import Any
 
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.requests.request import SAMPLING, Choice, Request, chosen, drop_unread, tell_unread_choice
+from streamparse.adapters.requests.request import (
+    ACCOUNT,
+    SAMPLING,
+    SCHEMA_NAME,
+    Choice,
+    Request,
+    chosen,
+    drop_unread,
+    drop_unwritten,
+    section,
+    tell_thinking,
+    tell_unread_choice,
+)
+from streamparse.adapters.strictness import left_open, left_out
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import present, string, strings
 
-__all__ = ["read_openai", "write_openai"]
+__all__ = ["enforced", "read_choice", "read_openai", "thought_wanted", "write_openai"]
 
 _READ = (
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "stop",
-    "stream", "response_format", "reasoning_effort", *SAMPLING,
+    "stream", "response_format", "reasoning_effort", *SAMPLING, *ACCOUNT,
 )  # fmt: skip
-_SAMPLING = ("temperature", "top_p", "seed")
-_NOT = {"none": False, "minimal": False}
+_FORMAT = ("name", "schema", "strict")
+_SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_NO_EFFORT = ("none", "minimal")
 
 
 def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for chat completions."""
     drop_unread(request, _READ, lost)
-    choice = _choice(request)
+    choice = read_choice(request, "function", "name")
     tell_unread_choice(request, choice, lost)
-    stop, effort = request.get("stop"), request.get("reasoning_effort")
+    drop_unread(section(request.get("response_format"), "json_schema"), _FORMAT, lost)
+    stop, effort = request.get("stop"), string(request, "reasoning_effort")
     return Request(
         model=string(request, "model"),
-        turns=ADAPTERS["deepseek"].read_messages(request.get("messages")),
+        turns=ADAPTERS["deepseek"].read_messages(request.get("messages"), lost),
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
@@ -40,24 +55,33 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
         schema=_schema(request.get("response_format")),
-        think=_NOT.get(effort, True) if isinstance(effort, str) else None,
+        schema_name=string(section(request.get("response_format"), "json_schema"), "name"),
+        strict=section(request.get("response_format"), "json_schema").get("strict") is True,
+        think=thought_wanted(effort),
+        effort=effort,
+        account=chosen(request, ACCOUNT),
     )
 
 
-def _choice(request: Mapping[str, Any]) -> Choice:
+def read_choice(request: Mapping[str, Any], *name: str) -> Choice:
+    """The choice of tools in OpenAI's words; `name` is the path to that of the only one."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
     said = parallel if isinstance(parallel, bool) else None
     if choice in ("auto", "none", "required"):
         return Choice(choice, parallel=said)
-    name = string(choice, "function", "name")
-    return Choice("required", name, said) if name else Choice(parallel=said)
+    only = string(choice, *name) if string(choice, "type") in ("", "function") else ""
+    return Choice("required", only, said) if only else Choice(parallel=said)
+
+
+def thought_wanted(effort: str) -> bool | None:
+    """Whether an effort asks for thought; None if nothing is said."""
+    return effort not in _NO_EFFORT if effort else None
 
 
 def _schema(wanted: Any) -> dict[str, Any] | None:
     if string(wanted, "type") == "json_object":
         return {}
-    described = wanted.get("json_schema") if isinstance(wanted, Mapping) else None
-    schema = described.get("schema") if isinstance(described, Mapping) else None
+    schema = section(wanted, "json_schema").get("schema")
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
@@ -67,13 +91,12 @@ def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
     written |= present(max_tokens=request.max_tokens, stream=True if request.stream else None)
-    written |= chosen(request.sampling, _SAMPLING) | _written_choice(request)
-    drop_unread(request.sampling, _SAMPLING, lost)
+    written |= chosen(request.sampling, _SAMPLING) | chosen(request.account, ACCOUNT) | _written_choice(request)
+    drop_unwritten(request, _SAMPLING, lost, ACCOUNT)
     if request.schema is not None:
-        written["response_format"] = _format(request.schema)
-    if request.think is not None:
-        lost.append(Loss("request", "", "thinking", "dropped: there are only degrees of effort, of few models"))
-    return written
+        written["response_format"] = _format(request, lost)
+    tell_thinking(request, lost)
+    return {**written, **present(reasoning_effort=request.effort)}
 
 
 def _written_choice(request: Request) -> dict[str, Any]:
@@ -84,6 +107,17 @@ def _written_choice(request: Request) -> dict[str, Any]:
     return present(tool_choice=named, parallel_tool_calls=choice.parallel)
 
 
-def _format(schema: dict[str, Any]) -> dict[str, Any]:
-    described = {"name": "answer", "schema": schema}
-    return {"type": "json_schema", "json_schema": described} if schema else {"type": "json_object"}
+def enforced(request: Request, lost: list[Loss]) -> bool:
+    """Whether the schema of the answer is to be enforced; one that would be refused then is not, and it is told."""
+    refused = [*left_open(request.schema), *left_out(request.schema)] if request.strict else []
+    for path, keyword, why in refused[:1]:
+        lost.append(Loss("request", path, "strict", f"dropped: {keyword}: {why}"))
+    return request.strict and not refused
+
+
+def _format(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    if not request.schema:
+        return {"type": "json_object"}
+    strict = {"strict": True} if enforced(request, lost) else {}
+    name = request.schema_name or SCHEMA_NAME
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": request.schema, **strict}}

@@ -78,18 +78,21 @@ _TOOL_TEXT_TAG = Dialect(
 
 _WORDS = ("tool", "tool_use", "tool_call", "function", "function_call", "xai:function_call")
 _ANY = "(?:" + "|".join(_WORDS) + ")"
-_BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", ">"))
+_BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", " id=", ">"))
+_ID = r"\s{1,8}id=\"(?P<id>[^\"<>]{1,256})\""
 _INSIDE = "(?:arguments|parameters|args|input|params)"
 _ATTRIBUTE = child_tags(
-    call=rf"<{_ANY}{_NAMED}(?:(?<=/>)|(?={GAP}[<{{]))",
+    call=rf"<{_ANY}(?:(?:{_ID})?{_NAMED}(?:(?<=/>)|(?={GAP}[<{{]))"
+    rf"|\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\"{_ID}\s{{0,8}}>(?={GAP}(?:\{{|<[^/])))",
     call_begin=rf"<{_ANY}\s",
     call_close=rf"(?:</{_INSIDE}>{GAP})?</{_ANY}>",
     begins=_BEGINS,
     lead=f"<{_INSIDE}>",
 )
 _ELEMENT = child_tags(
-    call=rf"<{_ANY}>{GAP}<(?P<word>name|tool_name|function)>{GAP}(?P<name>[^<>\s]{{1,256}}){GAP}</(?P=word)>",
-    call_begin=rf"<{_ANY}>{GAP}<(?:name|tool_name|function)>",
+    call=rf"<{_ANY}>{GAP}(?:<id>{GAP}(?P<id>[^<>\s]{{1,256}}){GAP}</id>{GAP})?"
+    rf"<(?P<word>name|tool_name|function)>{GAP}(?P<name>[^<>\s]{{1,256}}){GAP}</(?P=word)>",
+    call_begin=rf"<{_ANY}>{GAP}<(?:id|name|tool_name|function)>",
     call_close=rf"(?:</{_INSIDE}>{GAP})?</{_ANY}>",
     begins=_BEGINS,
     lead=f"<{_INSIDE}>",

@@ -72,6 +72,22 @@ _TOOLS_TAG = Dialect(
     example='<tools>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tools>',
 )
 
+# Written after the block of Anthropic's wire: hence `input`, an id, and `"type": "tool_use"`.
+_TOOL_USE = Dialect(
+    "tool-use-json",
+    markers("<tool_use>", "<tooluse>"),
+    _JSON,
+    JsonCalls(
+        closes=("</tool_use>", "</tooluse>"),
+        opens=("<tool_use>", "<tooluse>"),
+        names=NAME_KEYS,
+        arguments=ARGUMENT_KEYS,
+        explicit=True,
+    ),
+    models="Claude, Gemini and DeepSeek behind proxies, prompted models",
+    example='<tool_use>\n{"name": "get_weather", "input": {"city": "Paris"}}\n</tool_use>',
+)
+
 _PLUGIN = r"\s{0,8}<\|plugin\|>"
 
 _INTERNLM2 = Dialect(
@@ -192,6 +208,7 @@ ROWS = (
     _GIGACHAT,
     _INKLING,
     _XAI,
+    _TOOL_USE,
     _TOOLS_TAG,
     _LLAMA3,
     _BARE,

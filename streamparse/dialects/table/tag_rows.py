@@ -7,7 +7,7 @@ from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.leftovers import leftovers
-from streamparse.dialects.table.tags import child_tags, function_tags, invoke_tags
+from streamparse.dialects.table.tags import NAMED_KEY, child_tags, function_tags, invoke_tags
 from streamparse.dialects.xml_params import GAP, XmlParams
 
 __all__ = ["ROWS"]
@@ -130,7 +130,7 @@ _PARAM = XmlParams(
     call_begin=r"<function\s",
     call_close=rf"(?:</arguments>{GAP})?</function>",
     block_close="(?!)",
-    parameter=r"<param\s{1,8}name=[\"']?(?P<key>[^<>\"']{1,256}?)[\"']?(?:\s[^<>]{0,64})?>",
+    parameter=rf"<param\s{{1,8}}name={NAMED_KEY}(?:\s[^<>]{{0,64}})?>",
     parameter_begin=r"<param\s",
     parameter_close="</param>",
     stops=("</param>", "<param ", "</function>", "<function "),

@@ -11,10 +11,17 @@ import re
 from streamparse.coercion import ANY, Kinds
 from streamparse.dialects.xml_params import GAP, KEY, XmlParams
 
-__all__ = ["child_tags", "function_tags", "invoke_tags", "pair_tags"]
+__all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "pair_tags"]
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
+NAMED_KEY = (
+    r"(?:\"(?P<key>[^<>\"]{1,256})\"|'(?P<key>[^<>']{1,256})'"
+    rf"|{_QUOTE}(?P<key>[^<>\s\"']{{1,256}}?){_QUOTE})"
+)
+"""A parameter's name as the value of an attribute: whole between its quotes, one word where one of them is missing."""
+_BARE_KEY = r"(?P<key>[^<>\s\"'=](?:[^<>\r\n\"'=]{0,254}[^<>\s\"'=])?)"
+"""The name of a parameter up to the end of its tag; it may hold blanks, but no attributes."""
 _WORD = r"(?=\w)[\w.:/-]{1,256}+"
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
 """A blank between tags, or a line break as GLM writes it at times: in two characters."""
@@ -30,7 +37,7 @@ def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> XmlPar
         call_begin=rf"<(?:{block}>|function[=\s])",
         call_close="</function>",
         block_close=f"</{block}>",
-        parameter=rf"<parameter(?:=|\s{{1,8}}name=){_QUOTE}(?P<key>[^<>\s\"']{{1,256}}){_QUOTE}>",
+        parameter=rf"<parameter(?:=|\s{{1,8}}name=)(?:{NAMED_KEY}|{_BARE_KEY})>",
         parameter_begin=r"<parameter[=\s]",
         # Seen: </parameter/>, </parameter1>, </parameterfunction>, </parameter KEY>, and the tag without its end.
         parameter_close=rf"</parameter(?:>|(?P<odd>)(?:[^<>]{{1,64}}>|(?={GAP}<)))",
@@ -53,7 +60,7 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
         call_begin=rf"(?:<{block}>|{lead}<{prefix}invoke\s)",
         call_close=f"</{prefix}invoke>",
         block_close=block_close or f"</{block}>",
-        parameter=rf"<{prefix}parameter\s{{1,8}}name={_QUOTE}(?P<key>[^<>\"']{{1,256}}?){_QUOTE}"
+        parameter=rf"<{prefix}parameter\s{{1,8}}name={NAMED_KEY}"
         rf"(?:\s{{1,8}}(?:string|type)={_QUOTE}(?P<type>\w{{1,16}}){_QUOTE})?(?:\s[^<>]{{0,64}})?>",
         parameter_begin=rf"<{prefix}parameter\s",
         parameter_close=rf"</{prefix}parameter(?:>|(?P<odd>)(?:\s{{0,8}}/?>|(?={GAP}<)))",
@@ -88,14 +95,15 @@ def pair_tags(mark: str, word: str) -> XmlParams:
     """`<tool_call>NAME`, then `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>` for each parameter.
 
     `mark` is a literal before the word of each tag, `word` the call's.  Any tag may bear a suffix
-    (`<arg_key:opensource>`); `<arg_key>` or `<arg_value>` may be missing, or be a second `<tool_call>`.
+    (`<arg_key:opensource>`); `<arg_key>` or `<arg_value>` may be missing, or be a second `<tool_call>`.  Behind the
+    name one JSON object may hold all parameters.
     """
     m = mark.replace("|", r"\|")
     end = r"(?::\w{1,32})?>"
     key = rf"[^<>\s]{{1,64}}+</{m}arg_key"
     other = _unlike(f"<{mark}arg_")
     begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
-    inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}"
+    inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}|\{{\s{{0,64}}[\"'}}]"
     call = (
         rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}(?! {{1,4}}{_WORD} {{1,4}}</){GAP}(?P<name>{_WORD})"
         rf"(?:{_BREAKS}{{0,64}}(?:<{m}tool_sep{end}|(?={inside}))|{_BREAKS}{{1,64}}(?={key}))"

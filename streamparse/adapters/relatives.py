@@ -1,0 +1,98 @@
+"""Those that speak as OpenAI's chat completions do, and want the model's thought back.
+
+| who | where |
+|---|---|
+| DeepSeek; llama.cpp, SGLang and vLLM hand it to the model's template | `reasoning_content` |
+| OpenRouter | `reasoning_details`, which keep signatures and encrypted thought |
+| Mistral | chunks of the content |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from streamparse.adapters.adapter import JSONObject
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.openai import OpenAI
+from streamparse.adapters.parts import Item, Part, Text, Thought, Turn
+from streamparse.adapters.rules import Ids
+from streamparse.adapters.values import mappings, present, string
+from streamparse.response import details_of
+
+__all__ = ["DeepSeek", "Mistral", "OpenRouter"]
+
+
+class DeepSeek(OpenAI):
+    """Chat completions of those who want the plain thought back, as `reasoning_content`."""
+
+    name = "deepseek"
+    dialect = "deepseek-v3.1"
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        return present(reasoning_content=turn.thought)
+
+
+class OpenRouter(OpenAI):
+    """Chat completions of those who want thought back with its signatures, as `reasoning_details`.
+
+    https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
+    """
+
+    name = "openrouter"
+
+    def takes(self, item: Item) -> bool:
+        return item.kind.startswith("reasoning.") or super().takes(item)
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        details = details_of(piece for part in turn.parts if (piece := self._piece(part)))
+        return present(reasoning=turn.thought, reasoning_details=details)
+
+    def _piece(self, part: Part) -> str | JSONObject:
+        """What a part is of the details: a thought, a piece of an entry, or nothing."""
+        if isinstance(part, Thought):
+            return part.text
+        if isinstance(part, Item) and part.kind.startswith("reasoning.") and isinstance(part.data, dict):
+            return part.data
+        return ""
+
+
+class Mistral(OpenAI):
+    """Chat completions of Mistral: ids are nine letters and digits, content that has thought is a list.
+
+    https://docs.mistral.ai/capabilities/function_calling/, https://docs.mistral.ai/capabilities/reasoning/
+    """
+
+    name = "mistral"
+    dialect = "mistral-array"
+    named = False
+    ids = Ids(r"[a-zA-Z0-9]{9}", 9)
+
+    def takes(self, _item: Item, /) -> bool:
+        return False
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        return {"content": list(_chunks(turn.parts))} if turn.thought else {}
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        turn = super().read_message(message)
+        return replace(turn, parts=[_thought(part) for part in turn.parts])
+
+
+def _chunks(parts: list[Part]) -> Iterator[JSONObject]:
+    """The content as a list: thought and text in their order."""
+    said = [part for part in parts if isinstance(part, (Thought, Text)) and part.text]
+    for kind, group in groupby(said, key=type):
+        text: JSONObject = {"type": "text", "text": "".join(part.text for part in group)}
+        yield {"type": "thinking", "thinking": [text]} if kind is Thought else text
+
+
+def _thought(part: Part) -> Part:
+    """A chunk of thought as such; its text may stand alone, or in chunks of its own."""
+    if not isinstance(part, Item) or part.kind != "thinking":
+        return part
+    chunks = mappings(part.data.get("thinking"))
+    return Thought(string(part.data, "thinking") or "".join(string(chunk, "text") for chunk in chunks))

@@ -1,0 +1,112 @@
+"""What a provider refuses is not sent: texts of blanks, errors without words, pictures of other kinds, nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conversations import PICTURE
+
+import streamparse as sp
+from streamparse.adapters import ADAPTERS, Loss, translate_messages
+
+WANT_WORDS = ["anthropic", "bedrock"]
+BLANKS = ["", "  ", "\n\n", "\t"]
+
+
+def _generic(*parts: Any, **result: Any) -> list[dict[str, Any]]:
+    call = {"id": "c1", "name": "f", "arguments": {}}
+    answer = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    told = [{"role": "tool", "call_id": "c1", "name": "f", **result}] if result else []
+    return [*(answer if result else []), *told, *({"role": "user", "content": part} for part in parts)]
+
+
+def _texts(value: Any) -> list[str]:
+    """All texts that stand under `text` or as a `content`, wherever."""
+    if isinstance(value, dict):
+        own = [value[key] for key in ("text", "content") if isinstance(value.get(key), str)]
+        return own + [text for each in value.values() for text in _texts(each)]
+    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("provider", WANT_WORDS)
+@pytest.mark.parametrize("blank", BLANKS)
+def test_an_error_without_words_gets_some_and_it_is_told(blank: str, provider: str) -> None:
+    written = translate_messages(_generic(error=blank), "generic", provider)
+    (result,) = ADAPTERS[provider].read_results(written.result)
+    assert result.error is not None
+    assert result.error.strip()
+    assert [loss.keyword for loss in written.lost] == ["error"]
+
+
+@pytest.mark.parametrize("provider", WANT_WORDS)
+@pytest.mark.parametrize("blank", BLANKS)
+def test_no_text_of_blanks_alone_stands_beside_a_picture(blank: str, provider: str) -> None:
+    picture = {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+    shown = [{"type": "text", "text": blank}, picture]
+    written = ADAPTERS[provider].format_results([sp.ToolResult("c1", "f", shown)])
+    assert _texts(written) == []
+    assert ADAPTERS[provider].read_results(written)[0].result == [picture]
+
+
+@pytest.mark.parametrize("provider", WANT_WORDS)
+@pytest.mark.parametrize("blank", BLANKS[1:])
+def test_a_text_of_blanks_alone_is_left_out_and_told(blank: str, provider: str) -> None:
+    for messages, keyword in ((_generic(blank), "text"), (_generic(result=blank), "result")):
+        written = translate_messages(messages, "generic", provider)
+        assert [loss.keyword for loss in written.lost] == [keyword]
+        assert not any(text and not text.strip() for text in _texts(written.result))
+        assert not any(message["content"] == [] for message in written.result)
+
+
+@pytest.mark.parametrize("provider", WANT_WORDS)
+def test_a_picture_of_a_kind_that_is_refused_becomes_a_word_and_is_told(provider: str) -> None:
+    picture = {"type": "image", "data": "Qk0=", "mimeType": "image/bmp"}
+    for messages in (_generic([picture, {"type": "text", "text": "this?"}]), _generic(result=[picture])):
+        written = translate_messages(messages, "generic", provider)
+        assert [(loss.keyword, loss.done) for loss in written.lost] == [
+            ("image", "written as text: image/bmp is refused")
+        ]
+        assert "[image: image/bmp]" in "".join(_texts(written.result))
+
+
+def test_a_picture_s_media_type_is_said_in_the_word_that_is_taken() -> None:
+    picture = {"type": "image", "data": "/9j/", "mimeType": "image/jpg"}
+    (bedrock,) = ADAPTERS["bedrock"].format_results([sp.ToolResult("c1", "f", [picture])])
+    assert bedrock["content"][0]["toolResult"]["content"][0]["image"]["format"] == "jpeg"
+    (anthropic,) = ADAPTERS["anthropic"].format_results([sp.ToolResult("c1", "f", [picture])])
+    assert anthropic["content"][0]["content"][0]["source"]["media_type"] == "image/jpeg"
+
+
+@pytest.mark.parametrize("provider", ["bedrock", "ollama"])
+def test_a_picture_at_an_address_is_named_and_told_where_none_is_loaded(provider: str) -> None:
+    picture = {"type": "image", "source": {"type": "url", "url": "https://example.org/x.png"}}
+    here = {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+    for messages in (_generic([picture, here]), _generic(result=[picture, here])):
+        written = translate_messages(messages, "generic", provider)
+        assert [loss.keyword for loss in written.lost] == ["image"]
+        assert "[image: https://example.org/x.png]" in "".join(_texts(written.result))
+
+
+@pytest.mark.parametrize("provider", ADAPTERS)
+def test_an_answer_of_nothing_goes_back_with_words(provider: str) -> None:
+    written = sp.ParsedResponse().as_message(provider)
+    if provider == "openai-responses":  # a list of items, which may be empty
+        assert written == []
+    elif provider in ("anthropic", "bedrock", "gemini", "gemini-openapi", "cohere"):
+        assert "(no answer)" in str(written)
+    else:
+        assert written["content"] == ""
+
+
+def test_what_is_taken_loses_nothing() -> None:
+    picture = {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+    messages = _generic([{"type": "text", "text": "this?"}, picture], result=[picture])
+    for provider in ("anthropic", "bedrock", "gemini", "openai-responses"):
+        assert all(loss.warning for loss in translate_messages(messages, "generic", provider).lost)
+
+
+def test_a_text_of_blanks_is_told_with_its_place() -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "user", "content": " "}]
+    lost = translate_messages(messages, "openai", "anthropic").lost
+    assert lost == [Loss("messages[1]", "", "text", "dropped: a text of blanks alone is refused")]

@@ -1,0 +1,104 @@
+"""`StreamParser.over`: whether the wire's own end marker has come, at every byte."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cuts import in_pieces, merged
+
+import streamparse as sp
+
+SAID = b'data: {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n'
+FINISH = b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+USAGE = b'data: {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}\n\n'
+DONE = b"data: [DONE]\n\n"
+LINE = b'{"message": {"role": "assistant", "content": "Hi"}, "done": false}\n'
+LAST_LINE = b'{"message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"}\n'
+START = b'event: message_start\ndata: {"type": "message_start", "message": {"id": "m", "content": []}}\n\n'
+TURN = b'event: message_delta\ndata: {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}\n\n'
+STOP = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+CREATED = b'data: {"type": "response.created", "response": {"id": "r", "status": "in_progress"}}\n\n'
+COMPLETED = b'data: {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}\n\n'
+
+BODIES = {
+    "openai-chat": (SAID + FINISH + USAGE, DONE),
+    "openai-completions": (b'data: {"choices": [{"index": 0, "text": "Hi", "finish_reason": "stop"}]}\n\n', DONE),
+    "ollama-chat": (LINE + LINE, LAST_LINE),
+    "anthropic": (START + TURN, STOP),
+    "openai-responses": (CREATED, COMPLETED),
+}
+"""What comes before the marker, and the marker."""
+
+
+@pytest.mark.parametrize("wire", BODIES)
+@pytest.mark.parametrize("named", [True, False])
+def test_an_answer_is_over_at_the_end_marker_and_not_before(wire: str, named: bool) -> None:
+    before, marker = BODIES[wire]
+    parser = sp.StreamParser(wire if named else "auto")
+    for byte in before + marker[:-2]:
+        assert not parser.over
+        parser.feed(bytes([byte]))
+    parser.feed(marker[-2:])
+    assert parser.over
+    assert parser.close()[-1] == sp.Done(parser.response.finish_reason, parser.response.usage, True)
+    assert parser.over
+
+
+@pytest.mark.parametrize("behind", [DONE, SAID, FINISH, USAGE, b'data: {"error": "boom"}\n\n', b": a comment\n\n"])
+def test_nothing_behind_the_end_marker_of_a_chat_changes_the_answer_or_its_end(behind: bytes) -> None:
+    parser = sp.StreamParser("openai-chat")
+    parser.feed(SAID + FINISH + DONE)
+    assert parser.feed(behind) == []
+    assert parser.over
+    assert parser.close() == [sp.Done("stop", None, True)]
+
+
+@pytest.mark.parametrize(("wire", "again"), [("anthropic", START), ("openai-responses", CREATED)])
+def test_an_answer_is_not_over_while_another_goes_on_behind_the_marker(wire: str, again: bytes) -> None:
+    before, end = BODIES[wire]
+    parser = sp.StreamParser(wire)
+    parser.feed(before + end)
+    assert parser.over
+    parser.feed(again)
+    assert not parser.over
+    parser.feed(before.removeprefix(again) + end)
+    assert parser.over
+
+
+@pytest.mark.parametrize("wire", ["gemini", "cohere", "bedrock-converse"])
+def test_a_wire_whose_answers_end_with_their_body_is_never_over(wire: str) -> None:
+    parser = sp.StreamParser(wire)
+    parser.feed(b'data: {"candidates": [{"finishReason": "STOP"}]}\n\n' if wire == "gemini" else b"")
+    parser.close()
+    assert not parser.over
+
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
+INDEX: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+SEVERAL = {
+    "anthropic-two-messages-in-one-body-are-one-answer.sse",
+    "anthropic-a-second-message-cut-short-is-truncated.sse",
+    "responses-two-responses-in-one-body-are-both-told.sse",
+    "responses-a-second-response-that-just-ends-is-truncated.sse",
+}
+"""Bodies that hold more than one answer."""
+
+
+def _read(name: str, size: int, *, to_the_end: bool) -> list[sp.Event]:
+    parser = sp.StreamParser(INDEX[name]["wire"], choice=INDEX[name].get("choice", 0))
+    events: list[sp.Event] = []
+    for piece in in_pieces((FOLDER / name).read_bytes(), size):
+        if parser.over and not to_the_end:
+            break
+        events += parser.feed(piece)
+    return merged(events + parser.close())
+
+
+@pytest.mark.parametrize("name", sorted({*INDEX} - SEVERAL))
+def test_who_closes_at_the_end_marker_misses_nothing(name: str) -> None:
+    expected = _read(name, 1 << 20, to_the_end=True)
+    for size in (1, 40, 1 << 20):
+        assert _read(name, size, to_the_end=False) == expected, size
