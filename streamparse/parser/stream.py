@@ -65,6 +65,7 @@ class StreamParser(BaseParser):
         short = self._short
         if short is None or chunk.__class__ is not bytes:
             return self._feed_other(chunk)
+        # Nearly every read is one plain message.  What is done for it stands here, for a call costs more than a line.
         tell: Callable[[Any], None]
         told: Any = short.mould and short.mould.take(chunk)
         if told is not None:
