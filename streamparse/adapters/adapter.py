@@ -172,14 +172,15 @@ class Adapter(ABC):
 
         `lost` takes what of calls and results JSON cannot hold (bytes, values without end): they stand without it.
         """
-        turns: list[Turn] = []
+        groups: list[list[Turn]] = []
         told: list[Loss] = [] if lost is None else lost
         for number, message in enumerate(messages if isinstance(messages, (list, tuple)) else ()):
             turn = self._read_message(message if isinstance(message, Mapping) else {}, f"messages[{number}]", told)
-            if turns and self.joins(turns[-1], turn):
-                turn = replace(turn, parts=[*turns.pop().parts, *turn.parts])
-            turns.append(turn)
-        return tied(turns)
+            if groups and self.joins(groups[-1][-1], turn):
+                groups[-1].append(turn)
+            else:
+                groups.append([turn])
+        return tied(replace(group[-1], parts=[part for turn in group for part in turn.parts]) for group in groups)
 
     def _read_message(self, message: Mapping[str, Any], place: str, lost: list[Loss]) -> Turn:
         try:
@@ -187,11 +188,17 @@ class Adapter(ABC):
             for result in turn.results:
                 value_text(result.result)
         except NotJSON:
-            turn = self.read_message(jsonable(message, place, lost))
+            message = jsonable(message, place, lost)
+            turn = self.read_message(message)
+        lost += self.unread(message, place)
         return turn
 
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for who has more
+        """What of a message no part of its turn stands for."""
+        return ()
+
     def joins(self, before: Turn, turn: Turn) -> bool:
-        """Whether two messages are parts of one turn."""
+        """Whether two messages, one directly behind the other, are parts of one turn."""
         return bool(before.role == turn.role == "user" and before.results and turn.results)
 
     def write_messages(self, turns: Iterable[Turn], lost: list[Loss]) -> list[JSONObject]:

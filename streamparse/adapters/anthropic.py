@@ -8,18 +8,18 @@ signature and in its place, or not at all: a block without one is refused.  So a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.beside import block_of
-from streamparse.adapters.content import read_blocks, result_of, shown, text_of
+from streamparse.adapters.content import read_blocks, result_of, retold, shown, text_of
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import CITATION, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.strictness import left_open
-from streamparse.adapters.values import present, read_call, string
+from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.adapters.visible import Visible
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
@@ -88,6 +88,11 @@ class Anthropic(Adapter):
         parts = [part for block in _blocks(message.get("content")) for part in self._read(block)]
         return Turn(role_of(string(message, "role")), parts)
 
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for block in mappings(message.get("content")):
+            if string(block, "type") == "tool_result":
+                yield from retold(read_blocks(block.get("content")), place, block.get("is_error") is True)
+
     # -- inside ----------------------------------------------------------------------------------------
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
@@ -141,9 +146,10 @@ class Anthropic(Adapter):
 
 
 def _blocks(content: Any) -> list[Mapping[str, Any]]:
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, (list, tuple)) else []
+    """The blocks of a content; a bare text counts as one."""
+    blocks = content if isinstance(content, (list, tuple)) else [content]
+    spelled = [{"type": "text", "text": block} if isinstance(block, str) and block else block for block in blocks]
+    return mappings(spelled)
 
 
 def _visible(part: Text | Image) -> JSONObject:
@@ -158,7 +164,7 @@ def _told(part: Part, lost: list[Loss]) -> JSONObject | None:
     """A block of the user."""
     if isinstance(part, Image) or (isinstance(part, Text) and part.text.strip()):
         return _visible(part)
-    if isinstance(part, Item) and part.kind in _USER_KINDS:
+    if isinstance(part, Item) and part.kind in _USER_KINDS and part.is_block:
         return dict(part.data)
     if isinstance(part, Item):
         lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
@@ -177,4 +183,4 @@ def _signature(item: Item) -> Any:
 
 def _is_ours(item: Item) -> bool:
     named = item.kind in _KINDS or item.kind.endswith("_tool_result")
-    return named and isinstance(item.data, dict) and item.data.get("type") == item.kind
+    return named and item.is_block

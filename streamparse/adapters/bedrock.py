@@ -9,11 +9,11 @@ decoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import result_of, shown
+from streamparse.adapters.content import result_of, retold, shown
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
@@ -57,13 +57,11 @@ class Bedrock(Adapter):
         return {"toolResult": fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        inner = written.get("toolResult")
-        result = inner if isinstance(inner, Mapping) else {}
-        id, blocks = string(result, "toolUseId"), mappings(result.get("content"))
-        failed = string(result, "status") == "error"
-        if len(blocks) == 1 and "json" in blocks[0] and not failed:
-            return ToolResult(id, "", blocks[0]["json"])
-        return result_of(id, "", [part for block in blocks for part in _read(block)], failed)
+        id, failed = string(written, "toolResult", "toolUseId"), _failed(written)
+        parts = _shown(written)
+        if len(parts) == 1 and isinstance(parts[0], Item) and parts[0].kind == "json" and not failed:
+            return ToolResult(id, "", parts[0].data)
+        return result_of(id, "", parts, failed)
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
@@ -95,6 +93,11 @@ class Bedrock(Adapter):
             else:
                 parts += _read(block)
         return Turn(role_of(string(message, "role")), parts)
+
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for block in mappings(message.get("content")) if string(message, "role") != "assistant" else []:
+            others = [part for part in _shown(block) if not (isinstance(part, Item) and part.kind == "json")]
+            yield from retold(others, place, _failed(block))
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -139,6 +142,17 @@ def _visible(part: Text | Image) -> JSONObject:
     return {"image": {"format": part.media_type.removeprefix("image/"), "source": {"bytes": part.data}}}
 
 
+def _failed(block: Mapping[str, Any]) -> bool:
+    return string(block, "toolResult", "status") == "error"
+
+
+def _shown(block: Mapping[str, Any]) -> list[Part]:
+    """What a result shows; nothing if the block is none."""
+    result = block.get("toolResult")
+    blocks = mappings(result.get("content")) if isinstance(result, Mapping) else []
+    return [part for each in blocks for part in _read(each)]
+
+
 def _read(block: Mapping[str, Any]) -> list[Part]:
     """Text, a picture, thought with its signature, or something that only Bedrock knows."""
     if isinstance(block.get("text"), str):
@@ -154,4 +168,4 @@ def _read(block: Mapping[str, Any]) -> list[Part]:
             *([Item("signature", signature)] if signature else []),
             *([Item("redactedContent", redacted)] if redacted else []),
         ]
-    return [Item(kind, value) for kind, value in block.items()]
+    return [Item(str(kind), value) for kind, value in block.items()]

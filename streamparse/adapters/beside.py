@@ -2,7 +2,7 @@
 
 | item | where it goes |
 |---|---|
-| `custom_tool_call`, a call of a tool that takes text | as it came, behind the calls of functions |
+| `custom_tool_call`, a call of a tool that takes text | behind the calls of functions (`customs`) |
 | `audio`, an answer that was spoken | `audio`, by its id alone |
 | `thinking_blocks` of LiteLLM | whole blocks again, with the thoughts that they sign |
 """
@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from streamparse.adapters.customs import CALL, OUTPUT, chat_call
 from streamparse.adapters.parts import Item, Part, Thought
+from streamparse.adapters.rules import Ids
 from streamparse.adapters.values import mappings, present, string
 
 __all__ = ["BESIDE", "block_of", "custom_calls", "read_beside", "read_blocks_of_thought", "spoken_answer", "thoughts"]
 
-BESIDE = ("custom_tool_call", "audio", "thinking_blocks")
-"""The items that have a place of their own."""
+BESIDE = (CALL, OUTPUT, "audio", "thinking_blocks")
+"""The items that have a place of their own; results of custom calls have it behind the message."""
 
 
-def custom_calls(parts: Iterable[Part]) -> list[dict[str, Any]]:
+def custom_calls(parts: Iterable[Part], ids: Ids) -> list[dict[str, Any]]:
     """The calls of tools that take text."""
-    return [part.data for part in parts if isinstance(part, Item) and part.kind == "custom_tool_call"]
+    return [chat_call(part.data, ids) for part in parts if isinstance(part, Item) and part.kind == CALL]
 
 
 def spoken_answer(parts: Iterable[Part]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def block_of(block: dict[str, Any], thought: str) -> dict[str, Any]:
 def read_beside(message: Mapping[str, Any]) -> list[Part]:
     """The custom calls and the spoken answer of a message."""
     customs = [call for call in mappings(message.get("tool_calls")) if string(call, "type") == "custom"]
-    found: list[Part] = [Item("custom_tool_call", dict(call)) for call in customs]
+    found: list[Part] = [Item(CALL, dict(call)) for call in customs]
     return found + [Item("audio", dict(audio)) for audio in mappings([message.get("audio")])]
 
 

@@ -2,13 +2,14 @@
 
 https://docs.cohere.com/v2/docs/tool-use-overview
 
-A result is one `tool` message that holds a document, each an object.  The plan that came with calls goes back beside
+A result is one `tool` message that holds a document, each an object; what holds several, or texts beside, is read as
+the list of them.  The plan that came with calls goes back beside
 them, and takes the place of the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -44,16 +45,26 @@ class Cohere(OpenAI):
         return {"role": "tool", "tool_call_id": result.call_id, "content": [document]}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        documents = [block["document"] for block in mappings(written.get("content")) if "document" in block]
-        if not documents or not isinstance(documents[0], Mapping):
+        blocks = [block for block in mappings(written.get("content")) if block.get("text") != ""]
+        if not any(map(_document, blocks)):
             return super().read_result(written)
-        value, error = unwrapped(documents[0].get("data"))
+        values = [_value(block) for block in blocks]
+        value, error = unwrapped(values[0]) if len(values) == 1 else (values, None)
         return ToolResult(string(written, "tool_call_id"), "", value, error)
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         turn = super().read_message(message)
         plan = string(message, "tool_plan")
         return replace(turn, parts=[Item("tool_plan", plan), *turn.parts]) if plan else turn
+
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        blocks = mappings(message.get("content")) if string(message, "role") == "tool" else []
+        if not any(map(_document, blocks)):
+            yield from super().unread(message, place)
+        for block in blocks:
+            for key in _document(block):
+                if key != "data":
+                    yield Loss(place, "", str(key), "dropped: a result has no more than its data elsewhere")
 
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
         return [Thought(text) for block in mappings(message.get("content")) if (text := string(block, "thinking"))]
@@ -67,3 +78,16 @@ class Cohere(OpenAI):
         content = [*thought, {"type": "text", "text": turn.text}] if thought and turn.text else thought or turn.text
         calls = self.format_calls(turn.calls)
         return {"role": "assistant", **present(tool_plan=plan, content=content, tool_calls=calls)}
+
+
+def _document(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document that a block is; nothing if it is none."""
+    document = block.get("document")
+    return document if isinstance(document, Mapping) else {}
+
+
+def _value(block: Mapping[str, Any]) -> Any:
+    """What a block of a result says."""
+    if document := _document(block):
+        return document.get("data")
+    return block["text"] if isinstance(block.get("text"), str) else dict(block)

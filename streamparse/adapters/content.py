@@ -12,15 +12,16 @@ everything in the fewest words:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from streamparse.adapters.loss import Loss
 from streamparse.adapters.outcomes import error_text, heard, output_text
 from streamparse.adapters.parts import Image, Item, Part, Text
 from streamparse.adapters.values import string, value_text
 from streamparse.tools import ToolResult
 
-__all__ = ["note", "read_block", "read_blocks", "result_heard", "result_of", "shown", "spoken", "text_of"]
+__all__ = ["note", "read_block", "read_blocks", "result_heard", "result_of", "retold", "shown", "spoken", "text_of"]
 
 TEXTS = ("text", "input_text", "output_text")
 
@@ -58,7 +59,8 @@ def read_blocks(content: Any) -> list[Part]:
     if isinstance(content, str):
         return [Text(content)] if content else []
     blocks = content if isinstance(content, (list, tuple)) else ()
-    return [read_block(block) if isinstance(block, Mapping) else Text(value_text(block)) for block in blocks]
+    said = [block for block in blocks if block is not None]
+    return [read_block(block) if isinstance(block, Mapping) else Text(value_text(block)) for block in said]
 
 
 def read_block(block: Mapping[str, Any]) -> Part:
@@ -66,6 +68,8 @@ def read_block(block: Mapping[str, Any]) -> Part:
     kind = string(block, "type")
     if kind in TEXTS and isinstance(block.get("text"), str):
         return Text(block["text"])
+    if kind == "refusal" and isinstance(block.get("refusal"), str):
+        return Text(block["refusal"])
     image = _image(kind, block)
     return image if image is not None else Item(kind, dict(block))
 
@@ -87,12 +91,20 @@ def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
 
 def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
     """The result that shows these parts, where the provider itself says whether the tool failed; text stays text."""
-    told = [Text(_told(part)) if isinstance(part, Item) else part for part in parts]
-    visible = [part for part in told if isinstance(part, (Text, Image))]
+    visible = _visible(list(parts))
     if failed:
         return ToolResult(id, name, error=text_of(visible))
     seen = any(isinstance(part, Image) for part in visible)
     return ToolResult(id, name, [_block(part) for part in visible] if seen else text_of(visible))
+
+
+def retold(parts: Iterable[Part], place: str, failed: bool = False) -> Iterator[Loss]:
+    """Tell of the parts of a result that `result_of` makes text."""
+    for part in parts:
+        if isinstance(part, Item):
+            yield Loss(place, "", part.kind, "written as text: a result shows texts and pictures alone")
+        elif failed and isinstance(part, Image):
+            yield Loss(place, "", "image", "written as text: an error is one")
 
 
 def result_heard(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
@@ -101,9 +113,23 @@ def result_heard(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
     return ToolResult(id, name, *heard(result.result)) if isinstance(result.result, str) else result
 
 
+def _visible(parts: list[Part]) -> list[Text | Image]:
+    """The texts and pictures of a result; any other block is text, on lines of its own between texts."""
+    visible: list[Text | Image] = []
+    for before, part, after in zip([None, *parts], parts, [*parts[1:], None], strict=False):
+        if isinstance(part, Item):
+            start = "\n" if isinstance(before, Text) else ""
+            end = "\n" if isinstance(after, (Text, Item)) else ""
+            visible.append(Text(f"{start}{_told(part)}{end}"))
+        elif isinstance(part, (Text, Image)):
+            visible.append(part)
+    return visible
+
+
 def _told(item: Item) -> str:
     """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
     kind = string(item.data, "source", "media_type") if string(item.data, "source", "type") == "base64" else ""
+    kind = kind or (string(item.data, "format") if string(item.data, "source", "bytes") else "")
     return f"[{item.kind}: {kind}]" if kind else value_text(item.data)
 
 

@@ -15,7 +15,7 @@ A thought signature goes back on the very call it came with, and else on the tex
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
@@ -38,6 +38,8 @@ _OURS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "i
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _BLOBS = ("inline_data", "file_data", "inlineData", "fileData")
 _SIGNATURE = "thought_signature"
+_OF_A_PART = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *_OURS)
+_OF_A_CALL = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
 _OF_NO_PARAMETERS = ("type", "properties", "required")
 
 
@@ -87,7 +89,7 @@ class Gemini(Adapter):
         response = inner if isinstance(inner, Mapping) else {}
         id, name = string(response, "id"), string(response, "name")
         value, error = unwrapped(response.get("response"))
-        images = [part for each in mappings(response.get("parts")) if isinstance(part := _read(each), Image)]
+        images = [part for part in map(_read, _media(response)) if isinstance(part, Image)]
         if images:
             return result_of(id, name, [*([Text(value_text(value))] if value not in (None, "") else []), *images])
         return ToolResult(id, name, value, error)
@@ -101,16 +103,26 @@ class Gemini(Adapter):
                 parts.append({"text": part.text})
             elif isinstance(part, Image):
                 parts.append(_picture(part))
+            elif isinstance(part, Item) and part.kind in _OURS:
+                parts.append({part.kind: part.data})
             elif isinstance(part, Item):
                 lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
         return [{"role": "user", "parts": parts}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts: list[Part] = []
+        number = 0
         for written in map(_spelled, mappings(message.get("parts"))):
-            number = sum(isinstance(part, ToolCall) for part in parts)
             parts += self._read_part(written, number)
+            number += "functionCall" in written
         return Turn(role_of(string(message, "role")), parts)
+
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for part in map(_spelled, mappings(message.get("parts"))):
+            for key in _unread(part):
+                yield Loss(place, "", key, "dropped: there is no place for it elsewhere")
+            if string(part, "fileData", "fileUri") and not string(part, "fileData", "mimeType"):
+                yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
 
     def warn(self, written: list[JSONObject], lost: list[Loss], /) -> None:
         for number, content in enumerate(written):
@@ -187,7 +199,7 @@ def _says(written: JSONObject, schema: JSONObject) -> bool:
 
 def _picture(image: Image) -> JSONObject:
     if image.url:
-        return {"fileData": {"fileUri": image.url}}
+        return {"fileData": {**present(mimeType=image.media_type), "fileUri": image.url}}
     return {"inlineData": {"mimeType": image.media_type, "data": image.data}}
 
 
@@ -205,6 +217,27 @@ def _camel(name: Any) -> str:
     return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), str(name))
 
 
+def _media(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a result shows beside its value."""
+    return [_spelled(part) for part in mappings(response.get("parts"))]
+
+
+def _unread(part: Mapping[str, Any]) -> Iterator[str]:
+    """What of a part is nowhere kept, if it says anything."""
+    yield from (key for key, value in part.items() if key not in _OF_A_PART and value)
+    for kind, known in _OF_A_CALL.items():
+        yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
+    for beside in _media(_fields(part, "functionResponse")):
+        if not isinstance(_read(beside), Image):
+            yield from beside
+
+
+def _fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """What a part says of a call or of a result; nothing if it is none."""
+    fields = camels(part.get(kind))
+    return fields if isinstance(fields, Mapping) else {}
+
+
 def _read(written: Mapping[str, Any]) -> Part | None:
     """Text, thought, a picture, or something that only Gemini knows."""
     if isinstance(written.get("text"), str):
@@ -212,8 +245,9 @@ def _read(written: Mapping[str, Any]) -> Part | None:
         return None if not text else Thought(text) if written.get("thought") is True else Text(text)
     if string(written, "inlineData", "mimeType").startswith("image/"):
         return Image(string(written, "inlineData", "data"), string(written, "inlineData", "mimeType"))
-    if string(written, "fileData", "fileUri"):
-        return Image(url=string(written, "fileData", "fileUri"))
+    url, kind = string(written, "fileData", "fileUri"), string(written, "fileData", "mimeType")
+    if url and (not kind or kind.startswith("image/")):
+        return Image(media_type=kind, url=url)
     return next((Item(kind, written[kind]) for kind in _OURS if kind in written), None)
 
 

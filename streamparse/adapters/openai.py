@@ -9,8 +9,10 @@ in `beside`, and who wants it back in words of their own in `relatives`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.beside import (
@@ -21,7 +23,8 @@ from streamparse.adapters.beside import (
     spoken_answer,
     thoughts,
 )
-from streamparse.adapters.content import read_blocks, result_heard, shown, spoken
+from streamparse.adapters.content import read_blocks, result_heard, retold, shown, spoken
+from streamparse.adapters.customs import answered, heard_output, is_output
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
@@ -76,6 +79,7 @@ class OpenAI(Adapter):
         if turn.role == "assistant":
             self._tell_foreign(turn, lost)
             return [{**self.assistant(turn, lost), **self._name(turn)}]
+        turn = replace(turn, parts=[heard_output(part) if self._answers(part) else part for part in turn.parts])
         images = [part for result in turn.results for part in shown(result) if isinstance(part, Image)]
         if images:
             lost.append(Loss("tool", "", "image", "moved into a user's message behind the results"))
@@ -84,6 +88,9 @@ class OpenAI(Adapter):
         if not parts:
             return written
         return [*written, {"role": turn.role, "content": self._content(parts, lost), **self._name(turn)}]
+
+    def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Turn]:
+        return list(answered(super().read_messages(messages, lost)))
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         role = string(message, "role")
@@ -96,6 +103,10 @@ class OpenAI(Adapter):
         refusal = [Text(text)] if (text := string(message, "refusal")) else []
         extras = [*_extras(message), *read_beside(message)]
         return Turn("assistant", [*self.read_thought(message), *parts, *refusal, *calls, *extras], name)
+
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        if string(message, "role") in ("tool", "function"):
+            yield from retold(read_blocks(message.get("content")), place)
 
     # -- thought ---------------------------------------------------------------------------------------
 
@@ -125,7 +136,7 @@ class OpenAI(Adapter):
     def assistant(self, turn: Turn, lost: list[Loss], /) -> JSONObject:
         """The message of the assistant's turn."""
         taken = [part for part in turn.parts if not isinstance(part, Item) or self.takes(part)]
-        calls = [*self._calls(turn), *custom_calls(taken)]
+        calls = [*self._calls(turn), *custom_calls(taken, self.ids)]
         audio = spoken_answer(taken)
         content = {} if audio and not turn.text else {"content": turn.text or (None if calls else "")}
         thought = {**thoughts(taken), **self.write_thought(turn, lost)}
@@ -138,6 +149,10 @@ class OpenAI(Adapter):
         extras = {part.index: {_EXTRA: part.data} for part in turn.parts if isinstance(part, Item) and _is_extra(part)}
         calls = sorted(turn.calls, key=lambda call: call.index)
         return [{**self.format_call(call), **extras.get(call.index, {})} for call in calls]
+
+    def _answers(self, part: Part) -> bool:
+        """Whether a part is the result of a custom call that has a place here."""
+        return isinstance(part, Item) and is_output(part) and self.takes(part)
 
     def _name(self, turn: Turn) -> JSONObject:
         return present(name=turn.name) if self.named else {}
@@ -158,7 +173,7 @@ class OpenAI(Adapter):
             return {"type": "text", "text": part.text}
         if isinstance(part, Image):
             return {"type": "image_url", "image_url": {"url": part.address, **present(detail=part.detail)}}
-        if isinstance(part, Item) and part.kind in self.blocks:
+        if isinstance(part, Item) and part.kind in self.blocks and part.is_block:
             return dict(part.data)
         lost.append(Loss("user", "", getattr(part, "kind", type(part).__name__), "dropped: there is no place for it"))
         return None

@@ -7,7 +7,7 @@ unchanged and another's are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -46,7 +46,7 @@ class Thought(msgspec.Struct, frozen=True):
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture: base64 `data` of a media type, or a `url`.
+    """A picture: base64 `data` of a media type, or a `url`, of which the media type may be known, too.
 
     `detail` is how closely to look at it; without it the server decides.
     """
@@ -76,6 +76,11 @@ class Item(msgspec.Struct, frozen=True):
     kind: str
     data: Any
     index: int | None = None
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it is a block that says its own kind, as those of Anthropic and OpenAI do, and Bedrock's do not."""
+        return isinstance(self.data, Mapping) and self.data.get("type") == self.kind
 
 
 Part: TypeAlias = Text | Thought | Image | Item | ToolCall | ToolResult

@@ -9,12 +9,13 @@ for a thought that it never stored.  `strict` is always said, for here its absen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks, result_heard, shown, spoken
+from streamparse.adapters.content import read_blocks, result_heard, retold, shown, spoken
+from streamparse.adapters.customs import CALL, OUTPUT, is_output, responses_call
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces, role_of
@@ -78,6 +79,8 @@ class Responses(Adapter):
                 return Turn("assistant", [self.read_call(message)])
             case "function_call_output":
                 return Turn("user", [self.read_result(message)])
+            case kind if kind == OUTPUT:
+                return Turn("user", [Item(kind, dict(message))])
             case "" | "message":
                 phase = string(message, _PHASE)
                 head: list[Part] = [Item(_PHASE, phase)] if phase else []
@@ -87,8 +90,13 @@ class Responses(Adapter):
             case kind:
                 return Turn("assistant", [Item(kind, dict(message))])
 
+    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        if string(message, "type") == "function_call_output":
+            yield from retold(read_blocks(message.get("output")), place)
+
     def joins(self, before: Turn, turn: Turn) -> bool:
-        return before.role == turn.role == "assistant" or super().joins(before, turn)
+        """Items of one side follow each other; of the user only results are one turn."""
+        return before.role == turn.role and (turn.role == "assistant" or (_answers(before) and _answers(turn)))
 
     def _answer(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
         """The items of the assistant: a phase begins a message, and so does a text behind anything else."""
@@ -119,6 +127,8 @@ class Responses(Adapter):
                 written.append(self.format_call(part))
             elif isinstance(part, ToolResult):
                 written.append(self.format_result(part))
+            elif isinstance(part, Item) and part.kind == CALL:
+                written.append(responses_call(part.data, self.ids))
             elif isinstance(part, Item) and _is_ours(part):
                 written.append(part.data)
             elif isinstance(part, Item):
@@ -131,6 +141,10 @@ class Responses(Adapter):
     def as_message(self, response: ParsedResponse) -> list[JSONObject]:
         """The items of the assistant's turn."""
         return self.write_turn(Turn("assistant", pieces(response)), [])
+
+
+def _answers(turn: Turn) -> bool:
+    return turn.role == "user" and any(isinstance(part, ToolResult) or is_output(part) for part in turn.parts)
 
 
 def _message(role: str, parts: list[Part]) -> JSONObject:

@@ -79,6 +79,7 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
 
     Results come behind their calls and in their order, in the place where the target wants them.  A target whose
     system's turn is no message loses it here; `translate_request` keeps it.  What of them JSON cannot hold is lost.
+    The result holds objects of the messages themselves: copy it before you change anything deep in it.
     Raises ValueError for an unknown provider; messages never raise.
     """
     reader, writer = adapter_for(source), adapter_for(target)

@@ -8,8 +8,8 @@ name of its tool, and the results of one turn stand in the order of the calls, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import count
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -26,50 +26,85 @@ def tied(turns: Iterable[Turn]) -> list[Turn]:
 
 
 def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
-    calls: dict[str, ToolCall] = {}
-    waiting: list[tuple[str, ToolCall]] = []  # calls whose result has not come, and the ids that they came with
+    calls = _Calls()
+    waiting = _Waiting(())
     for turn in turns:
         if turn.role == "assistant":
-            parts = [_with_id(part, calls) for part in turn.parts]
-            pairs = zip(turn.parts, parts, strict=True)
+            parts = [calls.enter(part) if isinstance(part, ToolCall) else part for part in turn.parts]
+            pairs: Iterable[tuple[Part, Part]] = zip(turn.parts, parts, strict=True)
             found = [(old.id, new) for old, new in pairs if isinstance(old, ToolCall) and isinstance(new, ToolCall)]
-            waiting = found or waiting
+            waiting = _Waiting(found) if found else waiting
             yield replace(turn, parts=parts)
         elif turn.results:
-            results = [_with_call(result, waiting) for result in turn.results]
+            results = [waiting.tie(result) for result in turn.results]
             others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-            yield replace(turn, parts=[*ordered(results, calls), *others])
+            yield replace(turn, parts=[*_in_order(results, calls.by_id, calls.places), *others])
         else:
             yield turn
 
 
-def _with_id(part: Part, calls: dict[str, ToolCall]) -> Part:
-    """Enter a call under an id of its own: it may come without one, or with that of a call before it."""
-    if not isinstance(part, ToolCall):
-        return part
-    id = part.id
-    for number in count(len(calls)):
-        if id and id not in calls:
-            break
-        id = f"call_{number}"
-    calls[id] = replace(part, id=id)
-    return calls[id]
+class _Calls:
+    """The calls of a conversation, each under an id of its own, and their places."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, ToolCall] = {}
+        self.places: dict[str, int] = {}
+        self._number = 0
+
+    def enter(self, call: ToolCall) -> ToolCall:
+        """Enter a call under an id of its own: it may come without one, or with that of a call before it."""
+        id = call.id if call.id and call.id not in self.by_id else self._unused()
+        self.places[id] = len(self.places)
+        self.by_id[id] = replace(call, id=id)
+        return self.by_id[id]
+
+    def _unused(self) -> str:
+        """An id that no call has had; no number is tried twice."""
+        self._number = max(self._number, len(self.by_id))
+        while (id := f"call_{self._number}") in self.by_id:
+            self._number += 1
+        return id
 
 
-def _with_call(result: ToolResult, waiting: list[tuple[str, ToolCall]]) -> ToolResult:
-    """A result without an id is that of the first call of its tool that has none, or else of the first."""
-    known = [pair for pair in waiting if pair[0] == result.call_id]
-    named = [pair for pair in waiting if pair[1].name == result.tool_name]
-    pair = next(iter(known if result.call_id else named or waiting), None)
-    if pair is None:
-        return result
-    waiting.remove(pair)
-    return replace(result, call_id=pair[1].id)
+class _Waiting:
+    """Calls whose result has not come: by the ids that they came with, by the names of their tools, and all."""
+
+    def __init__(self, calls: Iterable[tuple[str, ToolCall]]) -> None:
+        self._by_id: dict[str, deque[ToolCall]] = {}
+        self._by_name: dict[str, deque[ToolCall]] = {}
+        self._all: deque[ToolCall] = deque()
+        self._answered: set[str] = set()
+        for id, call in calls:
+            self._by_id.setdefault(id, deque()).append(call)
+            self._by_name.setdefault(call.name, deque()).append(call)
+            self._all.append(call)
+
+    def tie(self, result: ToolResult) -> ToolResult:
+        """A result without an id is that of the first call of its tool that has none, or else of the first."""
+        if result.call_id:
+            call = self._first(self._by_id.get(result.call_id))
+        else:
+            call = self._first(self._by_name.get(result.tool_name)) or self._first(self._all)
+        if call is None:
+            return result
+        self._answered.add(call.id)
+        return replace(result, call_id=call.id)
+
+    def _first(self, calls: deque[ToolCall] | None) -> ToolCall | None:
+        """The first that waits; those that are answered are never looked at again."""
+        while calls and calls[0].id in self._answered:
+            calls.popleft()
+        return calls[0] if calls else None
 
 
-def ordered(results: Iterable[ToolResult], calls: dict[str, ToolCall]) -> list[ToolResult]:
+def ordered(results: Iterable[ToolResult], calls: Mapping[str, ToolCall]) -> list[ToolResult]:
     """Results in the order of their calls, and with the names of their tools."""
-    places = {id: number for number, id in enumerate(calls)}
+    return _in_order(results, calls, {id: number for number, id in enumerate(calls)})
+
+
+def _in_order(
+    results: Iterable[ToolResult], calls: Mapping[str, ToolCall], places: Mapping[str, int]
+) -> list[ToolResult]:
     found = sorted(results, key=lambda result: places.get(result.call_id, len(places)))
     return [_named(result, calls.get(result.call_id), number) for number, result in enumerate(found)]
 

@@ -38,6 +38,7 @@ REQUEST_WRITERS: dict[str, Callable[[Request, list[Loss]], dict[str, Any]]] = {
 def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
     """Write one provider's request as another takes it, and tell what is lost; to its own provider it stays as it is.
 
+    The result holds objects of the request itself: copy it before you change anything deep in it.
     Gemini's says neither its model nor whether it is for a stream: both are said by the path that is asked.
     Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.

@@ -10,6 +10,7 @@ from typing import Any
 
 from streamparse.adapters.content import read_blocks
 from streamparse.adapters.definitions import read_declared
+from streamparse.adapters.jsonable import jsonable
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Turn
 from streamparse.adapters.requests.request import (
@@ -51,7 +52,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     lost += _unkept(request)
     drop_unread(section(request, "output_config"), ("format",), lost)
     drop_unread(section(request, "thinking"), ("type",), lost)
-    parts = read_blocks(request.get("system"))
+    parts = read_blocks(jsonable(request.get("system"), "system", lost))
     think = string(request, "thinking", "type")
     return Request(
         model=string(request, "model"),
@@ -74,14 +75,17 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
 def _unkept(request: Mapping[str, Any]) -> Iterator[Loss]:
     """The marks of caching on blocks, which no other provider has; those on tools are told where these are read."""
     contents = [request.get("system"), *(message.get("content") for message in mappings(request.get("messages")))]
-    if any("cache_control" in block for content in contents for block in mappings(content)):
+    blocks = [block for content in contents for block in mappings(content)]
+    within = [block for result in blocks for block in mappings(result.get("content"))]
+    if any("cache_control" in block for block in (*blocks, *within)):
         yield Loss("messages", "", "cache_control", "dropped: no setting elsewhere")
 
 
 def _choice(choice: Any) -> Choice:
     serial = choice.get("disable_parallel_tool_use") if isinstance(choice, Mapping) else None
     parallel = not serial if isinstance(serial, bool) else None
-    return Choice(_MODES.get(string(choice, "type")), string(choice, "name"), parallel)
+    mode = string(choice, "type")
+    return Choice(_MODES.get(mode), string(choice, "name") if mode == "tool" else "", parallel)
 
 
 def _schema(config: Any) -> dict[str, Any] | None:

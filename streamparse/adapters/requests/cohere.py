@@ -23,6 +23,7 @@ from streamparse.adapters.requests.request import (
     tell_effort,
     tell_schema_name,
     tell_serial,
+    tell_stops,
     tell_unread_choice,
 )
 from streamparse.adapters.table import ADAPTERS
@@ -38,6 +39,7 @@ _SAMPLING = {
     "presence_penalty": "presence_penalty",
     "frequency_penalty": "frequency_penalty",
 }
+_MOST_STOPS = 5
 _BOUNDS = {"top_p": (0.01, 0.99), "top_k": (0, 500), "presence_penalty": (0, 1), "frequency_penalty": (0, 1)}
 _READ = (
     "model", "messages", "tools", "tool_choice", "max_tokens", "stop_sequences", "stream", "response_format",
@@ -83,6 +85,7 @@ def write_cohere(request: Request, lost: list[Loss]) -> dict[str, Any]:
     written |= {_SAMPLING[name]: value for name, value in sampling.items()}
     drop_unwritten(request, _SAMPLING, lost)
     tell_serial(request, lost)
+    tell_stops(request, _MOST_STOPS, lost)
     tell_schema_name(request, lost)
     if request.schema is not None:
         described = {"json_schema": request.schema} if request.schema else {}

@@ -19,7 +19,6 @@ from typing import Any
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.gemini import camels
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Turn
 from streamparse.adapters.requests.request import (
     Choice,
     Request,
@@ -32,6 +31,8 @@ from streamparse.adapters.requests.request import (
     tell_no_messages,
     tell_schema_name,
     tell_serial,
+    tell_stops,
+    tell_unread_choice,
 )
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import mappings, present, string, strings
@@ -51,6 +52,7 @@ _CONFIG = (
     "maxOutputTokens", "stopSequences", "responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig",
     *_SAMPLING.values(),
 )  # fmt: skip
+_MOST_STOPS = 5
 _MODES: dict[str, Any] = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
 _JSON = "application/json"
@@ -65,14 +67,17 @@ def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     drop_unread(request, _READ, lost)
     config = camels(section(request, "generationConfig"))
     drop_unread(config, _CONFIG, lost)
+    tools = camels(section(request, "toolConfig"))
+    drop_unread(tools, ("functionCallingConfig",), lost)
     adapter = ADAPTERS["gemini"]
-    parts = adapter.read_message(section(request, "systemInstruction")).parts
+    system = adapter.read_messages([{**section(request, "systemInstruction"), "role": "system"}], lost)
     return Request(
         model=string(request, "model").removeprefix("models/"),
-        turns=[*([Turn("system", parts)] if parts else []), *adapter.read_messages(request.get("contents"), lost)],
+        turns=[*(turn for turn in system if turn.parts), *adapter.read_messages(request.get("contents"), lost)],
         tools=read_declared(request.get("tools"), lost),
-        choice=_choice(camels(section(camels(section(request, "toolConfig")), "functionCallingConfig")), lost),
+        choice=_choice(camels(section(tools, "functionCallingConfig")), lost),
         max_tokens=config.get("maxOutputTokens"),
+        limits_thought=True,
         stop=strings(config.get("stopSequences")),
         sampling={name: config[word] for name, word in _SAMPLING.items() if config.get(word) is not None},
         schema=_schema(config, lost),
@@ -81,10 +86,15 @@ def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
 
 
 def _choice(config: Mapping[str, Any], lost: list[Loss]) -> Choice:
-    names = strings(config.get("allowedFunctionNames"))
-    if len(names) > 1:
-        lost.append(Loss("request", "", "allowedFunctionNames", "dropped: one tool is allowed elsewhere, or all"))
-    return Choice(_MODES.get(string(config, "mode")), names[0] if len(names) == 1 else "")
+    """The choice of tools; elsewhere one can be named only where a call is required."""
+    word, names = string(config, "mode").upper(), strings(config.get("allowedFunctionNames"))
+    mode = _MODES.get(word)
+    tell_unread_choice({"tool_choice": word.removeprefix("MODE_UNSPECIFIED") or None}, Choice(mode), lost)
+    named = mode == "required" and len(names) == 1
+    if names and not named and mode != "none":
+        done = "dropped: elsewhere all tools are allowed, or one if it must be called"
+        lost.append(Loss("request", "", "allowedFunctionNames", done))
+    return Choice(mode, names[0] if named else "")
 
 
 def _schema(config: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any] | None:
@@ -114,6 +124,7 @@ def write_gemini(request: Request, lost: list[Loss]) -> dict[str, Any]:
     if _SIGNING_MODELS.match(request.model):
         _sign_calls(contents, lost)
     tell_serial(request, lost)
+    tell_stops(request, _MOST_STOPS, lost)
     tell_schema_name(request, lost)
     drop_unwritten(request, _SAMPLING, lost)
     written |= {"contents": contents, **present(tools=adapter.write_tools(request.tools, lost))}

@@ -1,10 +1,15 @@
 """Requests for OpenAI chat completions.
 
 https://platform.openai.com/docs/api-reference/chat/create
+
+OpenAI has two words for the limit: `max_completion_tokens`, which counts the thought too, and the older `max_tokens`,
+which its models that think refuse, and which is the only one that all other servers know.  The first is written for
+such a model, and where the source's limit counts the thought and is not called `max_tokens` either.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +25,10 @@ from streamparse.adapters.requests.request import (
     drop_unread,
     drop_unwritten,
     section,
+    tell_stops,
     tell_thinking,
     tell_unread_choice,
+    tell_unread_form,
 )
 from streamparse.adapters.strictness import left_open, left_out
 from streamparse.adapters.table import ADAPTERS
@@ -36,6 +43,9 @@ _READ = (
 _FORMAT = ("name", "schema", "strict")
 _SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
 _NO_EFFORT = ("none", "minimal")
+_MOST_STOPS = 4
+_THINKING_MODELS = re.compile(r"(?:[\w.-]+/|ft:)?(?:o\d|gpt-(?!3|4|oss))")
+"""The models that refuse `max_tokens`: OpenAI's that think."""
 
 
 def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
@@ -43,7 +53,10 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     drop_unread(request, _READ, lost)
     choice = read_choice(request, "function", "name")
     tell_unread_choice(request, choice, lost)
-    drop_unread(section(request.get("response_format"), "json_schema"), _FORMAT, lost)
+    form = request.get("response_format")
+    schema = _schema(form)
+    tell_unread_form(form, schema, lost)
+    drop_unread(section(form, "json_schema"), _FORMAT, lost)
     stop, effort = request.get("stop"), string(request, "reasoning_effort")
     return Request(
         model=string(request, "model"),
@@ -51,12 +64,13 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
+        limits_thought=request.get("max_completion_tokens") is not None,
         stop=[stop] if isinstance(stop, str) else strings(stop),
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
-        schema=_schema(request.get("response_format")),
-        schema_name=string(section(request.get("response_format"), "json_schema"), "name"),
-        strict=section(request.get("response_format"), "json_schema").get("strict") is True,
+        schema=schema,
+        schema_name=string(section(form, "json_schema"), "name"),
+        strict=section(form, "json_schema").get("strict") is True,
         think=thought_wanted(effort),
         effort=effort,
         account=chosen(request, ACCOUNT),
@@ -80,7 +94,7 @@ def thought_wanted(effort: str) -> bool | None:
 
 def _schema(wanted: Any) -> dict[str, Any] | None:
     if string(wanted, "type") == "json_object":
-        return {}
+        return dict(section(wanted, "schema"))  # llama.cpp, Together and Fireworks take a schema there
     schema = section(wanted, "json_schema").get("schema")
     return dict(schema) if isinstance(schema, Mapping) else None
 
@@ -90,13 +104,19 @@ def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
     adapter = ADAPTERS["openai"]
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
-    written |= present(max_tokens=request.max_tokens, stream=True if request.stream else None)
+    tell_stops(request, _MOST_STOPS, lost)
+    written |= present(**{_limit_word(request): request.max_tokens}, stream=True if request.stream else None)
     written |= chosen(request.sampling, _SAMPLING) | chosen(request.account, ACCOUNT) | _written_choice(request)
     drop_unwritten(request, _SAMPLING, lost, ACCOUNT)
     if request.schema is not None:
         written["response_format"] = _format(request, lost)
     tell_thinking(request, lost)
     return {**written, **present(reasoning_effort=request.effort)}
+
+
+def _limit_word(request: Request) -> str:
+    thinks = request.limits_thought or _THINKING_MODELS.match(request.model)
+    return "max_completion_tokens" if thinks else "max_tokens"
 
 
 def _written_choice(request: Request) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import msgspec
 
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Text, Turn
+from streamparse.adapters.parts import Item, Part, Text, Turn
 
 __all__ = [
     "ACCOUNT",
@@ -27,8 +27,10 @@ __all__ = [
     "tell_no_messages",
     "tell_schema_name",
     "tell_serial",
+    "tell_stops",
     "tell_thinking",
     "tell_unread_choice",
+    "tell_unread_form",
 ]
 
 SAMPLING = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
@@ -75,7 +77,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     `schema` is that of an answer in JSON, `{}` for any JSON, `schema_name` its name with OpenAI, and `strict` whether
     to enforce it where that can be chosen; `think` whether thought is asked for, and `effort` OpenAI's word for how
-    much; `account` holds the settings of `ACCOUNT`.
+    much; `max_tokens` counts the thought too if `limits_thought`; `account` holds the settings of `ACCOUNT`.
     """
 
     model: str = ""
@@ -83,6 +85,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tools: list[Declared] = []
     choice: Choice = Choice()
     max_tokens: int | None = None
+    limits_thought: bool = False
     stop: list[str] = []
     sampling: dict[str, Any] = {}
     stream: bool = False
@@ -117,6 +120,19 @@ def tell_serial(request: Request, lost: list[Loss]) -> None:
     """Tell that a provider cannot be asked for one call at a time."""
     if request.tools and request.choice.mode != "none" and request.choice.parallel is False:
         lost.append(Loss("request", "", "parallel_tool_calls", "dropped: the model decides"))
+
+
+def tell_stops(request: Request, most: int, lost: list[Loss]) -> None:
+    """Tell that there are more stops than a provider takes."""
+    if len(request.stop) > most:
+        done = f"kept, but refused: {len(request.stop)} are more than {most}"
+        lost.append(Loss("request", "", "stop", done, warning=True))
+
+
+def tell_unread_form(form: Any, schema: dict[str, Any] | None, lost: list[Loss]) -> None:
+    """Tell of a form of the answer, in OpenAI's words, that says something nobody else can."""
+    if form is not None and schema is None and not (isinstance(form, Mapping) and form.get("type") == "text"):
+        lost.append(Loss("request", "", "response_format", "dropped: it says no schema, and nothing known elsewhere"))
 
 
 def tell_thinking(request: Request, lost: list[Loss]) -> None:
@@ -174,8 +190,14 @@ def system_text(request: Request, lost: list[Loss]) -> str:
         talked = talked or turn.role != "system"
         if turn.role != "system":
             continue
-        texts.append("\n\n".join(part.text for part in turn.parts if isinstance(part, Text)))
+        texts += [part.text for part in turn.parts if isinstance(part, Text)]
         place = f"messages[{number}]"
+        others = [part for part in turn.parts if not isinstance(part, Text)]
+        lost += [Loss(place, "", _kind(part), "dropped: the system says text alone here") for part in others]
         lost += [Loss(place, "", "name", "dropped: the system's text names no speaker here")] if turn.name else []
         lost += [Loss(place, "", "system", "moved before all messages")] if talked else []
-    return "\n\n".join(texts)
+    return "\n\n".join(filter(None, texts))
+
+
+def _kind(part: Part) -> str:
+    return part.kind if isinstance(part, Item) else type(part).__name__.lower()

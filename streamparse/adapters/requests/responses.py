@@ -25,6 +25,7 @@ from streamparse.adapters.requests.request import (
     section,
     tell_thinking,
     tell_unread_choice,
+    tell_unread_form,
 )
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import present, string
@@ -44,6 +45,8 @@ def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     choice = read_choice(request, "name")
     tell_unread_choice(request, choice, lost)
     text, reasoning = section(request, "text"), section(request, "reasoning")
+    schema = _schema(text.get("format"))
+    tell_unread_form(text.get("format"), schema, lost)
     drop_unread(text, ("format",), lost)
     drop_unread(section(text, "format"), ("type", "name", "schema", "strict"), lost)
     drop_unread(reasoning, ("effort",), lost)
@@ -54,9 +57,10 @@ def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_output_tokens"),
+        limits_thought=True,
         sampling=chosen(request, _SAMPLING),
         stream=request.get("stream") is True,
-        schema=_schema(text.get("format")),
+        schema=schema,
         schema_name=string(section(text, "format"), "name"),
         strict=section(text, "format").get("strict") is True,
         think=thought_wanted(effort),
