@@ -23,7 +23,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benches --benchmark-timer=time.process_time --benchmark-disable-gc --benchmark-columns=min,median,rounds
