@@ -96,7 +96,7 @@ def _goes_on(before: bytes, rest: bytes) -> bool:
     line, more = LINE_END.split(before)[-1], LINE_END.split(rest)[0]
     try:
         msgspec.json.decode(line.removeprefix(b"data:").strip())
-    except ValueError:  # broken UTF-8 is one, too
+    except (ValueError, RecursionError):  # broken UTF-8, or too deep: msgspec refuses both in words of their own
         whole = False
     else:
         whole = True
