@@ -21,6 +21,7 @@ from streamparse.adapters.requests.request import (
     chosen,
     drop_unread,
     drop_unwritten,
+    read_thinking,
     section,
     system_text,
     tell_no_messages,
@@ -51,9 +52,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     tell_unread_choice(request, choice, lost)
     lost += _unkept(request)
     drop_unread(section(request, "output_config"), ("format",), lost)
-    drop_unread(section(request, "thinking"), ("type",), lost)
     parts = read_blocks(jsonable(request.get("system"), "system", lost))
-    think = string(request, "thinking", "type")
     return Request(
         model=string(request, "model"),
         turns=[
@@ -68,7 +67,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         stream=request.get("stream") is True,
         schema=_schema(request.get("output_config")),
         strict=True,  # a schema is always enforced here
-        think=think != "disabled" if think else None,
+        think=read_thinking(request, lost),
     )
 
 

@@ -19,6 +19,7 @@ from streamparse.adapters.requests.request import (
     chosen,
     drop_unread,
     drop_unwritten,
+    read_thinking,
     section,
     tell_effort,
     tell_schema_name,
@@ -54,8 +55,6 @@ def read_cohere(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     drop_unread(request, _READ, lost)
     choice = Choice(_MODES.get(string(request, "tool_choice")))
     tell_unread_choice(request, choice, lost)
-    drop_unread(section(request, "thinking"), ("type",), lost)
-    think = string(request, "thinking", "type")
     return Request(
         model=string(request, "model"),
         turns=ADAPTERS["cohere"].read_messages(request.get("messages"), lost),
@@ -66,7 +65,7 @@ def read_cohere(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         sampling={name: request[word] for name, word in _SAMPLING.items() if request.get(word) is not None},
         stream=request.get("stream") is True,
         schema=_schema(section(request, "response_format")),
-        think=think != "disabled" if think else None,
+        think=read_thinking(request, lost),
     )
 
 

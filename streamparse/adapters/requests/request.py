@@ -10,6 +10,7 @@ import msgspec
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Item, Part, Text, Turn
+from streamparse.adapters.values import string
 
 __all__ = [
     "ACCOUNT",
@@ -21,6 +22,7 @@ __all__ = [
     "chosen",
     "drop_unread",
     "drop_unwritten",
+    "read_thinking",
     "section",
     "system_text",
     "tell_effort",
@@ -108,6 +110,14 @@ def drop_unwritten(request: Request, sampling: Iterable[str], lost: list[Loss], 
     """Tell of the settings for which a provider has no words."""
     drop_unread(request.sampling, sampling, lost)
     drop_unread(request.account, account, lost)
+
+
+def read_thinking(request: Mapping[str, Any], lost: list[Loss]) -> bool | None:
+    """Whether a `thinking` with a type asks for thought; None if nothing is said.  How much of it is told as lost."""
+    thinking = section(request, "thinking")
+    drop_unread(thinking, ("type",), lost)
+    kind = string(thinking, "type")
+    return kind != "disabled" if kind else None
 
 
 def tell_unread_choice(request: Mapping[str, Any], choice: Choice, lost: list[Loss]) -> None:
