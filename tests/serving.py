@@ -77,8 +77,8 @@ class Upstream:
         for number, chunk in enumerate(self.chunks):
             if self.gate is not None:
                 await asyncio.to_thread(self.gate, number)
+            self.sent += len(chunk)  # before the send: who has read the chunk finds it counted
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            self.sent += len(chunk)
         if not self.breaks:
             await send({"type": "http.response.body", "body": b""})
 
