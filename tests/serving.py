@@ -16,20 +16,34 @@ from streamparse import proxy
 __all__ = ["Upstream", "proxied", "serving"]
 
 
+class _Running:
+    """An application that uvicorn runs in a thread of its own, on a free local port."""
+
+    def __init__(self, application: Any):
+        config = uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="auto", loop="asyncio")
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.002)
+        self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
+
+
+def _stop(*applications: _Running) -> None:
+    for each in applications:  # all are told before one is waited for: uvicorn takes its time
+        each.server.should_exit = True
+    for each in applications:
+        each.thread.join()
+
+
 @contextmanager
 def serving(application: Any) -> Iterator[str]:
     """The URL of an ASGI application on a free local port."""
-    config = uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="auto", loop="asyncio")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
+    running = _Running(application)
     try:
-        while not server.started:
-            time.sleep(0.002)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        yield running.url
     finally:
-        server.should_exit = True
-        thread.join()
+        _stop(running)
 
 
 class Upstream:
@@ -90,5 +104,13 @@ class Upstream:
 @contextmanager
 def proxied(upstream: Any, **options: Any) -> Iterator[str]:
     """The URL of a proxy in front of an application; `options` are `proxy.app`'s."""
-    with serving(upstream) as url, serving(proxy.app(url, **options)) as front:
-        yield front
+    server = _Running(upstream)
+    try:
+        front = _Running(proxy.app(server.url, **options))
+    except BaseException:
+        _stop(server)
+        raise
+    try:
+        yield front.url
+    finally:
+        _stop(front, server)
