@@ -91,7 +91,11 @@ class ToolCallComplete(_Event, frozen=True, gc=False):
 
 
 class ToolCallRevoked(_Event, frozen=True, gc=False):
-    """The server took its turn back (error, refusal, content filter) after this call was complete."""
+    """A call that was complete does not stand.
+
+    The server took its turn back (error, refusal, content filter), or what followed shows that calls found in the text
+    may be none (`ambiguous_markup`).
+    """
 
     index: int
     id: str

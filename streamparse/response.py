@@ -17,6 +17,7 @@ __all__ = [
     "ToolCall",
     "ToolIntent",
     "Writer",
+    "block_of",
     "details_of",
     "ends_detail",
     "parts_of",
@@ -181,6 +182,14 @@ def details_of(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
     if is_open:
         _put(texts, entries[-1])
     return entries
+
+
+def block_of(block: dict[str, Any], thought: str) -> dict[str, Any]:
+    """One of LiteLLM's `thinking_blocks` with all of its thought: a stream has but the end of it with the signature."""
+    if block.get("type") == "redacted_thinking":
+        return block
+    end = block.get("thinking")
+    return {**block, "thinking": thought if not isinstance(end, str) or thought.endswith(end) else end}
 
 
 def _of_one(entry: dict[str, Any], piece: dict[str, Any]) -> bool:

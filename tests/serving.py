@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,22 +16,54 @@ from streamparse import proxy
 __all__ = ["Upstream", "proxied", "serving"]
 
 
+class _Server(uvicorn.Server):
+    """Starts and stops as soon as it can: uvicorn's own looks ten times a second whether it is to stop."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+        self._told = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        try:
+            await super().startup(sockets)
+        finally:
+            self.ready.set()
+
+    async def main_loop(self) -> None:
+        await self._told.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(0.001)
+        await self.lifespan.shutdown()
+
+    def stop(self) -> None:
+        """Stop as soon as what was asked is answered; from any thread."""
+        self._loop.call_soon_threadsafe(self._told.set)
+
+
 class _Running:
     """An application that uvicorn runs in a thread of its own, on a free local port."""
 
     def __init__(self, application: Any):
-        config = uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="auto", loop="asyncio")
-        self.server = uvicorn.Server(config)
+        self.server = _Server(
+            uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="auto", loop="asyncio")
+        )
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
-        while not self.server.started:
-            time.sleep(0.002)
+        self.server.ready.wait()
         self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
 
 
 def _stop(*applications: _Running) -> None:
-    for each in applications:  # all are told before one is waited for: uvicorn takes its time
-        each.server.should_exit = True
+    for each in applications:  # all are told before one is waited for
+        each.server.stop()
     for each in applications:
         each.thread.join()
 

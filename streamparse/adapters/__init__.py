@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from streamparse.adapters.adapter import Adapter
 from streamparse.adapters.loss import Loss, Translation
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces
+from streamparse.adapters.parts import Document, Image, Item, Part, Text, Thought, Turn, pieces
 from streamparse.adapters.prompts import (
     PROMPTS,
     Prompt,
@@ -35,6 +35,7 @@ __all__ = [
     "PROMPTS",
     "WRITERS",
     "Adapter",
+    "Document",
     "Image",
     "Item",
     "Loss",

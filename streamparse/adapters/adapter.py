@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 
 from msgspec.structs import replace
 
+from streamparse.adapters.content import divided
 from streamparse.adapters.definitions import Declared, declared_by, read_declared
 from streamparse.adapters.jsonable import NotJSON, jsonable
 from streamparse.adapters.loss import Loss
@@ -44,9 +45,9 @@ class Adapter(ABC):
     What is read of messages never does.
     `system_apart` says that the system's turn is not among the messages, `pictures_in_answers` that the assistant's may
     hold pictures, `named` that a message may name its speaker, `detailed` that a picture may say how closely to look at
-    it, `strict` that schemas can be enforced, with the `checks` that
-    these must pass; `dialect` is the way in which the provider's models write
-    calls where the server does not do it for them.
+    it, `media_apart` that a result holds what it shows beside its text, `strict` that schemas can be enforced, with the
+    `checks` that these must pass, `texts` that tools may take text; `top` names the keywords that are refused at the
+    top of a tool's schema; `dialect` is how the provider's models write calls where the server does not do it for them.
     """
 
     name: str
@@ -58,7 +59,10 @@ class Adapter(ABC):
     pictures_in_answers = False
     named = False
     detailed = False
+    media_apart = False
     strict = False
+    texts = False
+    top: tuple[str, ...] = ()
     checks: tuple[Callable[[Any], Iterator[Refused]], ...] = ()
 
     # -- tools -----------------------------------------------------------------------------------------
@@ -81,8 +85,12 @@ class Adapter(ABC):
 
     def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
         """The `tools` of a request, and what they could not say."""
+        tools = self.taken(tools, lost)
         for declared in tools:
             self.names.check(declared.tool.name, lost)
+            done = "kept, but refused at the top of a schema"
+            topmost = [key for key in self.top if key in declared.parameters]
+            lost += [Loss(declared.tool.name, "", key, done, warning=True) for key in topmost]
             if declared.strict and not self.strict:
                 lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
             elif declared.strict:
@@ -90,13 +98,20 @@ class Adapter(ABC):
                 lost += warned(declared.tool.name, refused)
         return [self.definition(declared, lost) for declared in tools]
 
+    def taken(self, tools: list[Declared], lost: list[Loss]) -> list[Declared]:
+        """The tools that there can be here: without those that take text, where none may."""
+        done = "dropped: tools take JSON here"
+        lost += [Loss(each.tool.name, "", "custom", done) for each in tools if each.takes and not self.texts]
+        return [each for each in tools if self.texts or not each.takes]
+
     @abstractmethod
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         """One tool."""
 
     def read_tools(self, definitions: Any) -> list[Tool]:
         """The tools of a request's `tools`."""
-        return list(Toolset(declared.tool for declared in read_declared(definitions, [])).values())
+        declared = read_declared(definitions, [])
+        return list(Toolset(each.tool for each in declared if each.takes is None).values())
 
     def format_system_prompt(self, tools: Iterable[Any]) -> str:
         """The text that tells a model of tools where the server does not."""
@@ -221,10 +236,14 @@ class Adapter(ABC):
         """What of a turn has no place here."""
         if turn.role != "assistant":
             yield from self.visible.refused(turn, place)
+        if self.media_apart:
+            done = "moved: the text of a result stands before what it shows"
+            yield from (Loss(place, "", "text", done) for result in turn.results if divided(result))
         if turn.name and not self.named:
             yield Loss(place, "", "name", "dropped: a message names no speaker here")
         if turn.role == "assistant" and not self.pictures_in_answers:
-            yield from (Loss(place, "", "image", "dropped: an answer holds none here") for _ in turn.images)
+            kinds = [*("image" for _ in turn.images), *("document" for _ in turn.documents)]
+            yield from (Loss(place, "", kind, "dropped: an answer holds none here") for kind in kinds)
         elif not self.detailed and any(image.detail for image in turn.images):
             yield Loss(place, "", "detail", "dropped: the server decides how closely to look at a picture")
 

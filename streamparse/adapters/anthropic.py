@@ -12,21 +12,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.beside import block_of
-from streamparse.adapters.content import read_blocks, result_of, retold, shown, text_of
+from streamparse.adapters.content import Shown, read_blocks, result_of, retold, shown, text_of
 from streamparse.adapters.definitions import Declared
+from streamparse.adapters.documents import PDF, PLAIN, as_block
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import CITATION, Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.parts import CITATION, Document, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
-from streamparse.adapters.strictness import left_open
+from streamparse.adapters.strictness import forbids, left_open
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.adapters.visible import Visible
-from streamparse.response import ToolCall
+from streamparse.response import ToolCall, block_of
 from streamparse.tools import ToolResult
 
 __all__ = ["Anthropic"]
 
-_CHOICES = ("anyOf", "oneOf", "allOf")
+_BOUNDS = (
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems",
+    "uniqueItems", "minProperties", "maxProperties",
+)  # fmt: skip
+"""What Anthropic does not enforce; its own library says these in descriptions."""
 _KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _USER_KINDS = ("document", "search_result")
 _OURS = "anthropic-claude"
@@ -44,17 +48,17 @@ class Anthropic(Adapter):
     ids = Ids(r"[a-zA-Z0-9_-]+", 128)
     system_apart = True
     strict = True
-    checks = (left_open,)
-    visible = Visible(blanks=False, kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")))
+    checks = (left_open, forbids(*_BOUNDS))
+    top = ("anyOf", "oneOf", "allOf")
+    visible = Visible(
+        blanks=False,
+        kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")),
+        documents=frozenset((PDF, PLAIN)),
+    )
 
-    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
-        tool, schema = declared.tool, declared.parameters
-        for keyword in _CHOICES:
-            if keyword in schema:
-                done = "kept, but refused at the top of a schema"
-                lost.append(Loss(tool.name, "", keyword, done, warning=True))
-        fields = present(name=tool.name, description=tool.description)
-        return {**fields, "input_schema": schema, **({"strict": True} if declared.strict else {})}
+    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+        fields = present(name=declared.tool.name, description=declared.tool.description)
+        return {**fields, "input_schema": declared.parameters, **({"strict": True} if declared.strict else {})}
 
     def format_call(self, call: ToolCall) -> JSONObject:
         return {"type": "tool_use", "id": self.ids.fit(call.id), "name": call.name, "input": call.arguments}
@@ -67,7 +71,7 @@ class Anthropic(Adapter):
         if result.error is not None:
             return {**block, "content": self.visible.error(result.error), "is_error": True}
         parts = self.visible.fit(shown(result))
-        seen = any(isinstance(part, Image) for part in parts)
+        seen = any(not isinstance(part, Text) for part in parts)
         return {**block, "content": [_visible(part) for part in parts] if seen else text_of(parts)}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
@@ -152,9 +156,11 @@ def _blocks(content: Any) -> list[Mapping[str, Any]]:
     return mappings(spelled)
 
 
-def _visible(part: Text | Image) -> JSONObject:
+def _visible(part: Shown) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
+    if isinstance(part, Document):
+        return as_block(part)
     if part.url:
         return {"type": "image", "source": {"type": "url", "url": part.url}}
     return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": part.data}}
@@ -162,7 +168,7 @@ def _visible(part: Text | Image) -> JSONObject:
 
 def _told(part: Part, lost: list[Loss]) -> JSONObject | None:
     """A block of the user."""
-    if isinstance(part, Image) or (isinstance(part, Text) and part.text.strip()):
+    if isinstance(part, (Image, Document)) or (isinstance(part, Text) and part.text.strip()):
         return _visible(part)
     if isinstance(part, Item) and part.kind in _USER_KINDS and part.is_block:
         return dict(part.data)

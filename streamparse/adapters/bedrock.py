@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import result_of, retold, shown
+from streamparse.adapters.bedrock_blocks import has_failed, name_of, read, reasoning, shown_by, write
+from streamparse.adapters.content import Shown, result_of, retold, shown
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.parts import Document, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.adapters.visible import Visible
@@ -37,7 +38,12 @@ class Bedrock(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"[a-zA-Z0-9_-]+", 64)
     system_apart = True
-    visible = Visible(blanks=False, urls=False, kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")))
+    visible = Visible(
+        blanks=False,
+        urls=False,
+        kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")),
+        document_urls=False,
+    )
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
         fields = present(name=declared.tool.name, description=declared.tool.description)
@@ -57,8 +63,8 @@ class Bedrock(Adapter):
         return {"toolResult": fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        id, failed = string(written, "toolResult", "toolUseId"), _failed(written)
-        parts = _shown(written)
+        id, failed = string(written, "toolResult", "toolUseId"), has_failed(written)
+        parts = shown_by(written)
         if len(parts) == 1 and isinstance(parts[0], Item) and parts[0].kind == "json" and not failed:
             return ToolResult(id, "", parts[0].data)
         return result_of(id, "", parts, failed)
@@ -68,8 +74,8 @@ class Bedrock(Adapter):
             return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
         for part in self.visible.fit(turn.parts):
-            if isinstance(part, (Text, Image)):
-                blocks.append(_visible(part))
+            if isinstance(part, Shown):
+                blocks.append(write(part))
             elif isinstance(part, Item):
                 lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
         return [{"role": "user", "content": blocks}]
@@ -91,22 +97,28 @@ class Bedrock(Adapter):
             elif "toolResult" in block and string(message, "role") != "assistant":
                 parts.append(self.read_result(block))
             else:
-                parts += _read(block)
+                parts += read(block)
         return Turn(role_of(string(message, "role")), parts)
 
     def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
         for block in mappings(message.get("content")) if string(message, "role") != "assistant" else []:
-            others = [part for part in _shown(block) if not (isinstance(part, Item) and part.kind == "json")]
-            yield from retold(others, place, _failed(block))
+            others = [part for part in shown_by(block) if not (isinstance(part, Item) and part.kind == "json")]
+            yield from retold(others, place, has_failed(block))
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _unsaid(self, turn: Turn, place: str) -> Iterator[Loss]:
+        yield from super()._unsaid(turn, place)
+        for document in (*turn.documents, *(part for result in turn.results for part in shown(result))):
+            if isinstance(document, Document) and document.name and name_of(document) != document.name:
+                yield Loss(place, "", "name", f"written as {name_of(document)!r}: the other is refused")
 
     def _content(self, result: ToolResult) -> list[JSONObject]:
         if result.error is not None:
             return [{"text": self.visible.error(result.error)}]
         if isinstance(result.result, dict):
             return [{"json": result.result}]
-        return [_visible(part) for part in self.visible.fit(shown(result))]
+        return [write(part) for part in self.visible.fit(shown(result))]
 
     def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         blocks: list[JSONObject] = []
@@ -116,7 +128,7 @@ class Bedrock(Adapter):
                 case Thought():
                     thought += part.text
                 case Item(kind="signature"):
-                    blocks.append(_reasoning({"text": thought, "signature": part.data}))
+                    blocks.append(reasoning({"text": thought, "signature": part.data}))
                     thought = ""
                 case Item(kind="redactedContent"):
                     blocks.append({"reasoningContent": {"redactedContent": part.data}})
@@ -129,43 +141,4 @@ class Bedrock(Adapter):
                 case Item() if part.kind not in _OF_THE_TURN:
                     lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
         # Models that sign nothing (DeepSeek, gpt-oss) take their thought back as it came.
-        return blocks if not thought else [_reasoning({"text": thought}), *blocks]
-
-
-def _reasoning(text: JSONObject) -> JSONObject:
-    return {"reasoningContent": {"reasoningText": text}}
-
-
-def _visible(part: Text | Image) -> JSONObject:
-    if isinstance(part, Text):
-        return {"text": part.text}
-    return {"image": {"format": part.media_type.removeprefix("image/"), "source": {"bytes": part.data}}}
-
-
-def _failed(block: Mapping[str, Any]) -> bool:
-    return string(block, "toolResult", "status") == "error"
-
-
-def _shown(block: Mapping[str, Any]) -> list[Part]:
-    """What a result shows; nothing if the block is none."""
-    result = block.get("toolResult")
-    blocks = mappings(result.get("content")) if isinstance(result, Mapping) else []
-    return [part for each in blocks for part in _read(each)]
-
-
-def _read(block: Mapping[str, Any]) -> list[Part]:
-    """Text, a picture, thought with its signature, or something that only Bedrock knows."""
-    if isinstance(block.get("text"), str):
-        return [Text(block["text"])]
-    if data := string(block, "image", "source", "bytes"):
-        return [Image(data, "image/" + string(block, "image", "format"))]
-    if "reasoningContent" in block:
-        thought = block["reasoningContent"]
-        text, signature = string(thought, "reasoningText", "text"), string(thought, "reasoningText", "signature")
-        redacted = string(thought, "redactedContent")
-        return [
-            *([Thought(text)] if text else []),
-            *([Item("signature", signature)] if signature else []),
-            *([Item("redactedContent", redacted)] if redacted else []),
-        ]
-    return [Item(str(kind), value) for kind, value in block.items()]
+        return blocks if not thought else [reasoning({"text": thought}), *blocks]

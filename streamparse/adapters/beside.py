@@ -16,8 +16,9 @@ from streamparse.adapters.customs import CALL, OUTPUT, chat_call
 from streamparse.adapters.parts import Item, Part, Thought
 from streamparse.adapters.rules import Ids
 from streamparse.adapters.values import mappings, present, string
+from streamparse.response import block_of
 
-__all__ = ["BESIDE", "block_of", "custom_calls", "read_beside", "read_blocks_of_thought", "spoken_answer", "thoughts"]
+__all__ = ["BESIDE", "custom_calls", "read_beside", "read_blocks_of_thought", "spoken_answer", "thoughts"]
 
 BESIDE = (CALL, OUTPUT, "audio", "thinking_blocks")
 """The items that have a place of their own; results of custom calls have it behind the message."""
@@ -46,14 +47,6 @@ def thoughts(parts: Iterable[Part]) -> dict[str, Any]:
             blocks.append(block_of(part.data, "".join(texts)))
             texts = []
     return present(thinking_blocks=blocks)
-
-
-def block_of(block: dict[str, Any], thought: str) -> dict[str, Any]:
-    """A block of LiteLLM's with all of its thought: a stream has only the end of it beside the signature."""
-    if block.get("type") == "redacted_thinking":
-        return block
-    end = string(block, "thinking")
-    return {**block, "thinking": thought if thought.endswith(end) else end}
 
 
 def read_beside(message: Mapping[str, Any]) -> list[Part]:

@@ -19,9 +19,10 @@ from streamparse.adapters.content import shown
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.openai import OpenAI
 from streamparse.adapters.outcomes import unwrapped, wrapped
-from streamparse.adapters.parts import Image, Item, Part, Thought, Turn
+from streamparse.adapters.parts import Item, Part, Text, Thought, Turn
 from streamparse.adapters.rules import ANY, Names
 from streamparse.adapters.values import mappings, present, string
+from streamparse.adapters.visible import Visible
 from streamparse.tools import ToolResult
 
 __all__ = ["Cohere"]
@@ -36,10 +37,13 @@ class Cohere(OpenAI):
     ids = ANY
     named = False
     strict = False
+    texts = False
+    top = ()
     blocks = ()
+    visible = Visible(documents=frozenset())
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        seen = result.error is None and any(isinstance(part, Image) for part in shown(result))
+        seen = result.error is None and any(not isinstance(part, Text) for part in shown(result))
         data = {"output": super().format_result(result)["content"]} if seen else wrapped(result.result, result.error)
         document = {"type": "document", "document": {"data": data}}
         return {"role": "tool", "tool_call_id": result.call_id, "content": [document]}

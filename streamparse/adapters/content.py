@@ -1,4 +1,4 @@
-"""What a tool's result shows: text and pictures, in the shapes in which tools return them.
+"""What a tool's result shows: text, pictures and documents, in the shapes in which tools return them.
 
 A result is a JSON value.  A list of content blocks counts as what they show; MCP's shape is ours, for it names
 everything in the fewest words:
@@ -8,33 +8,57 @@ everything in the fewest words:
 | MCP | `{"type": "image", "data", "mimeType"}` |
 | Anthropic | `{"type": "image", "source": {"type": "base64", "media_type", "data"}}` |
 | OpenAI | `{"type": "image_url", "image_url": {"url"}}`, `{"type": "input_image", "image_url"}` |
+
+Those of documents are in `documents`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
+from streamparse.adapters.documents import as_block, as_text, read_document
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.outcomes import error_text, heard, output_text
-from streamparse.adapters.parts import Image, Item, Part, Text
+from streamparse.adapters.parts import Document, Image, Item, Part, Text
 from streamparse.adapters.values import string, value_text
 from streamparse.tools import ToolResult
 
-__all__ = ["note", "read_block", "read_blocks", "result_heard", "result_of", "retold", "shown", "spoken", "text_of"]
+__all__ = [
+    "Shown",
+    "divided",
+    "note",
+    "on_lines",
+    "read_block",
+    "read_blocks",
+    "result_heard",
+    "result_of",
+    "retold",
+    "shown",
+    "spoken",
+    "text_of",
+]
 
 TEXTS = ("text", "input_text", "output_text")
 
+Shown: TypeAlias = Text | Image | Document
 
-def shown(result: ToolResult) -> list[Text | Image]:
+
+def shown(result: ToolResult) -> list[Shown]:
     """What a successful result shows."""
     value = result.result
     if isinstance(value, list) and value:
         parts = [read_block(block) if isinstance(block, Mapping) else Item("", block) for block in value]
-        visible = [part for part in parts if isinstance(part, (Text, Image))]
+        visible = [part for part in parts if isinstance(part, Shown)]
         if len(visible) == len(parts):
             return visible
     return [Text(value_text(value))]
+
+
+def divided(result: ToolResult) -> bool:
+    """Whether a result shows a text behind a picture or a document: who holds these beside the text loses the place."""
+    texts = [isinstance(part, Text) for part in shown(result)] if result.error is None else []
+    return False in texts and True in texts[texts.index(False) :]
 
 
 def spoken(result: ToolResult) -> str:
@@ -44,9 +68,10 @@ def spoken(result: ToolResult) -> str:
     return output_text(text_of(shown(result)))
 
 
-def text_of(parts: Iterable[Text | Image]) -> str:
-    """One text for texts and pictures."""
-    return "".join(part.text if isinstance(part, Text) else note(part) for part in parts)
+def text_of(parts: Iterable[Shown]) -> str:
+    """One text for texts, pictures and documents."""
+    told = on_lines([*parts], lambda part: as_text(part) if isinstance(part, Document) else None)
+    return "".join(part.text if isinstance(part, Text) else note(part) for part in told)
 
 
 def note(image: Image) -> str:
@@ -64,14 +89,13 @@ def read_blocks(content: Any) -> list[Part]:
 
 
 def read_block(block: Mapping[str, Any]) -> Part:
-    """One block of a content: text, a picture, or something that only its provider knows."""
+    """One block of a content: text, a picture, a document, or something that only its provider knows."""
     kind = string(block, "type")
     if kind in TEXTS and isinstance(block.get("text"), str):
         return Text(block["text"])
     if kind == "refusal" and isinstance(block.get("refusal"), str):
         return Text(block["refusal"])
-    image = _image(kind, block)
-    return image if image is not None else Item(kind, dict(block))
+    return _image(kind, block) or read_document(kind, block) or Item(kind, dict(block))
 
 
 def _image(kind: str, block: Mapping[str, Any]) -> Image | None:
@@ -94,7 +118,7 @@ def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -
     visible = _visible(list(parts))
     if failed:
         return ToolResult(id, name, error=text_of(visible))
-    seen = any(isinstance(part, Image) for part in visible)
+    seen = any(not isinstance(part, Text) for part in visible)
     return ToolResult(id, name, [_block(part) for part in visible] if seen else text_of(visible))
 
 
@@ -102,9 +126,9 @@ def retold(parts: Iterable[Part], place: str, failed: bool = False) -> Iterator[
     """Tell of the parts of a result that `result_of` makes text."""
     for part in parts:
         if isinstance(part, Item):
-            yield Loss(place, "", part.kind, "written as text: a result shows texts and pictures alone")
-        elif failed and isinstance(part, Image):
-            yield Loss(place, "", "image", "written as text: an error is one")
+            yield Loss(place, "", part.kind, "written as text: a result shows no such thing elsewhere")
+        elif failed and isinstance(part, (Image, Document)):
+            yield Loss(place, "", type(part).__name__.lower(), "written as text: an error is one")
 
 
 def result_heard(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
@@ -113,17 +137,25 @@ def result_heard(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
     return ToolResult(id, name, *heard(result.result)) if isinstance(result.result, str) else result
 
 
-def _visible(parts: list[Part]) -> list[Text | Image]:
-    """The texts and pictures of a result; any other block is text, on lines of its own between texts."""
-    visible: list[Text | Image] = []
-    for before, part, after in zip([None, *parts], parts, [*parts[1:], None], strict=False):
-        if isinstance(part, Item):
-            start = "\n" if isinstance(before, Text) else ""
-            end = "\n" if isinstance(after, (Text, Item)) else ""
-            visible.append(Text(f"{start}{_told(part)}{end}"))
-        elif isinstance(part, (Text, Image)):
-            visible.append(part)
-    return visible
+def _visible(parts: list[Part]) -> list[Shown]:
+    """What of a result's parts shows; any other block is text."""
+    told = on_lines(parts, lambda part: _told(part) if isinstance(part, Item) else None)
+    return [part for part in told if isinstance(part, Shown)]
+
+
+def on_lines(parts: Sequence[Any], told: Callable[[Any], str | None]) -> list[Any]:
+    """The parts, each that is `told` as a text on lines of its own between other texts."""
+    words = [told(part) for part in parts]
+    texts = [isinstance(part, Text) for part in parts]
+    starts = ["\n" if before else "" for before in [False, *texts]]
+    ends = [
+        "\n" if text or word is not None else ""
+        for text, word in zip([*texts[1:], False], [*words[1:], None], strict=False)
+    ]
+    return [
+        part if word is None else Text(f"{start}{word}{end}")
+        for part, word, start, end in zip(parts, words, starts, ends, strict=False)
+    ]
 
 
 def _told(item: Item) -> str:
@@ -133,9 +165,11 @@ def _told(item: Item) -> str:
     return f"[{item.kind}: {kind}]" if kind else value_text(item.data)
 
 
-def _block(part: Text | Image) -> dict[str, Any]:
+def _block(part: Shown) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
+    if isinstance(part, Document):
+        return as_block(part)
     if part.url:
         return {"type": "image", "source": {"type": "url", "url": part.url}}
     return {"type": "image", "data": part.data, "mimeType": part.media_type}

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.adapters.customs import TextTool, read_text_tool
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.references import followed
 from streamparse.tools import Tool, Toolset
@@ -22,9 +23,10 @@ LISTS = ("functionDeclarations", "function_declarations")
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """A tool as its definition is written."""
+    """A tool as its definition is written; `takes` is that of a tool that takes text, which has no schema."""
 
     tool: Tool
+    takes: TextTool | None = None
 
     @property
     def strict(self) -> bool:
@@ -44,8 +46,8 @@ def rooted(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def declare(tools: Iterable[Any]) -> list[Declared]:
-    """Read tools of any kind, as `Toolset.of` does; raises TypeError or ValueError for what is none."""
-    return [each for tool in tools for each in declared_by(tool, "", [])]
+    """Read tools of any kind, as `Toolset.of` does, without those that take text; raises TypeError or ValueError."""
+    return [each for tool in tools for each in declared_by(tool, "", []) if each.takes is None]
 
 
 def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
@@ -70,6 +72,8 @@ def declared_by(definition: Any, place: str, lost: list[Loss]) -> list[Declared]
     tools = [] if typed else list(Toolset.of([definition]).values())
     if not isinstance(definition, Mapping):
         return [Declared(tool) for tool in tools]
+    if typed and (text := read_text_tool(definition)) is not None:
+        return [Declared(Tool(text.name, text.description), text)]
     if not tools:
         kind = str(definition.get("type") or next(iter(definition), ""))
         lost.append(Loss(place, "", kind, "dropped: the provider's own tool"))

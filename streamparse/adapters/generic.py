@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks
+from streamparse.adapters.content import Shown, read_blocks
 from streamparse.adapters.definitions import Declared
+from streamparse.adapters.documents import as_block
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.parts import Document, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.values import mappings, present, read_call, string
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
@@ -47,9 +48,9 @@ class Generic(Adapter):
         if results and len(results) == len(turn.parts):
             return results
         items = [{"kind": part.kind, "data": part.data} for part in turn.parts if isinstance(part, Item)]
-        content = (
-            [_visible(part) for part in turn.parts if isinstance(part, (Text, Image))] if turn.images else turn.text
-        )
+        visible = [part for part in turn.parts if isinstance(part, Shown)]
+        media = turn.images or turn.documents
+        content = [_visible(part) for part in visible] if media else turn.text
         calls = self.format_calls(turn.calls)
         fields = present(reasoning=turn.thought, tool_calls=calls, items=items)
         return [*results, {"role": turn.role, "content": content, **fields}]
@@ -65,9 +66,11 @@ class Generic(Adapter):
         return Turn(role_of(role), parts)
 
 
-def _visible(part: Text | Image) -> JSONObject:
+def _visible(part: Shown) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
+    if isinstance(part, Document):
+        return as_block(part)
     if part.url:
         return {"type": "image", "source": {"type": "url", "url": part.url}}
     return {"type": "image", "data": part.data, "mimeType": part.media_type}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import note, result_heard, shown, spoken
+from streamparse.adapters.content import result_heard, shown, spoken
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
@@ -33,7 +33,8 @@ class Ollama(Adapter):
     """The chat of Ollama."""
 
     name = "ollama"
-    visible = Visible(urls=False)
+    media_apart = True
+    visible = Visible(urls=False, documents=frozenset())
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
@@ -71,8 +72,9 @@ class Ollama(Adapter):
         results = [self.format_result(result) for result in turn.results]
         if len(turn.parts) == len(results):
             return results
-        text = "".join([turn.text, *(note(image) for image in turn.images if image.url)])
-        return [*results, {"role": turn.role, "content": text, **present(images=_pictures(turn.images))}]
+        parts = self.visible.fit(turn.parts)
+        text = "".join(part.text for part in parts if isinstance(part, Text))
+        return [*results, {"role": turn.role, "content": text, **present(images=_pictures(parts))}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         role = string(message, "role")

@@ -3,8 +3,8 @@
 https://platform.openai.com/docs/api-reference/chat/create
 
 A result is one `tool` message, directly after the assistant's.  It holds text alone: an error is `{"error": ...}`, and
-pictures follow in a user's message behind all results.  The plain protocol has no place for thought; what has one, is
-in `beside`, and who wants it back in words of their own in `relatives`.
+pictures and documents follow in a user's message behind all results.  The plain protocol has no place for thought;
+what has one, is in `beside`, and who wants it back in words of their own in `relatives`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ from streamparse.adapters.beside import (
     thoughts,
 )
 from streamparse.adapters.content import read_blocks, result_heard, retold, shown, spoken
-from streamparse.adapters.customs import answered, heard_output, is_output
+from streamparse.adapters.customs import answered, chat_tool, heard_output, is_output
 from streamparse.adapters.definitions import Declared
+from streamparse.adapters.documents import PDF, address, filename
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, role_of
+from streamparse.adapters.parts import Document, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
-from streamparse.adapters.strictness import left_open, left_out
+from streamparse.adapters.strictness import TOP_OF_OPENAI, UNKNOWN_TO_OPENAI, forbids, left_open, left_out
 from streamparse.adapters.values import argument_text, mappings, present, read_call, string
+from streamparse.adapters.visible import Visible
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
@@ -48,11 +50,16 @@ class OpenAI(Adapter):
     named = True
     detailed = True
     strict = True
-    checks = (left_open, left_out)
+    texts = True
+    checks = (left_open, left_out, forbids(*UNKNOWN_TO_OPENAI))
+    top: tuple[str, ...] = TOP_OF_OPENAI
+    visible = Visible(documents=frozenset((PDF,)), document_urls=False, said=frozenset(("name",)))
     blocks: tuple[str, ...] = ("input_audio", "file")
     """The blocks of a user's message, beside texts and pictures, that go on as they came."""
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+        if declared.takes is not None:
+            return chat_tool(declared.takes)
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
         fields["parameters"] = declared.parameters
@@ -80,11 +87,11 @@ class OpenAI(Adapter):
             self._tell_foreign(turn, lost)
             return [{**self.assistant(turn, lost), **self._name(turn)}]
         turn = replace(turn, parts=[heard_output(part) if self._answers(part) else part for part in turn.parts])
-        images = [part for result in turn.results for part in shown(result) if isinstance(part, Image)]
-        if images:
-            lost.append(Loss("tool", "", "image", "moved into a user's message behind the results"))
+        media = [part for result in turn.results for part in self.visible.fit(shown(result)) if _is_media(part)]
+        for kind in dict.fromkeys(type(part).__name__.lower() for part in media):
+            lost.append(Loss("tool", "", kind, "moved into a user's message behind the results"))
         written = [self.format_result(result) for result in turn.results]
-        parts: list[Part] = [*images, *(part for part in turn.parts if not isinstance(part, ToolResult))]
+        parts: list[Part] = [*media, *self.visible.fit(part for part in turn.parts if not isinstance(part, ToolResult))]
         if not parts:
             return written
         return [*written, {"role": turn.role, "content": self._content(parts, lost), **self._name(turn)}]
@@ -173,10 +180,16 @@ class OpenAI(Adapter):
             return {"type": "text", "text": part.text}
         if isinstance(part, Image):
             return {"type": "image_url", "image_url": {"url": part.address, **present(detail=part.detail)}}
+        if isinstance(part, Document):
+            return {"type": "file", "file": {"filename": filename(part), "file_data": address(part)}}
         if isinstance(part, Item) and part.kind in self.blocks and part.is_block:
             return dict(part.data)
         lost.append(Loss("user", "", getattr(part, "kind", type(part).__name__), "dropped: there is no place for it"))
         return None
+
+
+def _is_media(part: Part) -> bool:
+    return isinstance(part, (Image, Document))
 
 
 def _is_extra(item: Item) -> bool:

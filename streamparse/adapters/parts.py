@@ -16,7 +16,20 @@ from streamparse.events import ProviderItem, ReasoningDelta
 from streamparse.response import AnswerPart, ParsedResponse, ToolCall, parts_of
 from streamparse.tools import ToolResult
 
-__all__ = ["CITATION", "Image", "Item", "Part", "Role", "Text", "Thought", "Turn", "pieces", "role_of"]
+__all__ = [
+    "CITATION",
+    "SIGNATURE",
+    "Document",
+    "Image",
+    "Item",
+    "Part",
+    "Role",
+    "Text",
+    "Thought",
+    "Turn",
+    "pieces",
+    "role_of",
+]
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -70,6 +83,20 @@ class Image(msgspec.Struct, frozen=True):
         return cls(url=address, detail=detail)
 
 
+class Document(msgspec.Struct, frozen=True):
+    """A document: base64 `data` of a media type, or a `url`; `name` is its title.
+
+    `context` is what is said of it beside it, and `cited` whether the answer is to cite it.
+    """
+
+    data: str = ""
+    media_type: str = ""
+    url: str = ""
+    name: str = ""
+    context: str = ""
+    cited: bool = False
+
+
 class Item(msgspec.Struct, frozen=True):
     """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
 
@@ -83,7 +110,7 @@ class Item(msgspec.Struct, frozen=True):
         return isinstance(self.data, Mapping) and self.data.get("type") == self.kind
 
 
-Part: TypeAlias = Text | Thought | Image | Item | ToolCall | ToolResult
+Part: TypeAlias = Text | Thought | Image | Document | Item | ToolCall | ToolResult
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -118,23 +145,33 @@ class Turn(msgspec.Struct, frozen=True):
         """The pictures among the parts."""
         return [part for part in self.parts if isinstance(part, Image)]
 
+    @property
+    def documents(self) -> list[Document]:
+        """The documents among the parts."""
+        return [part for part in self.parts if isinstance(part, Document)]
+
 
 CITATION: Final = "citations_delta"
+SIGNATURE: Final = "thought_signature"
+"""The item that signs what stands directly before it, at Gemini; or the call of its index."""
 _BORDER: Final = "content_block_start"
 
 
 def pieces(response: ParsedResponse) -> list[Part]:
     """The parts of an answer in the order in which they came (`parts_of`); a refusal is text.
 
-    Each text is a block of its own, directly behind its citations.
+    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
+    behind an empty text.
     """
-    return list(_cited(map(_piece, parts_of(response))))
+    return list(_divided(map(_piece, parts_of(response))))
 
 
-def _cited(parts: Iterable[Part]) -> Iterator[Part]:
+def _divided(parts: Iterable[Part]) -> Iterator[Part]:
     """Bring texts together up to the border of their block, and their citations before them."""
     texts: list[str] = []
     citations: list[Part] = []
+    before: Part | None = None
+    bordered = False
     for part in (*parts, None):
         if isinstance(part, Text):
             texts.append(part.text)
@@ -143,11 +180,18 @@ def _cited(parts: Iterable[Part]) -> Iterator[Part]:
         else:
             yield from citations
             yield from [Text("".join(texts))] if texts else []
-            texts, citations = [], []
+            words = bool(texts) or isinstance(before, Thought)
+            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
+            texts, citations, before = [], [], part
+            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
             yield from [part] if part is not None and not _is_border(part) else []
 
 
-def _is_border(part: Part) -> bool:
+def _signs_a_part(part: Part | None) -> bool:
+    return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
+
+
+def _is_border(part: Part | None) -> bool:
     return isinstance(part, Item) and part.kind == _BORDER
 
 

@@ -18,6 +18,8 @@ MAPS = ("properties", "patternProperties", "dependentSchemas")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 DEFINITIONS = ("$defs", "definitions")
+ABOUT = ("title", "description", "default", "examples", *DEFINITIONS)
+"""Keywords that tell of a value, and permit or forbid none."""
 MOST = 4096
 """Schemas that inlining may make of one: references may multiply."""
 DEEPEST = 64
@@ -36,8 +38,19 @@ def followed(schema: dict[str, Any]) -> dict[str, Any]:
         passed.add(reference)
         if (target := _target(root, reference)) is None or target is root:
             break
-        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        schema = _beside(target, {key: value for key, value in schema.items() if key != "$ref"})
     return schema
+
+
+def _beside(target: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What a reference names and what is said beside it, both of which hold; what tells of it replaces what told."""
+    twice = {key: value for key, value in more.items() if key not in ABOUT and target.get(key, value) != value}
+    once = {**target, **{key: value for key, value in more.items() if key not in twice}}
+    return {**once, "allOf": [*_list(target.get("allOf")), twice]} if twice else once
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def nodes(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -94,7 +107,7 @@ class _Inliner:
             )
             self._lost.append(Loss(self._tool, path, "$ref", f"dropped: {reference} {why}"))
             target = {}
-        return self.walk({**target, **beside}, path, (*inside, reference))
+        return self.walk(_beside(target, beside), path, (*inside, reference))
 
     def _part(self, key: str, value: Any, path: str, inside: tuple[str, ...]) -> Any:
         if key in MAPS and isinstance(value, dict):

@@ -30,6 +30,8 @@ class DeepSeek(OpenAI):
     """Chat completions of those who want the plain thought back, as `reasoning_content`."""
 
     name = "deepseek"
+    texts = False
+    top = ()
     dialect = "deepseek-v3.1"
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
@@ -43,6 +45,8 @@ class OpenRouter(OpenAI):
     """
 
     name = "openrouter"
+    texts = False
+    top = ()
 
     def takes(self, item: Item) -> bool:
         return item.kind.startswith("reasoning.") or super().takes(item)
@@ -67,6 +71,8 @@ class Mistral(OpenAI):
     """
 
     name = "mistral"
+    texts = False
+    top = ()
     dialect = "mistral-array"
     named = False
     ids = Ids(r"[a-zA-Z0-9]{9}", 9)

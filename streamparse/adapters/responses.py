@@ -2,9 +2,9 @@
 
 https://platform.openai.com/docs/api-reference/responses/create
 
-A call is `function_call` and its result `function_call_output`, which takes pictures.  Thought goes back as the whole
-`reasoning` items that hold it encrypted; calls go back without their item's own id, so that the provider does not look
-for a thought that it never stored.  `strict` is always said, for here its absence means true.
+A call is `function_call` and its result `function_call_output`, which takes pictures and documents.  Thought goes back
+as the whole `reasoning` items that hold it encrypted; calls go back without their item's own id, so that the provider
+does not look for a thought that it never stored.  `strict` is always said, for here its absence means true.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from itertools import groupby
 from typing import Any
 
 from streamparse.adapters.adapter import Adapter, JSONObject
-from streamparse.adapters.content import read_blocks, result_heard, retold, shown, spoken
-from streamparse.adapters.customs import CALL, OUTPUT, is_output, responses_call
+from streamparse.adapters.content import Shown, read_blocks, result_heard, retold, shown, spoken
+from streamparse.adapters.customs import CALL, OUTPUT, is_output, responses_call, responses_tool
 from streamparse.adapters.definitions import Declared
+from streamparse.adapters.documents import address, filename
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Image, Item, Part, Text, Thought, Turn, pieces, role_of
+from streamparse.adapters.parts import Document, Item, Part, Text, Thought, Turn, pieces, role_of
 from streamparse.adapters.rules import Ids, Names
-from streamparse.adapters.strictness import left_open, left_out
+from streamparse.adapters.strictness import TOP_OF_OPENAI, UNKNOWN_TO_OPENAI, forbids, left_open, left_out
 from streamparse.adapters.values import argument_text, present, read_call, string
+from streamparse.adapters.visible import Visible
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 
@@ -42,9 +44,14 @@ class Responses(Adapter):
     names = Names(r"[a-zA-Z0-9_-]{1,64}")
     ids = Ids(r"(?s).*", 64)
     strict = True
-    checks = (left_open, left_out)
+    texts = True
+    checks = (left_open, left_out, forbids(*UNKNOWN_TO_OPENAI))
+    top = TOP_OF_OPENAI
+    visible = Visible(said=frozenset(("name",)))
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+        if declared.takes is not None:
+            return responses_tool(declared.takes)
         fields = present(type="function", name=declared.tool.name, description=declared.tool.description)
         return {**fields, "parameters": declared.parameters, "strict": declared.strict}
 
@@ -57,7 +64,7 @@ class Responses(Adapter):
 
     def format_result(self, result: ToolResult) -> JSONObject:
         parts = [] if result.error is not None else shown(result)
-        seen = any(isinstance(part, Image) for part in parts)
+        seen = any(not isinstance(part, Text) for part in parts)
         output = [_block(part) for part in parts] if seen else spoken(result)
         return {"type": "function_call_output", "call_id": self.ids.fit(result.call_id), "output": output}
 
@@ -68,7 +75,7 @@ class Responses(Adapter):
         if turn.role == "assistant":
             return self._answer(turn, lost)
         written: list[JSONObject] = []
-        for visible, group in groupby(turn.parts, key=lambda part: isinstance(part, (Text, Image))):
+        for visible, group in groupby(self.visible.fit(turn.parts), key=lambda part: isinstance(part, Shown)):
             parts = list(group)
             written += [_message(turn.role, parts)] if visible else self._items(parts, turn.role, lost)
         return written
@@ -105,7 +112,7 @@ class Responses(Adapter):
         phase: JSONObject = {}
         for part in [*turn.parts, Item(_PHASE, None)]:
             if isinstance(part, Text):
-                texts.append(part.text)
+                texts += [part.text] if part.text else []
             elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
                 lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
             else:
@@ -150,12 +157,15 @@ def _answers(turn: Turn) -> bool:
 def _message(role: str, parts: list[Part]) -> JSONObject:
     if len(parts) == 1 and isinstance(parts[0], Text):
         return {"role": role, "content": parts[0].text}
-    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, (Text, Image))]}
+    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, Shown)]}
 
 
-def _block(part: Text | Image) -> JSONObject:
+def _block(part: Shown) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
+    if isinstance(part, Document):
+        held = {"file_url": part.url} if part.url else {"file_data": address(part)}
+        return {"type": "input_file", **held, **present(filename=part.name if part.url else filename(part))}
     return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
 
 

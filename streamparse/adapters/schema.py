@@ -6,9 +6,10 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 |---|---|
 | `"type": ["string", "null"]`, `anyOf` with a null | `nullable` |
 | several types | `anyOf` of them, each with the keywords that speak of its values |
-| `const`, `enum` of strings | `enum` |
+| `const`, `enum` of strings | `enum`; of nothing but null the type of null |
 | an array of anything | one with empty `items`, for there must be some |
-| `oneOf` | `anyOf`: a loss |
+| `prefixItems` with nothing behind them | `items` of any of them: a loss |
+| `oneOf` | `anyOf`: a loss, unless no value fits two of them |
 | `allOf` | one schema; a loss where two say the same keyword |
 | anything else that the subset does not have, or has only for other values | dropped: a loss |
 
@@ -22,8 +23,11 @@ from collections.abc import Callable
 from typing import Any
 
 from streamparse.adapters.loss import Loss
+from streamparse.adapters.merging import merged
+from streamparse.adapters.plainer import exclusive, plainer
 from streamparse.adapters.references import inlined
 from streamparse.adapters.several import several
+from streamparse.coercion.kinds import kinds_of_value, union
 
 __all__ = ["openapi"]
 
@@ -34,6 +38,7 @@ PLAIN: dict[str, type | tuple[type, ...]] = {
     "maxProperties": int, "minProperties": int, "maxLength": int, "minLength": int,
 }  # fmt: skip
 """Keywords that mean the same in both, and what their values must be."""
+CHOICES = ("anyOf", "oneOf")
 FORMATS = ("enum", "date-time", "float", "double", "int32", "int64")
 
 
@@ -62,10 +67,10 @@ class _Subset:
             if schema is not True:
                 self._lose(path, "", "dropped: not a schema that can be written")
             return {}
-        members, common = several(self._merged(schema, path))
+        members, common = several(plainer(merged(schema, path, self._lose), path, self._lose))
         made: dict[str, Any] = {}
-        for key, value in common.items():
-            self._keyword(key, value, path, made)
+        for key in sorted(common, key=CHOICES.__contains__):  # they are written by what else there is
+            self._keyword(key, common[key], path, made)
         if "anyOf" in made and members:
             self._lose(path, "type", "dropped: a second choice")
         elif members:
@@ -105,28 +110,6 @@ class _Subset:
             self._lose(path, "required", "dropped: names that are not declared")
         made["required"] = known
 
-    def _merged(self, schema: dict[str, Any], path: str) -> dict[str, Any]:
-        """A schema and the members of its `allOf`, as one."""
-        made = {key: value for key, value in schema.items() if key != "allOf"}
-        members = schema.get("allOf", [])
-        if not isinstance(members, list) or not all(isinstance(member, dict) for member in members):
-            self._lose(path, "allOf", "dropped: not schemas that can be written")
-        for member in members if isinstance(members, list) else ():
-            for key, value in self._merged(member, path).items() if isinstance(member, dict) else ():
-                self._merge(key, value, path, made)
-        return made
-
-    def _merge(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
-        old = made.setdefault(key, value)
-        if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
-            made[key] = {**value, **old}
-            for name in (name for name in old if name in value and old[name] != value[name]):
-                self._lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
-        elif key == "required" and isinstance(old, list) and isinstance(value, list):
-            made[key] = [*old, *(name for name in value if name not in old)]
-        elif old != value:
-            self._lose(path, "allOf", f"dropped: a second {key!r}")
-
     def _type(self, value: Any, _path: str, made: dict[str, Any]) -> None:
         names = [str(each) for each in (value if isinstance(value, list) else [value])]
         others = [name.upper() for name in names if name != "null"]
@@ -146,8 +129,8 @@ class _Subset:
     def _any_of(self, value: Any, path: str, made: dict[str, Any], key: str = "anyOf") -> None:
         members = value if isinstance(value, list) else []
         others = [each for each in members if each != {"type": "null"}]
-        if len(others) < len(members):
-            made["nullable"] = True
+        if len(others) < len(members) and "enum" not in made:
+            made.update(_null(made, bool(others)))
         written = [self.schema(each, f"{path}/{key}/{number}") for number, each in enumerate(others)]
         if "anyOf" in made or not isinstance(value, list):
             self._lose(path, key, "dropped: a second choice" if "anyOf" in made else "dropped")
@@ -155,13 +138,15 @@ class _Subset:
             _choose(written, made)
 
     def _one_of(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        self._lose(path, "oneOf", "written as anyOf")
+        if not exclusive(value):
+            self._lose(path, "oneOf", "written as anyOf")
         self._any_of(value, path, made, "oneOf")
 
     def _enum(self, value: Any, path: str, made: dict[str, Any]) -> None:
         options = [each for each in value if each is not None] if isinstance(value, list) else []
         if not options or not all(isinstance(each, str) for each in options):
             self._lose(path, "enum", "dropped: only texts can be listed")
+            _type_of(options, made)
             return
         if len(options) < len(value):
             made["nullable"] = True
@@ -175,6 +160,7 @@ class _Subset:
             made.update(enum=[value])
         else:
             self._lose(path, "const", "dropped: only a text can be listed")
+            _type_of([value], made)
 
     def _format(self, value: Any, path: str, made: dict[str, Any]) -> None:
         if value in FORMATS:
@@ -183,9 +169,22 @@ class _Subset:
             self._lose(path, "format", f"dropped: {value!r} is not known")
 
 
+def _null(made: dict[str, Any], others: bool) -> dict[str, Any]:
+    """How a choice that has null says so: not at all where a type beside it excludes null."""
+    return {} if "type" in made else {"nullable": True} if others else {"type": "NULL"}
+
+
+def _type_of(values: list[Any], made: dict[str, Any]) -> None:
+    """Say the type of values that cannot be listed, if it is one and has not been said."""
+    kinds = union(kinds_of_value(value) for value in values)
+    kind = "number" if kinds == {"integer", "number"} else next(iter(kinds)) if len(kinds) == 1 else None
+    if kind is not None:
+        made.setdefault("type", kind.upper())
+
+
 def _choose(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
-    """Write a choice; one of a single member is that member."""
-    if len(members) == 1:
-        made.update({name: part for name, part in members[0].items() if name not in made})
+    """Write a choice; one of a single member is that member, unless another is said beside it."""
+    if len(members) == 1 and all(made.get(name, part) == part for name, part in members[0].items()):
+        made.update(members[0])
     elif members:
         made["anyOf"] = members

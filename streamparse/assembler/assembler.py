@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any
 
 from streamparse.assembler.calls import Calls
+from streamparse.assembler.ends import Ends
 from streamparse.assembler.names import mint_ids
 from streamparse.assembler.record import Halt, Record
 from streamparse.events import (
@@ -33,16 +34,17 @@ class Assembler:
         self, tools: Toolset, limits: Limits, mint: Callable[[], str] | None = None, mode: Mode = "lenient"
     ) -> None:
         self.record = Record()
-        calls = self._calls = Calls(self.record, tools, limits, mode, mint or mint_ids(), self.halt)
+        ends = self._ends = Ends(self.record, tools, limits, mode, mint or mint_ids(), self.halt)
+        calls = self._calls = Calls(self.record, tools, limits, ends, self.halt)
         self.call_start = calls.start
         self.call_arguments = calls.arguments
         self.call_teller = calls.teller
         self.call_whole = calls.whole
         self.call_end = calls.end
         self.call_repaired = calls.repaired
-        self.call_error = calls.error
-        self.calls_doubted = calls.doubted
-        self._waiting = calls.waiting
+        self.call_error = ends.error
+        self.calls_doubted = ends.doubted
+        self._waiting = ends.waiting
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
         self._refusal = StringIO()
@@ -57,7 +59,7 @@ class Assembler:
     @property
     def calls_found(self) -> int:
         """How many calls have started so far."""
-        return len(self._calls)
+        return len(self._ends)
 
     @property
     def response(self) -> ParsedResponse:
@@ -157,4 +159,4 @@ class Assembler:
         self._taken_back = reason
         for place, call in enumerate(self.record.response.tool_calls):
             if not call.revoked:
-                self._calls.revoke(place, reason)
+                self._ends.revoke(place, reason)

@@ -25,12 +25,15 @@ from streamparse.jsonread import JSONError, Mode, read
 from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits
 
-__all__ = ["CLOSED", "ODD", "OPEN", "PENDING", "CallState"]
+__all__ = ["BLANK", "CLOSED", "ODD", "OPEN", "PENDING", "CallState"]
 
 PENDING: Final = 0
 OPEN: Final = 1
 ODD: Final = 2
 CLOSED: Final = 3
+
+BLANK: Final = " \t\r\n"
+"""What counts for nothing around an argument value."""
 
 
 def _unheard(_: str) -> None:

@@ -8,7 +8,7 @@ from itertools import count
 from streamparse.limits import Limits, most
 from streamparse.tools import Toolset
 
-__all__ = ["Names", "mint_ids", "shown"]
+__all__ = ["Ids", "Names", "mint_ids", "shown"]
 
 _LONGEST_SHOWN = 64 * 1024
 _EXCERPT = 200
@@ -18,6 +18,26 @@ def mint_ids() -> Callable[[], str]:
     """Return a maker of ids for calls that came without one: `call_0`, `call_1`, ..."""
     numbers = count()
     return lambda: f"call_{next(numbers)}"
+
+
+class Ids:
+    """Gives each call of an answer an id that no other has: results find their calls by the id alone.
+
+    The server's own id stands unless a call before has it (LocalAI has one id for all calls, relays count anew, some
+    count as we do): then the call's place is added to it.  Which of its ids are still to come nobody knows.
+    """
+
+    def __init__(self, mint: Callable[[], str]) -> None:
+        self._mint = mint
+        self._given: set[str] = set()
+
+    def give(self, id: str | None, index: int) -> str:
+        """Return the id of the call at a place, which came with this one or with none."""
+        given = id or self._mint()
+        while given in self._given:
+            given = f"{given}_{index}" if id else self._mint()
+        self._given.add(given)
+        return given
 
 
 def shown(word: str) -> str:

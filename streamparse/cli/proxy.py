@@ -6,6 +6,8 @@ The extra `proxy` brings what it needs: an HTTP client and uvicorn.
 from __future__ import annotations
 
 import argparse
+import asyncio
+import logging
 import socket
 from importlib.util import find_spec
 
@@ -15,6 +17,9 @@ from streamparse.cli.options import CommandError, add_dialect_option, dialects_n
 __all__ = ["add_command"]
 
 NEEDED = ("httpx", "uvicorn")
+
+_LAST_WORDS = 3
+"""Seconds that answers have to end in once a signal has come."""
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,14 +63,26 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
     import uvicorn  # noqa: PLC0415 - an extra
 
     config = uvicorn.Config(
-        application, ws="none", server_header=False, date_header=False, access_log=False, log_level="warning"
+        application,
+        ws="none",
+        server_header=False,
+        date_header=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=_LAST_WORDS,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_no_end)
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        print(f"listening on http://{shown}:{number}, in front of {application.settings.upstream}", flush=True)
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.shown}", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def _is_no_end(record: logging.LogRecord) -> bool:
+    """Whether there is more to tell than that an answer was broken off, for a signal has come."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from copy import copy
 from functools import lru_cache
-from typing import Literal
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from streamparse.dialects.grammar import Dialect, Opener, Thought
+from streamparse.dialects.grammar import Dialect, Opener, Spot, Thought
 from streamparse.dialects.markers import Markers
+from streamparse.dialects.options import Dialects
 from streamparse.dialects.registry import find_dialect
 from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
 
 __all__ = ["Armed"]
+
+_SPOTS: Final[tuple[Spot, ...]] = get_args(Spot)
+_LONGEST_NAME: Final = 256  # characters; a tag is read as no longer one
 
 
 class Armed:
@@ -24,9 +28,7 @@ class Armed:
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
-    def __init__(
-        self, dialects: Iterable[str | Dialect] | Literal["auto"], tools: Collection[str], thoughts: bool
-    ) -> None:
+    def __init__(self, dialects: Dialects, tools: Collection[str], thoughts: bool) -> None:
         self._auto = dialects == "auto"
         self._tools = bool(tools)
         rows = tuple(DIALECTS.values()) if self._auto else _rows([dialects] if isinstance(dialects, str) else dialects)
@@ -54,7 +56,7 @@ class Armed:
         self._look_for(() if self._auto else [marker for row in rows for marker in row.drops])
 
     @classmethod
-    def of(cls, dialects: Iterable[str | Dialect] | Literal["auto"], tools: frozenset[str], thoughts: bool) -> Armed:
+    def of(cls, dialects: Dialects, tools: frozenset[str], thoughts: bool) -> Armed:
         """As the constructor; but what `"auto"` arms is put together only once for the same tools."""
         if dialects == "auto":
             return copy(_everything(tools, thoughts, len(DIALECTS)))
@@ -85,21 +87,21 @@ class Armed:
 
     def breaking(self, marker: str) -> list[tuple[Dialect, bool, bool]]:
         """The dialects that may read what follows a marker in an open thought: believed are declared tools."""
-        found = self.candidates(marker, at_start=False, at_edge=False, at_line=False)
+        found = self.candidates(marker, "anywhere")
         return [
             (dialect, inclusive, declared or self._tools)
             for dialect, inclusive, declared in found
             if dialect.in_thought != "text"
         ]
 
-    def candidates(self, marker: str, at_start: bool, at_edge: bool, at_line: bool) -> list[tuple[Dialect, bool, bool]]:
-        """The dialects that may read what follows a marker here: each with `inclusive` and `declared`."""
+    def candidates(self, marker: str, spot: Spot) -> list[tuple[Dialect, bool, bool]]:
+        """The dialects that may read what follows a marker there: each with `inclusive` and `declared`."""
+        spots = _SPOTS[: _SPOTS.index(spot) + 1]
         return [
             (dialect, opener.inclusive, opener.declared or (self._auto and opener.auto in ("declared", "start")))
             for dialect, opener in self._openers.get(marker, ())
-            if (at_start or not self._early(opener) or (at_edge and self._repeats(dialect, opener)))
-            if at_line or opener.placed == "anywhere"
-            if at_edge or opener.placed != "edge"
+            if opener.placed in spots
+            if spot == "start" or not self._early(opener) or (spot == "edge" and self._repeats(dialect, opener))
         ]
 
     def _look_for(self, drops: Iterable[str]) -> None:
@@ -158,7 +160,7 @@ def _spelled(opener: Opener, tools: Collection[str]) -> Iterator[Opener]:
     if not opener.each_tool:
         yield opener
     else:
-        yield from (replace(opener, text=opener.text + name) for name in tools if name)
+        yield from (replace(opener, text=opener.text + name) for name in tools if 0 < len(name) <= _LONGEST_NAME)
 
 
 def _markers(literals: tuple[str, ...]) -> Markers:

@@ -19,15 +19,14 @@ from streamparse.coercion import STRING, Typed
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literal_arguments import literal_arguments
 from streamparse.dialects.literals import Tell, in_string, quoted
-from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.markers import GAP, Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
 from streamparse.patterns import gradual, plain
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 
-_GAP = r"[ \t\r\n]{0,64}+"
-BRACE_HEAD = rf"{_GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){_GAP}\{{"
+BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
 """The beginning of a call."""
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
@@ -51,7 +50,7 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
-        return gradual(rf"{_GAP}{any_of(self.closes)}")
+        return gradual(rf"{GAP}{any_of(self.closes)}")
 
     @cached_property
     def delimiters(self) -> Markers:
@@ -67,17 +66,17 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
     def key(self) -> Pattern:
         """A key; some models delimit it as a string."""
         mark = rf"(?:{re.escape(self.delimiter)}|\")?"
-        return gradual(rf"{mark}(?P<key>{_KEY}){mark}(?={_GAP}:)")
+        return gradual(rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)")
 
     @cached_property
     def parameter(self) -> Pattern:
         """The key of an argument, and its colon."""
-        return gradual(rf"{self.key.pattern}{_GAP}:")
+        return gradual(rf"{self.key.pattern}{GAP}:")
 
     @cached_property
     def argument(self) -> Pattern:
         """A number, a constant, or a text without delimiters, up to the next key or the end of the call."""
-        return gradual(rf"[^{{}}\[\]\"]{{1,1000}}?(?={_GAP}(?:\}}|,{_GAP}{self.parameter.pattern}))")
+        return gradual(rf"[^{{}}\[\]\"]{{1,1000}}?(?={GAP}(?:\}}|,{GAP}{self.parameter.pattern}))")
 
     @cached_property
     def element(self) -> Pattern:
@@ -124,9 +123,10 @@ class _Braces:
         if (yield from reader.match(self._format.opening)) is not None:
             return (yield from self._string(reader, tell))
         if (yield from reader.peek()) == '"':
-            text = yield from string(reader, self._limits.max_call_args)
+            text = yield from string(reader, self._limits.max_call_args, tell)
             self.repaired = True
-            tell(quoted(text or ""))
+            if text is not None:
+                tell(quoted(text))
             return text is not None
         bare = yield from reader.look(self._format.argument if self._argument else self._format.element)
         if bare is None:

@@ -3,60 +3,32 @@
     <|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}<|call|>
 
 The header routes what follows: thought (channel `analysis`, recipient `self`), text, or the arguments of a call.
-The recipient may stand in either part of the header, and models garble the rest of it, so a header is any short
-text before `<|message|>`; markers in the body of a message are data.  A call's arguments are JSON that passes through
-untouched, or markup with a grammar of its own.
+Markers in the body of a message are data.  A call's arguments are JSON that passes through untouched, or markup with a
+grammar of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
 from streamparse.dialects.arguments import arguments, broken
+from streamparse.dialects.channel_header import HEADER, Header, names_tool, read_header
 from streamparse.dialects.grammar import Body, Context
 from streamparse.dialects.literals import in_string
-from streamparse.dialects.markers import Markers, any_of
-from streamparse.dialects.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.markers import GAP, Markers, any_of
+from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.patterns import gradual
 
-__all__ = ["ENDS", "HEADER", "ChannelThoughts", "Channels"]
+__all__ = ["ENDS", "ChannelThoughts", "Channels"]
 
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 """What ends a message."""
 
-_GAP = r"[ \t\r\n]{0,64}+"
-_WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
-_TO_BEGIN = r" ?to=[^\s<{]{1,128}+(?: \w{1,16})? ?(?:<\||\{)"
-_BEGIN = rf"(?=<\||{_TO_BEGIN}|(?:analysis|commentary|final)(?:<\|| to=))"
-"""Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back."""
-_MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
-_UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}{_WITHIN}{{0,64}}?)(?=\{{)"
-HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
-"""The header of a message; where arguments follow, its end may be lost."""
-_TO = r"to=(?P<recipient>[^\s<]{1,256})"
-_CHANNEL = r"<\|channel\|>\W*(?P<channel>\w*)"
-_AUDIENCE = frozenset({"user", "commentary", "assistant", "all"})
 _CUT = 2
 """So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant."""
-
-
-class _Header(NamedTuple):
-    recipient: str | None
-    channel: str | None
-
-    @property
-    def muses(self) -> bool:
-        """Whether the message is thought."""
-        return self.recipient == "self" or (self.recipient is None and self.channel == "analysis")
-
-    @property
-    def calls(self) -> bool:
-        """Whether the message is sent to a tool."""
-        return self.recipient is not None and self.recipient not in ("self", *_AUDIENCE)
 
 
 class Channels(msgspec.Struct, frozen=True, dict=True):
@@ -84,50 +56,35 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def tags(self) -> Pattern:
         """The beginning of markup in a message."""
-        return gradual(rf"{_GAP}<[^|]")  # no look-ahead: at the end of what has come it would say yes
-
-    @cached_property
-    def recipient(self) -> Pattern:
-        """The recipient in a header."""
-        return gradual(_TO)
-
-    @cached_property
-    def channel(self) -> Pattern:
-        """The channel in a header; of two the last counts."""
-        return gradual(_CHANNEL)
+        return gradual(rf"{GAP}<[^|]")  # no look-ahead: at the end of what has come it would say yes
 
     @cached_property
     def ends(self) -> Markers:
-        """What ends a call, and a message without an audience."""
+        """What ends the arguments of a call."""
         return Markers(ENDS)
 
     @cached_property
     def breaks(self) -> Markers:
-        """What ends a thought, and what follows the arguments of a call."""
-        return Markers((*ENDS, "<|start|>", *self.interrupts))
-
-    @cached_property
-    def text_breaks(self) -> Markers:
-        """What ends a text, and what might."""
+        """What ends a message, or what stands behind the arguments of a call; and what might."""
         return Markers((*ENDS, "<|start|>", *self.interrupts))
 
     @cached_property
     def between(self) -> Pattern:
         """What may stand between two messages: gpt-oss writes a lost channel name there."""
-        return gradual(rf"{_GAP}(?:commentary|assistant)?{_GAP}(?=<\|(?:start|channel|message)\|>)")
+        return gradual(rf"{GAP}(?:commentary|assistant)?{GAP}(?=<\|(?:start|channel|message)\|>)")
 
     @cached_property
     def next(self) -> Pattern:
         """The first marker of another message."""
-        return gradual(rf"{_GAP}<\|(?:start|channel|message)\|>")
+        return gradual(rf"{GAP}<\|(?:start|channel|message)\|>")
 
     @cached_property
     def end(self) -> Pattern:
         """The end of a message."""
-        return gradual(rf"{_GAP}{any_of(ENDS)}")
+        return gradual(rf"{GAP}{any_of(ENDS)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found, last, mused = False, _Header(None, None), False
+        found, last, mused = False, Header(None, None), False
         while True:
             if (yield from reader.look(self.marked)) is not None and self.markup is not None:
                 if not (yield from self.markup(reader, context)):
@@ -141,7 +98,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
                     if found and reader.beginning(self.heading):
                         self._cut_off(reader, context)
                     return found
-                header = self._read(heading, last)
+                header = read_header(heading["header"], last)
                 reader.commit()
                 if self._is_text(header, context):
                     yield from self._verbatim(reader, context, heading[0])
@@ -155,32 +112,23 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
                     reader.rest()  # the header of another message is cut off
                 return True
 
-    def _read(self, heading: Match, last: _Header) -> _Header:
-        """What a header says; one that says nothing goes on in the vein of the last."""
-        recipient = self.recipient.search(heading["header"])
-        channels = self.channel.findall(heading["header"])
-        if recipient is None and not channels:
-            return last if last.muses else _Header(None, None)
-        return _Header(recipient and recipient["recipient"], channels[-1] if channels else None)
-
     def _cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a header: that is no text, and may have named a tool."""
         rest = reader.rest()
-        header = self.recipient.search(rest)
-        if header is not None and not any(word.startswith(header["recipient"]) for word in (*_AUDIENCE, "self")):
+        if names_tool(rest):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
 
-    def _message(self, reader: Reader, context: Context, header: _Header, mused: bool) -> Step[None]:
+    def _message(self, reader: Reader, context: Context, header: Header, mused: bool) -> Step[None]:
         """Read the body of a message, and its end."""
         sink = context.sink
         if header.muses:
             tell = _after_newline(sink.reasoning) if mused else sink.reasoning
             end = yield from reader.until(self.breaks, tell, _CUT)
         elif not header.calls:
-            end = yield from reader.until(self.text_breaks, sink.text, _CUT)
+            end = yield from reader.until(self.breaks, sink.text, _CUT)
             while end == "<|start|>" and end not in self.interrupts:
                 sink.text(reader.take(len(end)))
-                end = yield from reader.until(self.text_breaks, sink.text, _CUT)
+                end = yield from reader.until(self.breaks, sink.text, _CUT)
         else:
             yield from self._call(reader, context, header.recipient or "")
             while (yield from reader.blanks()) == "}":  # a brace too many
@@ -189,7 +137,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         if end in ENDS:
             reader.take(len(end))
 
-    def _is_text(self, header: _Header, context: Context) -> bool:
+    def _is_text(self, header: Header, context: Context) -> bool:
         """Whether a message is text as it stands, its markers and all."""
         return header.muses and not context.thoughts
 
@@ -232,7 +180,7 @@ class ChannelThoughts(Channels, frozen=True, dict=True):
     """The thoughts and the answers among these messages; calls, and what is said before them, stay as they stand, for
     whoever reads the calls."""
 
-    def _is_text(self, header: _Header, context: Context) -> bool:
+    def _is_text(self, header: Header, context: Context) -> bool:
         return header.calls or header.channel == "commentary" or super()._is_text(header, context)
 
     def _cut_off(self, reader: Reader, context: Context) -> None:

@@ -17,7 +17,7 @@ from streamparse.patterns import gradual
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Body", "Context", "Dialect", "Opener", "Thought", "markers"]
+__all__ = ["Body", "Context", "Dialect", "Opener", "Spot", "Thought", "markers", "no_call"]
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -53,6 +53,17 @@ Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 """Reads what follows an opening marker.  False: it was no call, and nothing was told of one."""
 
 
+def no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
+    """The body of what is looked for and is no call."""
+    yield from ()
+    return False
+
+
+Spot: TypeAlias = Literal["anywhere", "line", "edge", "start"]
+"""A place in the text: anywhere; at the start of a line; at the start of the message or next to a call; before all
+other text.  Each is also what stands before it here."""
+
+
 class Opener(msgspec.Struct, frozen=True):
     """A marker that may open a call.
 
@@ -62,9 +73,8 @@ class Opener(msgspec.Struct, frozen=True):
     text: str
     inclusive: bool = False
     """It is part of the body (`{`, `<function=`), not a wrapper before it."""
-    placed: Literal["anywhere", "line", "edge", "start"] = "anywhere"
-    """Where it counts: anywhere; at the start of a line; at the start of the message or next to a call; only before
-    all other text."""
+    placed: Spot = "anywhere"
+    """Where it counts."""
     auto: Literal["armed", "declared", "start", "named"] = "armed"
     """With `dialects="auto"`: armed; only for declared tools; only for these and at the start of the message; not at
     all, for the dialect must be named."""

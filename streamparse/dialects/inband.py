@@ -1,26 +1,20 @@
 """The sink in front of the assembler: finds calls and reasoning in the text that passes through.
 
-In prose one search for the armed markers is all it costs.  At a marker each dialect that shares it is asked
-whether what follows is its own; the first that says yes reads on, and if none does, the marker was
-prose and comes out as text.  Nothing is held back but the beginning of a marker, what a dialect needs to
-decide, and white space between a call and what follows it.  What is quoted is a call only if it is whole and names a
-declared tool; quoted inside of a thought it is always thought.
+In prose one search for the armed markers is all it costs.  Nothing is held back but the beginning of a marker, what a
+dialect needs to decide, and white space between a call and what follows it.  What is quoted inside of a thought is
+thought, whatever it looks like.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import Final
 
-from msgspec.structs import replace
-
-from streamparse.dialects.grammar import Context, Dialect, Thought
-from streamparse.dialects.musing import AFTER, BLANK, START, TEXT, Musing
-from streamparse.dialects.patience import Patience
-from streamparse.dialects.reader import Overflow, Reader, Step
-from streamparse.dialects.trial import Trial
+from streamparse.dialects.asking import Asking
+from streamparse.dialects.grammar import Spot, Thought
+from streamparse.dialects.musing import AFTER, BLANK, START, TEXT
+from streamparse.dialects.options import Dialects, Reasoning
 from streamparse.limits import Limits
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -30,36 +24,13 @@ __all__ = ["InBand"]
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 
 
-class InBand(Musing):
-    """A `Sink` that listens to `text` and passes everything else on.
+class InBand(Asking):
+    """A `Sink` that listens to `text` and passes everything else on."""
 
-    `found` is the name of the dialect that produced a call, once one did.
-    """
-
-    def __init__(
-        self,
-        sink: Sink,
-        dialects: Iterable[str | Dialect] | Literal["auto"],
-        tools: Toolset,
-        reasoning: Literal["auto", "open", "closed"],
-        limits: Limits,
-    ) -> None:
-        super().__init__(sink, dialects, tools, reasoning)
-        self._context = Context(sink, tools, limits, thoughts=reasoning != "closed")
-        self._reader = Reader()
-        self._grammar: Step[Dialect | None] | None = None
-        self._opened = 0  # the size of the marker that is being tried, and of the gap before it
-        self._looked = 0  # how far behind it the grammars have looked
-        self._patience = Patience()
-        self._quoted = False  # whether it is quoted
-        self._dropped = False  # and whether it is structure if it opens nothing
+    def __init__(self, sink: Sink, dialects: Dialects, tools: Toolset, reasoning: Reasoning, limits: Limits) -> None:
+        super().__init__(sink, dialects, tools, reasoning, limits)
         self._prose: Callable[[str], re.Match[str] | None] | None = None  # the search, while nothing is held
-        self.found: str | None = None
-        self.moved: Callable[[int], None] | None = None
-        """Told, when a marker is met, how many characters of the text are still to be read."""
-        self.reads: Callable[[str], None] | None = None
-        """Told which dialect is about to read a call."""
-        if self._thought is None and (bare := self._armed.candidates("", at_start=True, at_edge=True, at_line=True)):
+        if self._thought is None and (bare := self._armed.candidates("", "start")):
             self._grammar = self._try(0, "", bare)
 
     def text(self, text: str) -> None:
@@ -107,19 +78,6 @@ class InBand(Musing):
                     return
             elif reader.at >= len(reader.buffer) or not self._scan():
                 return
-
-    def _resume(self) -> bool:
-        """Let the grammar go on; False if it needs more text."""
-        assert self._grammar is not None
-        try:
-            next(self._grammar)
-        except StopIteration as stop:
-            self._leave(stop.value)
-            return True
-        except Overflow as overflow:
-            self._leave(None, overflow.most)
-            return True
-        return False
 
     # -- prose -----------------------------------------------------------------------------------------
 
@@ -169,8 +127,15 @@ class InBand(Musing):
         if self._place == START and self._armed.opens_text(marker):
             self._markers = self._armed.at_start
         self._quoted = not at_edge and self._quotes.open
-        at_line = at_edge or self._quotes.line_begins
-        self._read(marker, gap, self._armed.candidates(marker, self._place == START, at_edge, at_line))
+        self._read(marker, gap, self._armed.candidates(marker, self._spot()))
+
+    def _spot(self) -> Spot:
+        """Where the next marker stands."""
+        if self._place == START:
+            return "start"
+        if self._place == AFTER:
+            return "edge"
+        return "line" if self._quotes.line_begins else "anywhere"
 
     def _inside(self, marker: str) -> bool:
         """Whether a thought may begin in the middle of a text with this marker, which nobody quotes."""
@@ -187,97 +152,3 @@ class InBand(Musing):
         else:
             self._quoted = self._quotes.open
             self._read(marker, 0, [] if self._quoted else self._armed.breaking(marker))
-
-    def _read(self, marker: str, gap: int, candidates: list[tuple[Dialect, bool, bool]]) -> None:
-        """Let the dialects read what follows a marker."""
-        self._opened = gap + len(marker)
-        self._dropped = marker in self._armed.drops and not self._quoted
-        self._looked = 0
-        if candidates:
-            self._grammar = self._try(gap, marker, candidates)
-        else:
-            self._pass_over()
-
-    def _try(self, gap: int, marker: str, candidates: list[tuple[Dialect, bool, bool]]) -> Step[Dialect | None]:
-        """Ask each dialect that shares the marker; return the one that read a call."""
-        reader, context = self._reader, self._context
-        if self.moved is not None:
-            self.moved(len(reader.buffer) - reader.at)
-        for dialect, inclusive, declared in candidates:
-            reader.remember(self._most(dialect, declared))
-            reader.take(gap if inclusive else gap + len(marker))
-            if (yield from reader.look(dialect.probe)) is not None:
-                if self.reads is not None:
-                    self.reads(dialect.name)
-                if (yield from self._body(dialect, context.for_declared() if declared or self._quoted else context)):
-                    self.found = dialect.name
-                    return dialect
-            elif self._dropped and reader.beginning(dialect.probe):
-                self._cut_off(dialect)
-                return dialect
-            self._looked = max(self._looked, reader.taken())
-            reader.rewind(0)
-        return None
-
-    def _most(self, dialect: Dialect, declared: bool) -> int | None:
-        """How much may be held before a call is certain."""
-        limits = self._context.limits
-        if self._thought is not None:
-            return limits.max_held_text if dialect.in_thought == "resumes" else limits.max_call_args
-        return limits.max_held_text if declared else limits.max_call_args
-
-    def _body(self, dialect: Dialect, context: Context) -> Step[bool]:
-        """Let a dialect read; a call that is quoted, or after which the thought goes on, must first be whole."""
-        if self._thought is not None and dialect.in_thought == "yields":
-            self._leave_thought()
-            return False
-        if not self._quoted and (self._thought is None or dialect.in_thought == "ends"):
-            if not (yield from dialect.body(self._reader, context)):
-                return False
-            if self._thought is not None:
-                self._break_thought()
-            return True
-        reader, trial = self._reader, Trial()
-        reader.pin()
-        yield from dialect.body(reader, replace(context, sink=trial))
-        if trial.convincing(context.tools):
-            reader.forgive()
-            trial.tell(context.sink)
-            return True
-        reader.unpin()
-        return False
-
-    def _cut_off(self, dialect: Dialect) -> None:
-        """The text ends inside of a call's own markers, before its arguments: no text, and no call yet."""
-        reader = self._reader
-        reader.take(len(reader.buffer) - reader.at)
-        markup = reader.forgive()
-        self._sink.error("call", "truncated_call", f"the text ended inside a call's markup ({dialect.name}): {markup}")
-
-    # -- after a marker --------------------------------------------------------------------------------
-
-    def _leave(self, dialect: Dialect | None, seen: int = sys.maxsize) -> None:
-        """The grammar has ended: what it took and gave no meaning to is text again."""
-        self._grammar = None
-        reader = self._reader
-        kept = reader.forgive()
-        reader.put_back(kept)
-        if dialect is not None:
-            self._patience.restore()
-            self._leave_call(dialect)
-            return
-        if self._quoted:
-            self._quotes.hold()
-        self._pass_over(self._patience.spend(min(max(self._looked, len(kept)), seen)))
-
-    def _pass_over(self, seen: int = 0) -> None:
-        """The marker that was met opens nothing: it is structure, or text with what is `seen` behind it."""
-        if self._dropped:
-            self._take(self._opened)
-        elif seen or self._opened:
-            self._say(self._take(seen or self._opened))
-
-    def _take(self, size: int) -> str:
-        """Take what opens nothing."""
-        self._patience.passed(size)
-        return self._reader.take(size)

@@ -14,8 +14,7 @@ import msgspec
 
 from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.marked_calls import GAP
-from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.markers import GAP, Markers, any_of
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.dialects.values import string
 from streamparse.patterns import gradual

@@ -17,8 +17,9 @@ from functools import cached_property
 import msgspec
 
 from streamparse.dialects.grammar import Body, Context, Dialect, Opener
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.reader import Pattern, Reader, Step
-from streamparse.dialects.tag_patterns import GAP, KEY, TagPatterns
+from streamparse.dialects.tag_patterns import KEY, TagPatterns
 from streamparse.patterns import gradual
 
 __all__ = ["Remembered", "leftover", "leftovers", "stray_tags"]

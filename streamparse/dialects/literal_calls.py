@@ -18,8 +18,7 @@ from streamparse.dialects.arguments import broken
 from streamparse.dialects.envelope import is_foreign
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literals import Tell, bounded, literal
-from streamparse.dialects.marked_calls import GAP
-from streamparse.dialects.markers import any_of
+from streamparse.dialects.markers import GAP, any_of
 from streamparse.dialects.python_literals import PythonLiterals
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.jsonread import JSONError, read

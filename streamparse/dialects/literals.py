@@ -13,12 +13,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 import msgspec
 
 from streamparse.dialects.reader import Reader, Step
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 
 __all__ = ["Notation", "Tell", "bounded", "in_string", "literal", "quoted"]
 
 Tell: TypeAlias = Callable[[str], Any]
 """Takes the next piece of JSON text."""
+
+_QUOTES = 2
 
 
 class Notation(Protocol):
@@ -138,10 +140,10 @@ def in_string(text: str) -> str:
 
 
 def bounded(held: StringIO, limit: int | None) -> Tell:
-    """Write, but keep no more than it takes to know that the limit was passed."""
+    """Write, but of the JSON text of a string keep no more than it takes to know that the string passes the limit."""
+    room = most(limit) + _QUOTES + 1
 
     def write(text: str) -> None:
-        if limit is None or held.tell() <= limit:
-            held.write(text)
+        held.write(text[: room - held.tell()])
 
     return write

@@ -16,14 +16,11 @@ import msgspec
 
 from streamparse.dialects.arguments import arguments, broken
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.markers import GAP, Markers, any_of
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.patterns import gradual
 
-__all__ = ["GAP", "NAME", "MarkedCalls"]
-
-GAP = r"[ \t\r\n]{0,64}+"
-"""A pattern of the white space that may stand between the parts of a call."""
+__all__ = ["NAME", "MarkedCalls"]
 
 NAME = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"
 """A pattern of a tool's name."""

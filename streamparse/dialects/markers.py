@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["Markers", "any_of"]
+__all__ = ["GAP", "Markers", "any_of"]
+
+GAP = r"[ \t\r\n]{0,64}+"
+"""A pattern of the white space that may stand between the parts of a call."""
 
 
 class Markers:

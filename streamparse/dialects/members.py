@@ -7,6 +7,7 @@ from io import StringIO
 
 from streamparse.coercion import Kinds, Typed, coerced, is_string, quoted
 from streamparse.dialects.grammar import Context
+from streamparse.limits import most
 from streamparse.sink import Call
 
 __all__ = ["Members", "Value"]
@@ -53,12 +54,12 @@ class Members:
 class Value:
     """A value's text, given in pieces by calling this: streamed once it must be a string, else held to its end."""
 
-    __slots__ = ("_held", "_kinds", "_lead", "_limit", "_open", "_tell", "verbatim")
+    __slots__ = ("_held", "_kinds", "_lead", "_most", "_open", "_tell", "verbatim")
 
     def __init__(self, lead: str, kinds: Kinds, limit: int | None, tell: Callable[[str], object]) -> None:
         self._lead = lead
         self._kinds = kinds
-        self._limit = limit
+        self._most = most(limit) + 1  # more says nothing but that it is too long
         self._tell = tell
         self._held: StringIO | None = StringIO()
         self._open = True  # whether it is a string is not known yet
@@ -71,8 +72,7 @@ class Value:
         if held is None:
             self._tell(quoted(text)[1:-1])
             return
-        if self._limit is None or held.tell() <= self._limit:  # more says nothing but that it is too long
-            held.write(text)
+        held.write(text[: max(0, self._most - held.tell())])
         if self._open:
             self._decide(held.getvalue())
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import Final
 
 from streamparse.dialects.armed import Armed
 from streamparse.dialects.grammar import Dialect, Thought
 from streamparse.dialects.markers import Markers
+from streamparse.dialects.options import Dialects, Reasoning
 from streamparse.dialects.passage import Passage
 from streamparse.dialects.quotes import Quotes
 from streamparse.sink import Sink
@@ -25,13 +26,7 @@ BLANK: Final = " \t\r\n"
 class Musing(Passage):
     """Tells text as text or as thought, and knows which markers count where it stands."""
 
-    def __init__(
-        self,
-        sink: Sink,
-        dialects: Iterable[str | Dialect] | Literal["auto"],
-        tools: Toolset,
-        reasoning: Literal["auto", "open", "closed"],
-    ) -> None:
+    def __init__(self, sink: Sink, dialects: Dialects, tools: Toolset, reasoning: Reasoning) -> None:
         super().__init__(sink)
         self._armed = Armed.of(dialects, tools.names, reasoning != "closed")
         self._markers: Markers = self._armed.at_start

@@ -18,9 +18,10 @@ import msgspec
 from msgspec import field
 
 from streamparse.coercion import ANY, Kinds, Typed, coerced, quoted
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.xml_params import GAP, XmlParams
+from streamparse.dialects.xml_params import XmlParams
 from streamparse.patterns import gradual
 
 __all__ = ["NestedTags"]

@@ -14,16 +14,15 @@ import msgspec
 
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.literal_arguments import literal_arguments
-from streamparse.dialects.markers import any_of
+from streamparse.dialects.markers import GAP, any_of
 from streamparse.dialects.python_literals import KEYWORD, PythonLiterals
 from streamparse.dialects.reader import Pattern, Reader, Step
 from streamparse.patterns import gradual
 
 __all__ = ["CALL_HEAD", "PythonCalls"]
 
-_GAP = r"[ \t\r\n]{0,64}+"
 _NAME = r"[^\W\d][\w.:/-]{0,255}"
-CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={_GAP}(?:\)|{KEYWORD}{_GAP}=[^=]))"
+CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={GAP}(?:\)|{KEYWORD}{GAP}=[^=]))"
 """The beginning of a call, looked at up to its first argument's name."""
 
 
@@ -38,22 +37,22 @@ class _Patterns:
     @cached_property
     def following(self) -> Pattern:
         """What stands between two calls."""
-        return gradual(rf"{_GAP}[,;]?{_GAP}(?={CALL_HEAD})")
+        return gradual(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
 
     @cached_property
     def list_begin(self) -> Pattern:
         """The beginning of a list of calls."""
-        return gradual(rf"{_GAP}\[{_GAP}(?={_NAME})")
+        return gradual(rf"{GAP}\[{GAP}(?={_NAME})")
 
     @cached_property
     def list_end(self) -> Pattern:
         """The end of a list of calls."""
-        return gradual(rf"{_GAP},?{_GAP}\]")
+        return gradual(rf"{GAP},?{GAP}\]")
 
     @cached_property
     def key(self) -> Pattern:
         """The name of an argument."""
-        return gradual(rf"(?P<key>{KEYWORD}){_GAP}=(?=[^=])")
+        return gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
 
 
 _PATTERNS = _Patterns()
@@ -75,7 +74,7 @@ class PythonCalls(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
-        return gradual(rf"{_GAP}{any_of(self.closes)}")
+        return gradual(rf"{GAP}{any_of(self.closes)}")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         listed = yield from reader.match(_PATTERNS.list_begin)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from streamparse.dialects.literals import Tell, in_string
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.reader import Match, Pattern, Reader, Step
 from streamparse.patterns import gradual, plain
 
@@ -22,12 +23,11 @@ __all__ = ["KEYWORD", "PythonLiterals"]
 KEYWORD: Final = r"[^\W\d][\w-]{0,255}"
 """The name of an argument; models also write Python's own keywords, and hyphens."""
 
-_GAP = r"[ \t\r\n]{0,64}+"
 _HEX = "[0-9a-fA-F]"
 _BEGIN = r"""(?:[rRuU]?(?:"{3}|'{3}|"(?=[^"]|"[^"])|'(?=[^']|'[^'])))"""
-_AFTER_ARGUMENT = rf"(?:{_GAP}(?:\)|,{_GAP}(?:\)|\*|{KEYWORD}{_GAP}=)|[rRuU]?[\"']))"
+_AFTER_ARGUMENT = rf"(?:{GAP}(?:\)|,{GAP}(?:\)|\*|{KEYWORD}{GAP}=)|[rRuU]?[\"']))"
 """What may follow a string that is an argument."""
-_AFTER_ELEMENT = rf"(?:{_GAP}(?:[,\])}}:]|[rRuU]?[\"']))"
+_AFTER_ELEMENT = rf"(?:{GAP}(?:[,\])}}:]|[rRuU]?[\"']))"
 """What may follow a string in a container."""
 
 _PLAIN = {'"': plain(r'[^"\\]+'), "'": plain(r"[^'\\]+")}
@@ -49,7 +49,7 @@ class _Patterns:
     @cached_property
     def again(self) -> Pattern:
         """The beginning of another string that continues the one before."""
-        return gradual(rf"{_GAP}(?P<plus>\+{_GAP})?(?P<opening>{_BEGIN})")
+        return gradual(rf"{GAP}(?P<plus>\+{GAP})?(?P<opening>{_BEGIN})")
 
     @cached_property
     def word(self) -> Pattern:
@@ -68,7 +68,7 @@ class _Patterns:
     @cached_property
     def joins(self) -> dict[str, Pattern]:
         """A quote behind which a `+` and another string follow, by the quote."""
-        return {quote: gradual(rf"{quote}(?={_GAP}\+{_GAP}[rRuU]?[\"'])") for quote in "\"'"}
+        return {quote: gradual(rf"{quote}(?={GAP}\+{GAP}[rRuU]?[\"'])") for quote in "\"'"}
 
     @cached_property
     def triple(self) -> dict[str, Pattern]:

@@ -12,15 +12,13 @@ from functools import cached_property, lru_cache
 import msgspec
 
 from streamparse.coercion import ANY, Kinds
-from streamparse.dialects.markers import Markers
+from streamparse.dialects.markers import GAP, Markers
 from streamparse.dialects.reader import Pattern
 from streamparse.dialects.tagged import Ending
 from streamparse.patterns import gradual
 
-__all__ = ["GAP", "KEY", "TagPatterns"]
+__all__ = ["KEY", "TagPatterns"]
 
-GAP = r"[ \t\r\n]{0,64}+"
-"""Blanks between tags, as a pattern."""
 KEY = "(?P=KEY)"
 """In the pattern of a closing tag: the key of the parameter that it closes."""
 

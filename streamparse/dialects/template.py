@@ -16,10 +16,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.dialects.brace_calls import BraceCalls
-from streamparse.dialects.grammar import Body, Context, Dialect, Opener, Thought, markers
+from streamparse.dialects.grammar import Body, Dialect, Opener, Thought, markers, no_call
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.marked_calls import MarkedCalls
-from streamparse.dialects.reader import Reader, Step
 from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
 from streamparse.dialects.xml_params import XmlParams
 
@@ -39,7 +38,7 @@ def dialect_from_template(declaration: Mapping[str, Any], name: str = "response-
     thinking, calls, content = (_field(parts.get(part)) for part in ("thinking", "tool_calls", "content"))
     if thinking is None and calls is None:
         raise ValueError("the declaration has neither of the fields 'thinking' and 'tool_calls'")
-    openers, follows, body = _read(calls) if calls is not None else ((), r"(?!)", _no_calls)
+    openers, follows, body = _read(calls) if calls is not None else ((), r"(?!)", no_call)
     return Dialect(
         name,
         openers,
@@ -62,11 +61,6 @@ def _read(calls: Mapping[str, Any]) -> tuple[tuple[Opener, ...], str, Body]:
         raise ValueError("'tool_calls' does not begin with a literal marker")
     body, follows = _calls(calls, opening, closes)
     return markers(opening.literal), follows, body
-
-
-def _no_calls(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
-    yield from ()
-    return False
 
 
 def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> tuple[Body, str]:

@@ -19,10 +19,10 @@ import msgspec
 
 from streamparse.coercion import Typed
 from streamparse.dialects.grammar import Context
-from streamparse.dialects.markers import Markers, any_of
+from streamparse.dialects.markers import GAP, Markers, any_of
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Pattern, Reader, Step
-from streamparse.dialects.xml_params import GAP, KEY, XmlParams
+from streamparse.dialects.xml_params import KEY, XmlParams
 from streamparse.patterns import gradual
 
 __all__ = ["ToolAttributes", "ToolTags", "ToolText"]

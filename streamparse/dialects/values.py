@@ -11,6 +11,7 @@ from streamparse.dialects.markers import Markers
 from streamparse.dialects.reader import Reader, Step
 from streamparse.jsonread import JSONError, read
 from streamparse.jsonscan import Scanner
+from streamparse.limits import most as most_of
 from streamparse.patterns import gradual
 
 __all__ = ["bracketed", "string"]
@@ -74,17 +75,23 @@ def _flow(scanner: Scanner, stops: Markers, tell: Callable[[str], Any]) -> Calla
 
 
 def string(reader: Reader, limit: int | None, tell_broken: Callable[[str], Any] = lambda _: None) -> Step[str | None]:
-    """Read a JSON string; return what it says, None if it is none, or is too long: then its text is told as it came."""
+    """Read a JSON string; return what it says, None if it is none, or is too long: then its text is told as it came.
+
+    `limit` bounds what stands between the quotes; of a string beyond it, one character more is read.
+    """
     token = StringIO()
     token.write(reader.take(1))
+    most = most_of(limit) + 2  # with the quote that opens it
     while True:
         plain = _PLAIN.match(reader.buffer, reader.at)
         assert plain is not None
-        token.write(reader.take(plain.end() - reader.at))
-        if reader.at < len(reader.buffer) and reader.buffer[reader.at] == '"':
+        token.write(reader.take(min(plain.end() - reader.at, most - token.tell())))
+        if token.tell() == most:
+            said = None
+        elif reader.at < len(reader.buffer) and reader.buffer[reader.at] == '"':
             token.write(reader.take(1))
             said = _unquoted(token.getvalue())
-        elif reader.final or (limit is not None and token.tell() > limit):
+        elif reader.final:
             said = None
         else:
             yield

@@ -20,12 +20,12 @@ from streamparse.dialects.arguments import broken
 from streamparse.dialects.grammar import Context
 from streamparse.dialects.members import Members
 from streamparse.dialects.reader import Match, Reader, Step
-from streamparse.dialects.tag_patterns import GAP, KEY, TagPatterns
+from streamparse.dialects.tag_patterns import KEY, TagPatterns
 from streamparse.dialects.tagged import tagged
 from streamparse.dialects.values import bracketed
 from streamparse.sink import Call
 
-__all__ = ["GAP", "KEY", "XmlParams"]
+__all__ = ["KEY", "XmlParams"]
 
 _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
 """Names of a single parameter in which models put all arguments as one JSON object."""

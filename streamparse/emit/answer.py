@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -14,11 +14,18 @@ from streamparse.response import ParsedResponse, ToolCall
 __all__ = [
     "DOUBLE",
     "DOUBTED",
+    "INCOMPLETE_DETAILS",
+    "STOP_DETAILS",
     "argument_text",
+    "explained",
+    "explanation_of",
+    "full_reason",
     "labelled",
     "meaning_of_answer",
+    "nameless",
     "names_filter",
     "problem_of",
+    "reason_of",
     "standing_calls",
     "taken_back",
 ]
@@ -28,6 +35,12 @@ DOUBLE: Final = "duplicate_call"
 
 DOUBTED: Final = "ambiguous_markup"
 """The code that says why calls are revoked which no server took back."""
+
+STOP_DETAILS: Final = "stop_details"
+"""The item in which Anthropic explains a refusal."""
+
+INCOMPLETE_DETAILS: Final = "incomplete_details"
+"""The item in which Responses say why an answer is incomplete."""
 
 _LABELLED = re.compile(r"([\w.\-]{1,64}): (.*)", re.DOTALL)
 
@@ -52,13 +65,45 @@ def problem_of(response: ParsedResponse) -> tuple[str, str] | None:
             return labelled(error)
     if meaning == "error":
         doubt = next((error for error in response.errors if error.code == DOUBTED), None)
-        return taken_back(response.finish_reason, doubt)
+        return taken_back(reason_of(response), doubt)
     return None
 
 
 def names_filter(error: Error) -> bool:
     """Whether the server's error names a filter: beside such a finish reason it explains it, and adds no failure."""
     return error.code == "provider_error" and is_filter(labelled(error)[0])
+
+
+def nameless(code: str) -> bool:
+    """Whether a code says only that the server failed, which has named no code of its own."""
+    return code == "provider_error"
+
+
+def reason_of(response: ParsedResponse) -> str | None:
+    """Return the server's word for the end of the turn."""
+    details = (item["data"] for item in response.items if item["kind"] == INCOMPLETE_DETAILS)
+    return full_reason(response.finish_reason, next(details, None))
+
+
+def full_reason(reason: str | None, details: Any) -> str | None:
+    """Return the server's word for the end: Responses say in the details why an answer is incomplete."""
+    told = details.get("reason") if isinstance(details, dict) else None
+    return told if reason == "incomplete" and isinstance(told, str) else reason
+
+
+def explanation_of(response: ParsedResponse) -> str:
+    """Return why a filter ended the turn, in the server's words; "" if it did not say."""
+    named = (error for error in response.errors if error.scope == "stream" and names_filter(error))
+    details = (item["data"] for item in response.items if item["kind"] == STOP_DETAILS)
+    return explained(next(named, None), next(details, None))
+
+
+def explained(named: Error | None, details: Any) -> str:
+    """Return the explanation in an error that names a filter, or in Anthropic's details; "" if there is none."""
+    if named is not None:
+        return labelled(named)[1]
+    words = details.get("explanation") if isinstance(details, dict) else None
+    return words if isinstance(words, str) else ""
 
 
 def taken_back(reason: str | None, doubt: Error | None) -> tuple[str, str]:
@@ -71,7 +116,7 @@ def taken_back(reason: str | None, doubt: Error | None) -> tuple[str, str]:
 def meaning_of_answer(response: ParsedResponse) -> Meaning:
     """Return what the end of the turn is to a client."""
     return meaning_of(
-        response.finish_reason,
+        reason_of(response),
         ok=response.ok,
         called=bool(standing_calls(response)),
         broken=any(error.scope == "call" and error.code != DOUBLE for error in response.errors),

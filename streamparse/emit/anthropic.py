@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.blocks import BORDER, blocks_of, is_own_block
+from streamparse.emit.answer import STOP_DETAILS, explanation_of, nameless, reason_of
+from streamparse.emit.blocks import BORDER, as_own, blocks_of, is_own_block
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.failures import ANTHROPIC_KINDS, kind_of
 from streamparse.emit.reasons import Meaning
@@ -39,7 +40,7 @@ _OWN_WORDS: Final[dict[str, Meaning]] = {
     "pause_turn": "stop",
     "model_context_window_exceeded": "length",
 }
-_TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
+_TURN_ITEMS: Final = ("stop_sequence", STOP_DETAILS, "container")
 _THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 _TEXT: Final = {"type": "text", "text": ""}
 
@@ -61,7 +62,7 @@ class AnthropicEmitter(Emitter):
 
     def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         kind = kind_of(ANTHROPIC_KINDS, code, status)
-        words = message if code == kind or code.isdecimal() else f"{code}: {message}"
+        words = message if code == kind or code.isdecimal() or nameless(code) else f"{code}: {message}"
         return encode({"type": "error", "error": {"type": kind, "message": words}})
 
     def _text(self, event: TextDelta) -> bytes:
@@ -85,6 +86,7 @@ class AnthropicEmitter(Emitter):
         return _block_stop(self._call_places[event.index])
 
     def _item(self, event: ProviderItem) -> bytes:
+        event = as_own(event)
         data: Any = event.data
         if event.kind == "signature":
             return self._sign(data)
@@ -113,7 +115,8 @@ class AnthropicEmitter(Emitter):
 
     def _end(self, done: Done, meaning: Meaning) -> bytes:
         left = self._leave()
-        turn = {"stop_reason": self._word(done.finish_reason, meaning), "stop_sequence": None, **self._turn}
+        word = self._word(done.finish_reason, meaning)
+        turn = {"stop_reason": word, "stop_sequence": None, **_details(word, self._explanation), **self._turn}
         usage = {"output_tokens": 0} | _usage(done.usage)
         ending = _event("message_delta", {"delta": turn, "usage": usage, **self._extras})
         return self._first() + left + ending + _event("message_stop", {})
@@ -152,9 +155,10 @@ class AnthropicEmitter(Emitter):
     def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
         items = {item["kind"]: item["data"] for item in response.items}
         turn: dict[str, Any] = {kind: items[kind] for kind in _TURN_ITEMS if kind in items}
-        word = "refusal" if response.refusal else _word(response.finish_reason, meaning)
-        ending = {"stop_reason": word, "stop_sequence": None, **turn, "usage": _NO_USAGE | _usage(response.usage)}
-        return {**self._message(), "content": blocks_of(response, self.call_ids), **ending}
+        word = "refusal" if response.refusal else _word(reason_of(response), meaning)
+        ending = {"stop_reason": word, "stop_sequence": None, **_details(word, explanation_of(response)), **turn}
+        content, usage = blocks_of(response, self.call_ids), _NO_USAGE | _usage(response.usage)
+        return {**self._message(), "content": content, **ending, "usage": usage}
 
 
 _NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
@@ -163,6 +167,12 @@ _NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
 def _word(reason: str | None, meaning: Meaning) -> str:
     """The target's word; the server's own if it is one of the target's and still true."""
     return reason if reason is not None and _OWN_WORDS.get(reason) == meaning else _WORDS[meaning]
+
+
+def _details(word: str, explanation: str) -> dict[str, Any]:
+    """What explains a refusal, of which no server but Anthropic's knows the category."""
+    told = {"type": "refusal", "category": None, "explanation": explanation}
+    return {STOP_DETAILS: told} if word == "refusal" and explanation else {}
 
 
 def _event(kind: str, fields: dict[str, Any]) -> bytes:

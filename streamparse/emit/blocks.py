@@ -11,13 +11,15 @@ from streamparse.emit.ids import CallIds
 from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
 from streamparse.response import ParsedResponse, ToolCall, parts_of
 
-__all__ = ["BORDER", "blocks_of", "is_own_block"]
+__all__ = ["BORDER", "as_own", "blocks_of", "is_own_block"]
 
 BORDER: Final = "content_block_start"
 """The item that stands between two texts that follow each other."""
 
 _OWN: Final = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _OWN_RESULTS: Final = "_tool_result"
+_OURS: Final = "anthropic-claude"
+"""In the `format` of an entry of OpenRouter's: the thought is Anthropic's."""
 
 Block = dict[str, Any]
 
@@ -27,10 +29,26 @@ def is_own_block(item: ProviderItem) -> bool:
     return (item.kind in _OWN or item.kind.endswith(_OWN_RESULTS)) and isinstance(item.data, dict)
 
 
+def as_own(item: ProviderItem) -> ProviderItem:
+    """What signs or hides a thought of Anthropic's, passed on by LiteLLM or OpenRouter, as Anthropic tells it."""
+    match item:
+        case ProviderItem(kind="thinking_blocks", data={"type": "redacted_thinking"}):
+            return ProviderItem("redacted_thinking", item.data)
+        case ProviderItem(kind="thinking_blocks", data={"signature": str(signature)}):
+            return ProviderItem("signature", signature)
+        case ProviderItem(kind="reasoning.text", data={"format": str(form), "signature": str(signature)}):
+            return ProviderItem("signature", signature) if _OURS in form else item
+        case ProviderItem(kind="reasoning.encrypted", data={"format": str(form), "data": str(hidden)}):
+            block = {"type": "redacted_thinking", "data": hidden}
+            return ProviderItem("redacted_thinking", block) if _OURS in form else item
+    return item
+
+
 def blocks_of(response: ParsedResponse, ids: CallIds) -> list[Block]:
     """The blocks of a whole answer."""
     blocks: list[Block] = []
-    for part in parts_of(response):
+    for each in parts_of(response):
+        part = as_own(each) if isinstance(each, ProviderItem) else each
         match part:
             case TextDelta() | RefusalDelta():
                 _extend(blocks, "text", part.text)

@@ -19,8 +19,19 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
-from streamparse.emit.answer import labelled, meaning_of_answer, names_filter, problem_of, taken_back
+from streamparse.emit.answer import (
+    INCOMPLETE_DETAILS,
+    STOP_DETAILS,
+    explained,
+    full_reason,
+    labelled,
+    meaning_of_answer,
+    names_filter,
+    problem_of,
+    taken_back,
+)
 from streamparse.emit.calls import CallWriter
 from streamparse.emit.ids import CallIds
 from streamparse.emit.reasons import Meaning, meaning_of
@@ -83,6 +94,7 @@ class Emitter(CallWriter):
         super().__init__()
         self._refused = False
         self._filter: Error | None = None  # names a filter; the end tells whether it ended the turn
+        self._ending: dict[str, Any] = {}  # items that explain the end
         self._writers: dict[type, Callable[[Any], bytes]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
@@ -91,7 +103,7 @@ class Emitter(CallWriter):
             ToolCallDelta: self._continue,
             ToolCallComplete: self._complete,
             ToolCallRevoked: self._revoke,
-            ProviderItem: self._item,
+            ProviderItem: self._take_item,
             Error: self._error,
             Done: self._done,
         }
@@ -151,6 +163,16 @@ class Emitter(CallWriter):
         self._refused = True
         return self._refusal(event)
 
+    def _take_item(self, event: ProviderItem) -> bytes:
+        if event.kind in (STOP_DETAILS, INCOMPLETE_DETAILS):
+            self._ending[event.kind] = event.data
+        return self._item(event)
+
+    @property
+    def _explanation(self) -> str:
+        """Why a filter ended the turn, if one did and the server says why."""
+        return explained(self._filter, self._ending.get(STOP_DETAILS))
+
     def _revoke(self, event: ToolCallRevoked) -> bytes:  # noqa: ARG002
         self._called = False  # a turn is taken back as a whole
         return b""
@@ -169,10 +191,9 @@ class Emitter(CallWriter):
         return self._failure(code, message)
 
     def _done(self, event: Done) -> bytes:
-        meaning = meaning_of(
-            event.finish_reason, ok=event.ok, called=self._called, broken=self._broken, refused=self._refused
-        )
+        reason = full_reason(event.finish_reason, self._ending.get(INCOMPLETE_DETAILS))
+        meaning = meaning_of(reason, ok=event.ok, called=self._called, broken=self._broken, refused=self._refused)
         if meaning == "error":
             named = self._filter
-            return self._fail(*(labelled(named) if named else taken_back(event.finish_reason, self._doubt)))
-        return self._end(event, meaning)
+            return self._fail(*(labelled(named) if named else taken_back(reason, self._doubt)))
+        return self._end(replace(event, finish_reason=reason), meaning)

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.answer import meaning_of_answer, problem_of, standing_calls
+from streamparse.emit.answer import explanation_of, meaning_of_answer, nameless, problem_of, reason_of, standing_calls
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.reasons import Meaning
 from streamparse.emit.usage import tokens_of
@@ -45,11 +45,11 @@ class OllamaChatEmitter(Emitter):
         self._head = _line(self._who)[:-1] + b',"message":{"role":"assistant",'
 
     def error_body(self, code: str, message: str, status: int | None = None) -> bytes:  # noqa: ARG002 - a text alone
-        return encode({"error": f"{code}: {message}"})
+        return encode({"error": _words(code, message)})
 
     def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
         if meaning_of_answer(response) == "content_filter":
-            return _filtered(response.finish_reason)
+            return _filtered(reason_of(response), explanation_of(response))
         return problem_of(response)
 
     def _text(self, event: TextDelta) -> bytes:
@@ -78,11 +78,11 @@ class OllamaChatEmitter(Emitter):
         return b""
 
     def _failure(self, code: str, message: str) -> bytes:
-        return _line({"error": f"{code}: {message}"}) + b"\n"
+        return _line({"error": _words(code, message)}) + b"\n"
 
     def _end(self, done: Done, meaning: Meaning) -> bytes:
         if meaning == "content_filter":
-            return self._fail(*_filtered(done.finish_reason))
+            return self._fail(*_filtered(done.finish_reason, self._explanation))
         end = {"message": {"role": "assistant", "content": ""}, **_ending(done.finish_reason, done.usage, meaning)}
         return _line({**self._who, **end}) + b"\n"
 
@@ -94,7 +94,7 @@ class OllamaChatEmitter(Emitter):
         optional: dict[str, Any] = {"thinking": response.reasoning, "tool_calls": calls}
         message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
         message |= {name: value for name, value in optional.items() if value}
-        return {**self._who, "message": message, **_ending(response.finish_reason, response.usage, meaning)}
+        return {**self._who, "message": message, **_ending(reason_of(response), response.usage, meaning)}
 
 
 def _line(value: Any) -> bytes:
@@ -107,8 +107,12 @@ def _escape(separator: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % ord(separator[0].decode())
 
 
-def _filtered(reason: str | None) -> tuple[str, str]:
-    return "content_filter", f"the server ended the turn: {reason}"
+def _words(code: str, message: str) -> str:
+    return message if nameless(code) else f"{code}: {message}"
+
+
+def _filtered(reason: str | None, explanation: str) -> tuple[str, str]:
+    return "content_filter", explanation or f"the server ended the turn: {reason}"
 
 
 def _call(id: str, place: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 Thought goes into `reasoning_content`, as DeepSeek, vLLM and llama.cpp write it; what signs it, into
 OpenRouter's `reasoning_details`, beside the thought itself if thoughts are signed one by one.  Their entries are
 numbered: the official client sums lists up by `index`, and raises where a second list has none.  So are the calls,
-without a gap and in the order in which they leave, for it takes an index as a place.
+without a gap and in the order in which they leave, for it takes an index as a place.  LiteLLM's `thinking_blocks` leave
+whole, in one list before the end: Anthropic, to whom they go back, takes none that is numbered.
+
+Why a filter ended the turn stands in `refusal`, the one field of a message that tells people why there is no answer.
 
 With `usage="apart"`, for clients that ask by `stream_options: {"include_usage": true}`, the token counts stand on a
 chunk of their own behind the end, which has no choices, and all others have `usage: null`.  Else they ride on the chunk
@@ -16,25 +19,36 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
-from streamparse.emit.answer import argument_text, standing_calls
+from streamparse.emit.answer import argument_text, explanation_of, standing_calls
+from streamparse.emit.chat_items import (
+    AUDIO,
+    CUSTOM,
+    EXTRA,
+    LISTS,
+    SOURCES,
+    custom_call,
+    custom_calls,
+    extra_of,
+    extras,
+    message_items,
+    sources,
+)
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.failures import OPENAI_KINDS, kind_of
 from streamparse.emit.reasons import Meaning
-from streamparse.emit.usage import tokens_of
+from streamparse.emit.thoughts import BLOCKS, Blocks, blocks_in, detail_of, details_in
+from streamparse.emit.usage import chat_counts
 from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, TextDelta, ToolCallComplete
 from streamparse.events import ToolCallStart as Start
-from streamparse.response import AnswerPart, ParsedResponse, details_of, ends_detail, parts_of
+from streamparse.response import ParsedResponse, ends_detail
 
 __all__ = ["OpenAIChatEmitter"]
 
-_OWN_ITEMS: Final = ("annotations", "executed_tools")
 _CLOSING: Final = b'},"logprobs":null,"finish_reason":null}]'
 _DONE: Final = b"data: [DONE]\n\n"
 _ROLE: Final = b'"role":"assistant",'
 _DETAILS: Final = "reasoning_details"
 _TEXTS: Final = ("text", "summary")
-_EXTRA: Final = "extra_content"
-_FORMAT: Final = "anthropic-claude-v1"
 
 
 class OpenAIChatEmitter(Emitter):
@@ -51,7 +65,9 @@ class OpenAIChatEmitter(Emitter):
         self._open = self._head + _ROLE  # the first chunk names the role
         self._listed = Counter[str]()  # how many entries of each list are out
         self._places: dict[int, int] = {}  # of the calls that are out
+        self._sources: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # of the details of thought, which has begun
+        self._blocks = Blocks()
         if self.signed:
             self._writers[ReasoningDelta] = self._signed_reasoning
 
@@ -64,6 +80,7 @@ class OpenAIChatEmitter(Emitter):
         return opening + b'"content":' + encode(event.text) + self._closing
 
     def _reasoning(self, event: ReasoningDelta) -> bytes:
+        self._blocks.think(event.text)
         return self._chunk(b'"reasoning_content":' + encode(event.text))
 
     def _signed_reasoning(self, event: ReasoningDelta) -> bytes:
@@ -90,12 +107,20 @@ class OpenAIChatEmitter(Emitter):
         return b""
 
     def _item(self, event: ProviderItem) -> bytes:
-        if event.kind in _OWN_ITEMS:
+        if event.kind in LISTS:
             return self._list(event.kind, event.data if isinstance(event.data, list) else [event.data])
-        extra = _extra(event.kind, event.data)
+        if event.kind == AUDIO:
+            return self._chunk(encode({AUDIO: event.data})[1:-1])
+        if event.kind == CUSTOM:
+            return self._add_custom(event.data)
+        if event.kind == BLOCKS:
+            self._blocks.add(event.data)
+        elif event.kind in SOURCES:
+            self._sources[event.kind] = event.data
+        extra = extra_of(event.kind, event.data)
         if extra is not None:
             return self._add_extra(event.index, extra)
-        detail = _detail(event.kind, event.data)
+        detail = detail_of(event.kind, event.data)
         return self._add_detail(detail) if detail is not None else b""
 
     def _add_detail(self, detail: dict[str, Any]) -> bytes:
@@ -118,8 +143,18 @@ class OpenAIChatEmitter(Emitter):
         head = self._let_go(index)
         if index not in self._places:
             return head
-        piece = {"index": self._places[index], "function": {"arguments": ""}, _EXTRA: extra}
+        piece = {"index": self._places[index], "function": {"arguments": ""}, EXTRA: extra}
         return head + self._chunk(b'"tool_calls":[' + encode(piece) + b"]")
+
+    def _add_custom(self, data: Any) -> bytes:
+        """Add a call of a tool that takes text, which comes whole; it ends a turn as any other."""
+        call = custom_call(data)
+        if call is None:
+            return b""
+        self._called = True
+        place = self._places[-1 - len(self._places)] = len(self._places)
+        id = self.call_ids.give(call["id"], place)
+        return self._chunk(b'"tool_calls":[' + encode({"index": place, **call, "id": id}) + b"]")
 
     def _list(self, name: str, entries: list[Any]) -> bytes:
         """Add to a list of the message."""
@@ -135,9 +170,14 @@ class OpenAIChatEmitter(Emitter):
         return b"data: " + self.error_body(code, message) + b"\n\n"
 
     def _end(self, done: Done, meaning: Meaning) -> bytes:
+        blocks = self._blocks.whole
+        head = self._chunk(encode({BLOCKS: blocks})[1:-1]) if blocks else b""
+        if meaning == "content_filter" and not self._refused and self._explanation:
+            head += self._refusal(RefusalDelta(self._explanation))
         role = self._open[len(self._head) : -1]
-        end = self._head + role + b'},"logprobs":null,"finish_reason":"%b"}]' % meaning.encode()
-        counts = encode(_usage(done.usage)) if done.usage is not None else b"null"
+        end = head + self._head + role + b'},"logprobs":null,"finish_reason":"%b"}]' % meaning.encode()
+        end += b"," + encode(self._sources)[1:-1] if self._sources else b""
+        counts = encode(chat_counts(done.usage)) if done.usage is not None else b"null"
         if self.usage == "apart":
             apart = self._beginning + b'],"usage":%b}\n\n' % counts if done.usage is not None else b""
             return end + b',"usage":null}\n\n' + apart + _DONE
@@ -148,20 +188,29 @@ class OpenAIChatEmitter(Emitter):
         return opening + delta + self._closing
 
     def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
-        choice = {"index": 0, "message": self._answer(response), "logprobs": None, "finish_reason": meaning}
+        filtered = meaning == "content_filter"
+        message = self._answer(response, response.refusal or (explanation_of(response) if filtered else ""))
+        reason = "tool_calls" if meaning == "stop" and "tool_calls" in message else meaning
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
         body = {"id": self.id, "object": "chat.completion", "created": self.created, "model": self.model}
-        return {**body, "choices": [choice], **({"usage": _usage(response.usage)} if response.usage else {})}
+        return {
+            **body,
+            "choices": [choice],
+            **sources(response),
+            **({"usage": chat_counts(response.usage)} if response.usage else {}),
+        }
 
-    def _answer(self, response: ParsedResponse) -> dict[str, Any]:
+    def _answer(self, response: ParsedResponse, refusal: str) -> dict[str, Any]:
         functions = [(call, {"name": call.name, "arguments": argument_text(call)}) for call in standing_calls(response)]
-        extras = _extras(response)
+        beside = extras(response)
         calls = [
             {"id": self.call_ids.give(call.id, call.index), "type": "function", "function": function}
-            | extras.get(call.index, {})
+            | beside.get(call.index, {})
             for call, function in functions
         ]
-        content = response.content or (None if calls or response.refusal else "")
-        message = {"role": "assistant", "content": content, "refusal": response.refusal or None}
+        calls += [{**call, "id": self.call_ids.give(call["id"], len(calls))} for call in custom_calls(response)]
+        content = response.content or (None if calls or refusal else "")
+        message = {"role": "assistant", "content": content, "refusal": refusal or None}
         return message | _optional(response, calls)
 
 
@@ -169,60 +218,9 @@ def _optional(response: ParsedResponse, calls: list[dict[str, Any]]) -> dict[str
     """The fields of a message that are there only if they hold something."""
     optional: dict[str, Any] = {
         "reasoning_content": response.reasoning,
-        _DETAILS: _details(response),
-        **{item["kind"]: item["data"] for item in response.items if item["kind"] in _OWN_ITEMS},
+        _DETAILS: details_in(response),
+        BLOCKS: blocks_in(response),
+        **message_items(response),
         "tool_calls": calls,
     }
     return {name: value for name, value in optional.items() if value}
-
-
-def _details(response: ParsedResponse) -> list[dict[str, Any]]:
-    """What signs or hides thoughts, each signature with its thought."""
-    pieces = (_piece(part) for part in parts_of(response))
-    entries = details_of(piece for piece in pieces if piece is not None)
-    return [entry | {"index": place} for place, entry in enumerate(entries)]
-
-
-def _piece(part: AnswerPart) -> str | dict[str, Any] | None:
-    """What a part is of the entries: a thought, or a piece of one."""
-    if isinstance(part, ReasoningDelta):
-        return part.text
-    return _detail(part.kind, part.data) if isinstance(part, ProviderItem) else None
-
-
-def _extras(response: ParsedResponse) -> dict[int | None, dict[str, Any]]:
-    """What providers want back with calls, by their indexes."""
-    found = [(item.get("index"), _extra(item["kind"], item["data"])) for item in response.items]
-    return {index: {_EXTRA: extra} for index, extra in found if extra is not None}
-
-
-def _extra(kind: str, data: Any) -> Any:
-    """What a call's provider wants back with it, as Google's own server for this wire writes it beside the call."""
-    if kind == "thought_signature":
-        return {"google": {"thought_signature": data}}
-    return data if kind == _EXTRA else None
-
-
-def _detail(kind: str, data: Any) -> dict[str, Any] | None:
-    """What signs or hides a thought, as an entry of `reasoning_details`."""
-    if kind.startswith("reasoning.") and isinstance(data, dict):
-        return data
-    if kind == "signature":
-        return {"type": "reasoning.text", "signature": data, "format": _FORMAT}
-    if kind == "redacted_thinking" and isinstance(data, dict):
-        return {"type": "reasoning.encrypted", "data": data.get("data"), "format": _FORMAT}
-    return None
-
-
-def _usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """The counts in the words of the target, its three always among them; its own stay as they are."""
-    tokens = tokens_of(usage)
-    counts: dict[str, Any] = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.answer}
-    counts["total_tokens"] = tokens.prompt + tokens.answer
-    if "prompt_tokens" in usage:
-        return counts | {name: value for name, value in usage.items() if value is not None}
-    if tokens.cached:
-        counts["prompt_tokens_details"] = {"cached_tokens": tokens.cached}
-    if tokens.thought:
-        counts["completion_tokens_details"] = {"reasoning_tokens": tokens.thought}
-    return counts

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Tokens", "tokens_of"]
+__all__ = ["Tokens", "chat_counts", "tokens_of"]
 
 _PROMPT = (
     *("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count"),
@@ -52,6 +52,20 @@ def tokens_of(usage: Mapping[str, Any] | None) -> Tokens:
         _sum(counts, _CACHED) + _details(counts, _DETAILS, "cached_tokens"),
         _sum(counts, ("thoughtsTokenCount",)) + _details(counts, _THOUGHT_DETAILS, "reasoning_tokens"),
     )
+
+
+def chat_counts(usage: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts in OpenAI's words, its three always among them; its own stay as they are."""
+    tokens = tokens_of(usage)
+    counts: dict[str, Any] = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.answer}
+    counts["total_tokens"] = tokens.prompt + tokens.answer
+    if "prompt_tokens" in usage:
+        return counts | {name: value for name, value in usage.items() if value is not None}
+    if tokens.cached:
+        counts["prompt_tokens_details"] = {"cached_tokens": tokens.cached}
+    if tokens.thought:
+        counts["completion_tokens_details"] = {"reasoning_tokens": tokens.thought}
+    return counts
 
 
 def _sum(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:

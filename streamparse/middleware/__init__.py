@@ -11,6 +11,7 @@ from streamparse.middleware.steps import (
     TranslateTools,
     ValidateCalls,
 )
+from streamparse.middleware.stream import ReadStream
 
 __all__ = [
     "LearnFormats",
@@ -18,6 +19,7 @@ __all__ = [
     "MiddlewareChain",
     "NormaliseTools",
     "ParseAnswer",
+    "ReadStream",
     "Transform",
     "TranslateTools",
     "ValidateCalls",

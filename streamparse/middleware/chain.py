@@ -11,6 +11,7 @@ until `ParseAnswer` has made a `ParsedResponse` of it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import chain
 from typing import Any, Protocol
 
 __all__ = ["Middleware", "MiddlewareChain"]
@@ -29,11 +30,13 @@ class Middleware(Protocol):
 class MiddlewareChain:
     """Several steps as one, around any client.  A step that raises ends the chain: nothing is swallowed.
 
-    A chain keeps nothing from one request to the next, so that one may serve many at a time.
+    A chain keeps nothing from one request to the next, so that one may serve many at a time.  One that is a step of
+    another stands for its own steps.
     """
 
     def __init__(self, *steps: Middleware) -> None:
-        self._steps = steps
+        inner = (step._steps if isinstance(step, MiddlewareChain) else (step,) for step in steps)
+        self._steps: tuple[Middleware, ...] = tuple(chain.from_iterable(inner))
 
     def process_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Pass a request through every step; return what is to be sent."""

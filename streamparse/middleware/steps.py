@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,7 +17,14 @@ from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
 
-__all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
+__all__ = [
+    "LearnFormats",
+    "NormaliseTools",
+    "ParseAnswer",
+    "Transform",
+    "TranslateTools",
+    "ValidateCalls",
+]
 
 _TOOLS = "tools"
 
@@ -71,7 +78,10 @@ class TranslateTools:
 
 
 class ParseAnswer:
-    """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request."""
+    """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request.
+
+    Of a whole answer: a client that returns a stream needs `ReadStream`.  Raises ValueError for unknown names.
+    """
 
     def __init__(self, wire: str = "auto", *, dialects: Dialects = "auto") -> None:
         self._wire = wire
@@ -83,14 +93,19 @@ class ParseAnswer:
         return request
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
-        """Parse what is not parsed yet."""
+        """Parse what is not parsed yet.  Raises TypeError for a stream, of which nothing is read."""
         if isinstance(response, ParsedResponse):
             return response
+        if isinstance(response, (Iterator, AsyncIterable)):
+            raise TypeError(f"ParseAnswer takes a whole answer, not a stream: use ReadStream for {response!r}")
         return CompositeParser(self._wire, dialects=self._dialects, tools=request.get(_TOOLS)).parse(response)
 
 
 class LearnFormats:
-    """Lets a learner observe each answer, as one of the request's `model`; stands behind `ValidateCalls`."""
+    """Lets a learner observe each answer, as one of the request's `model`; stands behind `ValidateCalls`.
+
+    Streams pass: `learner.observe` takes their `parser` at the end.
+    """
 
     def __init__(self, learner: CapabilityLearner) -> None:
         self._learner = learner

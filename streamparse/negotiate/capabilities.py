@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from streamparse.negotiate.names import fits, spellings
 from streamparse.providers import PROVIDERS, provider_named
 from streamparse.providers import Provider as Named
 
@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 Streamed: TypeAlias = Literal["pieces", "whole"]
+Most: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+
+_ABILITIES: Final = ("native_tools", "parallel_calls", "json_schema", "json_object")
+_BOUNDS: Final = ("max_tools", "max_calls")
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,8 +43,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Whether an answer can be bound to a JSON Schema."""
     json_object: bool | None = None
     tool_choice: tuple[Literal["auto", "none", "required", "named"], ...] | None = None
-    max_tools: int | None = None
-    max_calls: int | None = None
+    max_tools: Most | None = None
+    max_calls: Most | None = None
     """The largest number of calls in one answer."""
     dialects: tuple[str, ...] = ()
     """The formats in which calls are known to come as text."""
@@ -51,10 +55,15 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def over(self, other: Capabilities) -> Capabilities:
         """Return what is known here, and where nothing is, what is known there."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        kept = {name: value if value not in (None, (), "") else getattr(other, name) for name, value in fields.items()}
+        kept = {name: getattr(other, name) if _is_unsaid(name, value) else value for name, value in fields.items()}
         kept["quirks"] = tuple(dict.fromkeys((*self.quirks, *other.quirks)))
         kept["source"] = "; ".join(dict.fromkeys(each for each in (self.source, other.source) if each))
         return Capabilities(**kept)
+
+
+def _is_unsaid(name: str, value: object) -> bool:
+    """Whether a row says nothing of this; that there is no choice of tools is said with an empty list."""
+    return value is None or (value in ((), "") and name != "tool_choice")
 
 
 class Provider(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,19 +119,26 @@ def provider_of(name: str) -> tuple[str, Provider] | None:
 
 
 def family_of(model: str) -> tuple[str, Family] | None:
-    """Find the family of a model by its name: `Qwen/Qwen3-Coder-30B`, `qwen3-coder:30b` and the like."""
-    bare = model.strip().lower().rpartition("/")[2].replace("_", "-")
+    """Find the family of a model by its name, as any server or person writes it (`streamparse.negotiate.names`)."""
+    spelled = spellings(model)
     rows = _table().families.items()
-    return next(((name, row) for name, row in rows if any(fnmatchcase(bare, each) for each in row.models)), None)
+    return next(((name, row) for name, row in rows if any(fits(each, spelled) for each in row.models)), None)
 
 
 def capabilities_of(provider: str | None = None, model: str | None = None) -> Capabilities:
-    """What is known of a model on a server; of the model first, where both say something."""
+    """What is known of a model on a server: of the model first, but what one of them cannot do both cannot."""
     of_family = family_of(model) if model else None
     of_provider = provider_of(provider) if provider else None
-    known = Capabilities()
-    for found in (of_provider, of_family):
-        if found is not None:
-            row = found[1]
-            known = Capabilities(**{name: getattr(row, name) for name in Capabilities.__struct_fields__}).over(known)
-    return known
+    rows = [_plain(found[1]) for found in (of_family, of_provider) if found is not None]
+    return _together(*rows) if len(rows) == 2 else rows[0] if rows else Capabilities()
+
+
+def _plain(row: Capabilities) -> Capabilities:
+    return Capabilities(**{name: getattr(row, name) for name in Capabilities.__struct_fields__})
+
+
+def _together(model: Capabilities, server: Capabilities) -> Capabilities:
+    known = {name: [getattr(row, name) for row in (model, server)] for name in (*_ABILITIES, *_BOUNDS)}
+    abilities = {name: False for name in _ABILITIES if False in known[name]}
+    bounds = {name: min(known[name]) for name in _BOUNDS if None not in known[name]}
+    return msgspec.structs.replace(model.over(server), **abilities, **bounds)

@@ -27,6 +27,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Requests that the server did not answer for they have tools; no calls."""
     last: float = 0.0
     """Seconds since the epoch."""
+    last_refused: float = 0.0
+    """The same of the last request that was refused."""
 
     @property
     def calls(self) -> int:
@@ -63,4 +65,5 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
             unknown_tool=join(self.unknown_tool, other.unknown_tool),
             refused=join(self.refused, other.refused),
             last=max(self.last, other.last),
+            last_refused=max(self.last_refused, other.last_refused),
         )

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from itertools import chain
-from typing import Final, TypeAlias
+from operator import index
+from typing import Final, TypeAlias, get_args
 
 import msgspec
 
@@ -27,6 +28,7 @@ DAY = 86_400.0
 _SLOTS: Final = 60
 _MOST: Final = 10_000
 """Slots that are kept of all models and formats: who names models without end makes a learner forget the oldest."""
+_RECENT: Final = 20
 _NONE: Final = Figures()
 
 _Key: TypeAlias = tuple[str, str, int]
@@ -69,12 +71,15 @@ class CapabilityLearner:
     def record(self, model: str, format_name: str, outcome: Outcome, times: int = 1) -> None:
         """Count what came of `times` calls of a model in a format (`native`, or a dialect's name).
 
-        Raises ValueError if `times` is negative.
+        Raises ValueError for another outcome, or if `times` is negative, TypeError if it is no integer.
         """
-        if times < 0:
+        if outcome not in get_args(Outcome):
+            raise ValueError(f"unknown outcome {outcome!r}; known are: {', '.join(get_args(Outcome))}")
+        if index(times) < 0:
             raise ValueError(f"`times` is a count, not {times!r}")
         now = self._clock()
-        seen = msgspec.structs.replace(_NONE, **{outcome: times, "last": now})
+        refused = now if outcome == "refused" else 0.0
+        seen = msgspec.structs.replace(_NONE, **{outcome: times, "last": now, "last_refused": refused})
         with self._lock:
             self._turn_to(now)
             self._version += 1
@@ -100,6 +105,20 @@ class CapabilityLearner:
     def figures(self, model: str) -> dict[str, Figures]:
         """The figures of a model, by format."""
         return {format_name: figures for (_, format_name), figures in self._totals(_written(model)).items()}
+
+    def recent(self, model: str) -> dict[str, Figures]:
+        """The figures of a model's latest calls, by format: so much of the latest time as holds at least 20.
+
+        What is concluded of a model is concluded from these, so that neither many good calls of long ago hide that it
+        has changed, nor many bad ones.
+        """
+        latest = sorted(self._counted(_written(model)), key=lambda pair: pair[1].last, reverse=True)
+        recent: dict[str, Figures] = {}
+        for (_, format_name, _), figures in latest:
+            known = recent.get(format_name, _NONE)
+            if known.calls + known.refused < _RECENT:
+                recent[format_name] = known + figures
+        return recent
 
     def export(self) -> list[Record]:
         """Everything that is not forgotten, by model and format, as records that JSON can hold."""
@@ -133,14 +152,21 @@ class CapabilityLearner:
 
     def _totals(self, of: str | None = None) -> dict[tuple[str, str], Figures]:
         """What counts now, by model and format; of all models, or of one."""
-        now = self._clock()
         totals: dict[tuple[str, str], Figures] = {}
-        with self._lock:
-            for (model, format_name, _), figures in chain(self._stored.items(), self._unsaved.items()):
-                # A clock that was wrong may have left figures of a time that is yet to come, be it far off.
-                if (of is None or model == of) and abs(now - figures.last) <= self._ttl:
-                    totals[model, format_name] = totals.get((model, format_name), _NONE) + figures
+        for (model, format_name, _), figures in self._counted(of):
+            totals[model, format_name] = totals.get((model, format_name), _NONE) + figures
         return totals
+
+    def _counted(self, of: str | None = None) -> list[tuple[_Key, Figures]]:
+        """What counts now, by slots; of all models, or of one."""
+        now = self._clock()
+        counted: _Table = {}
+        with self._lock:
+            for key, figures in chain(self._stored.items(), self._unsaved.items()):
+                # A clock that was wrong may have left figures of a time that is yet to come, be it far off.
+                if (of is None or key[0] == of) and abs(now - figures.last) <= self._ttl:
+                    counted[key] = counted.get(key, _NONE) + figures
+        return list(counted.items())
 
     def _turn_to(self, now: float) -> None:
         """Forget what is old whenever another slot begins."""

@@ -1,70 +1,33 @@
-"""A file that one thread of one process holds at a time, and that is gone when nobody does.
+"""A file that one thread of one process holds at a time.
 
-The lock ends with its process, however that ends: on POSIX it is the `flock` of the file, on Windows the file is one
-that the system deletes with its last handle.
+It is the lock of an SQLite database that nothing is ever written to: one that every system has, and that ends with its
+process, however that ends.  The file is empty, and stays: who took it away would let two in that wait at two files.
 """
 
 from __future__ import annotations
 
-import os
-import sys
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 __all__ = ["held"]
+
+_FOR_EVER = 2_000_000
+"""Seconds, of which SQLite counts the milliseconds in 32 bits."""
 
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the lock of this path, waiting for it as long as others do.  Raises OSError if it cannot be made."""
-    descriptor = _taken(path)
     try:
+        database = sqlite3.connect(path, timeout=_FOR_EVER, isolation_level=None)
+    except sqlite3.Error as error:
+        raise OSError(f"{path} cannot be made: {error}") from error
+    with closing(database):
+        try:
+            database.execute("PRAGMA journal_mode = MEMORY")  # no second file beside
+            database.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            raise OSError(f"{path} cannot be locked: {error}") from error
         yield
-    finally:
-        _given_back(descriptor, path)
-
-
-if sys.platform == "win32":
-    import time
-
-    _PAUSE = 0.01
-    _TRIES = 1000
-
-    def _taken(path: Path) -> int:
-        for _ in range(_TRIES):
-            try:
-                return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
-            except (FileExistsError, PermissionError):  # the latter while the last holder's file is being deleted
-                time.sleep(_PAUSE)
-        raise TimeoutError(f"{os.fspath(path)} is held by another process")
-
-    def _given_back(descriptor: int, _path: Path) -> None:
-        os.close(descriptor)
-
-else:
-    import fcntl
-
-    def _taken(path: Path) -> int:
-        while True:
-            descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if _is_at(descriptor, path):
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)  # the one who held it has taken the file away
-
-    def _is_at(descriptor: int, path: Path) -> bool:
-        try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(path))
-        except FileNotFoundError:
-            return False
-
-    def _given_back(descriptor: int, path: Path) -> None:
-        try:
-            path.unlink(missing_ok=True)
-        finally:
-            os.close(descriptor)

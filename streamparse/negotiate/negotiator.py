@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from streamparse.adapters import ADAPTERS, PROMPTS, Adapter
+from streamparse.adapters import PROMPTS, Adapter, adapter_for
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
 from streamparse.negotiate.figures import Figures
@@ -17,6 +17,7 @@ from streamparse.negotiate.learner import CapabilityLearner
 from streamparse.negotiate.outcomes import NATIVE
 from streamparse.negotiate.profiles import Configuration, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
+from streamparse.providers import PROVIDERS
 
 __all__ = ["FormatNegotiator", "NegotiatedFormat"]
 
@@ -27,6 +28,8 @@ MOST_KEPT = 1000
 """Answers that are kept: the names of models may come from outside, without end."""
 GENERAL = Provider(wire="auto", adapter="openai", source="the general rules: most servers take what OpenAI takes")
 """An unknown server."""
+_ADAPTERS = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
+"""Who writes what a server reads that speaks a wire, though it is not its provider's."""
 
 
 class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,12 +89,13 @@ class FormatNegotiator:
 
     def _negotiated(self, provider: str | None, model: str | None, profile: str | None) -> NegotiatedFormat:
         name, chosen = self._profile(provider, model, profile)
-        provider = chosen.provider or provider
+        provider = _meant(name, chosen) or provider
         known_as, row = _provider(provider)
         capabilities = chosen.capabilities.over(capabilities_of(provider, model))
-        figures = self._learner.figures(model) if self._learner is not None and model else {}
+        figures = self._learner.recent(model) if self._learner is not None and model else {}
+        adapter = row.adapter if chosen.wire in (None, row.wire) else _ADAPTERS.get(chosen.wire, row.adapter)
         definitions, results = (
-            ADAPTERS[each or row.adapter] for each in (chosen.tools.definition_format, chosen.tools.result_format)
+            adapter_for(each or adapter) for each in (chosen.tools.definition_format, chosen.tools.result_format)
         )
         in_prompt = _in_prompt(chosen, capabilities, figures)
         seen = _seen(figures)
@@ -118,18 +122,27 @@ class FormatNegotiator:
             if name not in profiles:
                 raise ValueError(f"unknown profile {name!r}; known are: {', '.join(profiles) or 'none'}")
             return name, profiles[name]
-        fitting = [(key, each) for key, each in profiles.items() if _fits(each, provider, model)]
+        fitting = [(key, each) for key, each in profiles.items() if _fits(key, each, provider, model)]
         fitting.sort(key=lambda pair: not pair[1].models)
         return fitting[0] if fitting else (None, Profile())
 
 
-def _fits(profile: Profile, provider: str | None, model: str | None) -> bool:
-    """Whether a profile speaks of this; one that names neither a provider nor models must be asked for by name."""
-    if profile.provider is None and not profile.models:
+def _fits(name: str, profile: Profile, provider: str | None, model: str | None) -> bool:
+    """Whether a profile speaks of this; one that speaks of no provider and no models must be asked for by name."""
+    meant = _meant(name, profile)
+    if meant is None and not profile.models:
         return False
-    if profile.provider is not None and _name(profile.provider) != _name(provider):
+    if meant is not None and _name(meant) != _name(provider):
         return False
-    return not profile.models or (model is not None and any(fnmatchcase(model, each) for each in profile.models))
+    if model is None or not profile.models:
+        return not profile.models
+    return any(fnmatchcase(model.casefold(), each.casefold()) for each in profile.models)
+
+
+def _meant(name: str | None, profile: Profile) -> str | None:
+    """The provider that a profile speaks of: the one it is called after, if it names neither that nor models."""
+    is_called_so = name is not None and not profile.models and provider_of(name) is not None
+    return profile.provider or (name if is_called_so else None)
 
 
 def _name(provider: str | None) -> str | None:
@@ -186,5 +199,9 @@ def _in_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[st
 
 
 def _native_fails(native: Figures) -> bool:
-    """Whether this model's server refused tools more often than calls came, or enough calls came and most were bad."""
-    return native.refused > native.calls or (native.calls >= ENOUGH_CALLS and not _is_good(native))
+    """Whether this model's server refuses tools, or enough native calls came of late and most were bad.
+
+    A native call that came after the last refusal shows that the server takes tools by now.
+    """
+    refuses = native.refused > native.calls and native.last <= native.last_refused
+    return refuses or (native.calls >= ENOUGH_CALLS and not _is_good(native))

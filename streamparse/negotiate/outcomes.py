@@ -20,10 +20,10 @@ NATIVE = "native"
 # such an answer with "tool_calls".  A call that came twice was written well, as was one that a limit of ours stopped.
 _SAYS_NOTHING: Final = re.compile(r"truncated_call|json_truncated|duplicate_call|limit_.*")
 """Codes of broken calls that do not tell how well the format was written; nor do those that no parser gives."""
-# Ollama, OpenRouter, vLLM, llama.cpp and Groq, of models or settings without tools.
+# Ollama, OpenRouter, vLLM, llama.cpp, Groq, Bedrock, OpenAI, Gemini and Mistral, of models or settings without tools.
 _NO_TOOLS: Final = re.compile(
-    r"not support (?:tool|function)|support tool use|--enable-auto-tool-choice|tools param requires|"
-    r"(?:tool|function) calling`? is not supported",
+    r"(?:not|n't) support (?:tool|function)|support tool use|--enable-auto-tool-choice|tools param requires|"
+    r"\b(?:tools|(?:tool|function) (?:calling|use))[`'\"]? (?:is|are) not (?:supported|enabled)",
     re.IGNORECASE,
 )
 

@@ -7,16 +7,19 @@
     dialects = ["qwen3-coder"]
 
     [profiles.local-coder.tools]
-    definition_format = "ollama"      # an adapter
+    definition_format = "ollama"      # an adapter, or a provider that has one
     call_parser = "composite"         # a parser of whole responses
-    result_format = "ollama"          # an adapter
+    result_format = "ollama"          # an adapter, or a provider that has one
 
-Every key may be left out: what it would say then comes from the table of providers.
+Every key may be left out: what it would say then comes from the table of providers, and with a `wire` that is not the
+provider's own the adapter of that wire's first provider.  `models` are patterns (`*`, `?`, `[...]`) of names as they
+are asked for, in any case; a profile without them speaks of the whole provider, one without both must be asked for.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -28,10 +31,12 @@ from streamparse.adapters import ADAPTERS
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, provider_of
 from streamparse.plugins import PluginError, check, find
-from streamparse.providers import PROVIDERS
+from streamparse.providers import PROVIDERS, known_as
 from streamparse.wires import WIRES
 
 __all__ = ["Configuration", "ConfigurationError", "Profile", "ToolSettings"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class ConfigurationError(ValueError):
@@ -68,7 +73,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         """Read a TOML file.  Raises OSError, or ConfigurationError that names the file and the key."""
         data = Path(path).read_bytes()
         try:
-            return cls.loads(data.decode("utf-8"))
+            return cls.loads(data.decode("utf-8-sig"))
         except (ConfigurationError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{os.fspath(path)}: {error}") from error
 
@@ -88,15 +93,15 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         except msgspec.ValidationError as error:
             raise ConfigurationError(_with_dotted_path(str(error), values)) from error
         for name, profile in configuration.profiles.items():
-            _check_names(f"profiles.{name}", profile)
+            _check_names(f"profiles.{_quoted(name)}", profile)
         return configuration
 
 
 def _check_names(key: str, profile: Profile) -> None:
     _check(f"{key}.wire", profile.wire, (*WIRES, "auto"), "streamparse.wires")
     _check_parser(f"{key}.tools.call_parser", profile.tools.call_parser)
-    _check(f"{key}.tools.definition_format", profile.tools.definition_format, ADAPTERS)
-    _check(f"{key}.tools.result_format", profile.tools.result_format, ADAPTERS)
+    _check_adapter(f"{key}.tools.definition_format", profile.tools.definition_format)
+    _check_adapter(f"{key}.tools.result_format", profile.tools.result_format)
     for place, names in (
         ("dialects", profile.dialects or ()),
         ("capabilities.dialects", profile.capabilities.dialects),
@@ -120,6 +125,11 @@ def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -
         raise ConfigurationError(f"{key}: unknown {value!r}; known are: {', '.join(names)}")
 
 
+def _check_adapter(key: str, name: str | None) -> None:
+    if name is not None and known_as(name, ADAPTERS) is None:
+        _check(key, name, dict.fromkeys((*ADAPTERS, *PROVIDERS)))
+
+
 def _check_parser(key: str, name: str | None) -> None:
     try:
         if name is not None:
@@ -136,6 +146,11 @@ def _with_dotted_path(message: str, values: Mapping[str, Any]) -> str:
         try:
             msgspec.convert(profile, Profile)
         except msgspec.ValidationError:
-            path = path.replace("[...]", f".{name}", 1)
+            path = path.replace("[...]", f".{_quoted(name)}", 1)
             break
     return f"{path}: {text}" if path else text
+
+
+def _quoted(name: str) -> str:
+    """A key as TOML writes it."""
+    return name if _BARE.fullmatch(name) else msgspec.json.encode(name.encode("utf-8", "replace").decode()).decode()

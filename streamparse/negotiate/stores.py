@@ -7,13 +7,15 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
 from streamparse.negotiate.locks import held
 
 __all__ = ["JSONFile", "Record", "SQLiteFile", "SharedStore", "Store", "update"]
+
+_PATIENCE: Final = 60.0  # seconds: SQLite lets its writers in by chance, and among many one may wait long
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -112,7 +114,7 @@ class SQLiteFile:
         """Read the table, if there is one."""
         if not self._path.exists():
             return []
-        with closing(sqlite3.connect(self._path)) as database:
+        with closing(self._opened()) as database:
             return self._read(database)
 
     def save(self, records: Iterable[Record]) -> None:
@@ -121,11 +123,14 @@ class SQLiteFile:
 
     def update(self, change: Change) -> list[Record]:
         """Change the table's rows in one transaction, which no other writer can enter."""
-        with closing(sqlite3.connect(self._path, isolation_level=None)) as database, database:
+        with closing(self._opened()) as database, database:
             database.execute("BEGIN IMMEDIATE")
             records = change(self._read(database))
             self._write(database, records)
         return records
+
+    def _opened(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
 
     def _read(self, database: sqlite3.Connection) -> list[Record]:
         known = database.execute(f"SELECT name FROM pragma_table_info('{self._table[1:-1]}')").fetchall()

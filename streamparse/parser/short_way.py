@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 from typing import Any, Final
 
 from streamparse.frames import BaseFramer, Mould, mould_of
@@ -20,7 +19,7 @@ class ShortWay:
     """What takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
 
     `mould` is the form of the message before, if that told one string and nothing else; `tell` tells such a string.
-    For the next `rest` messages no form is learnt.
+    A form is learnt only if the wire `learns`, and for the next `rest` messages none is.
     """
 
     def __init__(self, framer: BaseFramer, wire: Wire) -> None:
@@ -30,7 +29,8 @@ class ShortWay:
         self.take = wire.take
         self.mould: Mould | None = None
         self.tell: Callable[[str], None]
-        self.rest: float = 0 if isinstance(wire, RegularWire) else inf
+        self.learns = isinstance(wire, RegularWire)
+        self.rest = 0
         self._wire: Any = wire
         self._framer = framer
         self._patience = _PATIENCE

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamparse.assembler import At, Halt
+from streamparse.assembler import At, Halt, Place
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, BaseFramer, Fault, Frame, Framer
+from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser, Dialects, Reasoning
 from streamparse.parser.halves import Halves
 from streamparse.parser.messages import encoded
 from streamparse.parser.short_way import ShortWay
+from streamparse.parser.spoken import Spoken
 from streamparse.stats import Stats
-from streamparse.wires import UNDECIDED_FRAMES, WIRES, Wire, detect, foreign_error, tell_provider_error, wire_named
 
 __all__ = ["StreamParser"]
 
@@ -40,22 +40,12 @@ class StreamParser(BaseParser):
         choice: int = 0,
     ) -> None:
         super().__init__(dialects, tools, reasoning, limits, strict)
-        if wire != "auto":
-            wire_named(wire)
-        self._choice = choice
+        self._spoken = Spoken(wire, self._sink, self._assembler, self._tools, limits, choice)
         self._framer: Framer = AutoFramer(limits)
-        self._tell: Callable[[Frame], None]
         self._short: ShortWay | None = None
         self._frames = 0
         self._message_bytes = 0
         self._halves = Halves()
-        self._undecided: list[Frame] = []
-        self._wire: Wire | None = None
-        self.wire: str | None = None
-        """The wire's name, once it is known."""
-        if wire != "auto":
-            self._speak(wire)
-        self._tell = self._open
 
     def feed(self, chunk: bytes | bytearray | memoryview | str | Mapping[str, Any]) -> list[Event]:
         """Take the next piece of the body: bytes or text cut anywhere, or one decoded message.
@@ -79,10 +69,11 @@ class StreamParser(BaseParser):
                 short.undo(chunk)
                 return self._feed_other(chunk)
             tell = short.take
-            if short.rest:
-                short.rest -= 1
-            else:
-                short.learn(chunk, told)
+            if short.learns:
+                if short.rest:
+                    short.rest -= 1
+                else:
+                    short.learn(chunk, told)
         try:
             tell(told)
         except Halt:
@@ -103,6 +94,11 @@ class StreamParser(BaseParser):
         return self._close(code)
 
     @property
+    def wire(self) -> str | None:
+        """The wire's name, once it is known."""
+        return self._spoken.name
+
+    @property
     def over(self) -> bool:
         """Whether the wire's own end marker has come (`[DONE]`, `message_stop`, `response.completed`, `done: true`).
 
@@ -110,7 +106,26 @@ class StreamParser(BaseParser):
         marker: token counts may follow.  Of wires without one it is never true, and it is no more once another answer
         begins behind the marker.
         """
-        return getattr(self._wire, "over", False)
+        return self._spoken.over
+
+    @property
+    def sealed(self) -> bool:
+        """Whether nothing more is told: the parser is `over`, and no other answer may begin behind the marker.
+
+        By the wires of Anthropic and Responses one may.
+        """
+        return self._spoken.sealed
+
+    def stop_at_marker(self) -> None:
+        """Be ready to be closed as soon as the parser is `over`: of the piece that ends the answer no more is read.
+
+        The answer is then the same however the body was cut, whatever stands behind the marker.
+        """
+        self._spoken.listens = "answer"
+
+    def stop_when_sealed(self) -> None:
+        """As `stop_at_marker`, but only once the parser is `sealed`: a body of several answers is read to its end."""
+        self._spoken.listens = "answers"
 
     @property
     def stats(self) -> Stats:
@@ -119,7 +134,7 @@ class StreamParser(BaseParser):
             self._assembler.response,
             bytes=self._framer.received + self._message_bytes,
             frames=self._frames + getattr(self._framer, "singles", 0),
-            ignored_frames=self._wire.ignored if self._wire is not None else 0,
+            ignored_frames=self._spoken.wire.ignored if self._spoken.wire is not None else 0,
             wire=self.wire,
             leniencies=dict(self._record.leniencies),
             dialect=self._inband.found if self._inband is not None else None,
@@ -130,12 +145,13 @@ class StreamParser(BaseParser):
     def _run(self, frames: list[Frame]) -> list[Event]:
         record = self._record
         try:
-            for frame in frames:
+            for frame in frames if self._spoken.listens == "body" else self._spoken.heeded(frames):
                 record.place = frame
-                self._tell(frame)
+                self._spoken.tell(frame)
             self._frames += len(frames)
-            if self._framer.error is not None:
-                self._stop(self._framer.error)
+            fault = self._framer.error
+            if fault is not None and not self._spoken.past_marker:
+                self._halt(fault.code, fault.message, fault)
             else:
                 self._hurry()
         except Halt:
@@ -147,9 +163,10 @@ class StreamParser(BaseParser):
         framer = self._framer
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
-        if self._frames and self._wire is not None and isinstance(framer, BaseFramer):
+        wire = self._spoken.wire
+        if self._frames and wire is not None and isinstance(framer, BaseFramer):
             self._record.place = framer
-            self._short = self._short or ShortWay(framer, self._wire)
+            self._short = None if getattr(wire, "waits", False) else self._short or ShortWay(framer, wire)
 
     def _stop_flowing(self) -> None:
         self._flowing = False
@@ -171,7 +188,7 @@ class StreamParser(BaseParser):
         if room >= len(data):
             return self._run(self._framer.feed(data))
         events = self._run(self._framer.feed(data[:room]))
-        return [*events, *self._halt("limit_total", f"the response exceeds {most} bytes")]
+        return [*events, *self._stop("limit_total", f"the response exceeds {most} bytes")]
 
     def _feed_message(self, message: Mapping[str, Any]) -> list[Event]:
         try:
@@ -184,55 +201,24 @@ class StreamParser(BaseParser):
         self._message_bytes += len(data)
         return self._run([frame])
 
-    def _halt(self, code: str, message: str) -> list[Event]:
-        self._record.place = At(self._framer.received)
-        if self._flowing:
+    def _stop(self, code: str, message: str) -> list[Event]:
+        """Read no further than to here."""
+        if self._flowing and not self._spoken.past_marker:
             self._stop_flowing()
             try:
-                self._assembler.halt(code, message)
+                self._halt(code, message, At(self._framer.received))
             except Halt:
                 pass
         return self._record.take()
 
-    def _stop(self, fault: Fault) -> None:
-        self._record.place = fault
-        self._assembler.halt(fault.code, fault.message)
-
-    def _open(self, frame: Frame) -> None:
-        """Take the first frame: it may be an error of whoever stands in front of the server."""
-        self._tell = self._decide if self._wire is None else self._wire.frame
-        error = foreign_error(frame, self.wire)
-        if error is None:
-            self._tell(frame)
-        else:
-            tell_provider_error(self._sink, error)
-
-    def _decide(self, frame: Frame) -> None:
-        """Find out the wire; frames that do not tell wait."""
-        self._undecided.append(frame)
-        name = detect(frame)
-        if name is None and len(self._undecided) >= UNDECIDED_FRAMES:
-            name = next(iter(WIRES))
-        if name is not None:
-            self._speak(name)
-
-    def _speak(self, name: str) -> None:
-        """From here on the body is of this wire."""
-        self.wire = name
-        wire = self._wire = WIRES[name](self._sink, self._tools, self._limits, self._choice)
-        self._tell = wire.frame
-        waiting, self._undecided = self._undecided, []
-        for frame in waiting:
-            self._record.place = frame
-            wire.frame(frame)
-
-    def _give_up(self) -> None:
-        """No frame showed its wire: an error as every provider writes one, or no answer at all."""
-        first = self._undecided[0]
-        self._speak(next(iter(WIRES)))
-        if not self._assembler.response.errors:
-            excerpt = first.data[:200].decode("utf-8", "replace")
-            self._assembler.error("stream", "not_a_stream", f"no known wire speaks like this: {excerpt!r}")
+    def _halt(self, code: str, message: str, place: Place) -> None:
+        """End the parse, behind all that waited for more; raises `Halt`."""
+        self._record.place = place
+        self._spoken.close()
+        if self._inband is not None:
+            self._inband.close()
+        self._record.place = place
+        self._assembler.halt(code, message)
 
     def _close(self, truncated: str) -> list[Event]:
         if self._closed:
@@ -247,11 +233,9 @@ class StreamParser(BaseParser):
         events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if fed else []
         if self._flowing:
             try:
-                if self._wire is None and self._undecided:
-                    self._give_up()
+                self._spoken.give_up()
                 self._record.place = At(self._framer.received + self._message_bytes)
-                if self._wire is not None:
-                    self._wire.close()
+                self._spoken.close()
                 self._end(truncated, self._framer.received + self._message_bytes)
             except Halt:
                 self._flowing = False

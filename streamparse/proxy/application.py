@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 
-from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, left, read_request, respond
+from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, left, read_request, respond, unmounted
 from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of, refusal
 from streamparse.proxy.client import client_of
 from streamparse.proxy.exchange import Exchange
@@ -42,7 +42,7 @@ class Proxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection's scope."""
         if scope["type"] == "http":
-            await self._serve(scope, receive, send)
+            await self._serve(unmounted(scope), receive, send)
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         else:

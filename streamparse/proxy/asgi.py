@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from streamparse.proxy.headers import Headers
 
-__all__ = ["Message", "Receive", "Scope", "Send", "TooLarge", "finish", "left", "read_request", "respond", "start"]
+__all__ = [
+    "Message",
+    "Receive",
+    "Scope",
+    "Send",
+    "TooLarge",
+    "finish",
+    "left",
+    "read_request",
+    "respond",
+    "start",
+    "unmounted",
+]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -17,6 +30,17 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 class TooLarge(Exception):
     """A request is longer than it may be."""
+
+
+def unmounted(scope: Scope) -> Scope:
+    """Return the scope with the path under which nobody else knows the application, if another has mounted it."""
+    root: str = scope.get("root_path", "").rstrip("/")
+    if not root or not scope["path"].startswith(root + "/"):
+        return scope
+    path: str = scope["path"][len(root) :]
+    raw: bytes = scope.get("raw_path") or b""
+    kept = raw[len(root.encode()) :] if raw.startswith(root.encode() + b"/") else quote(path).encode()
+    return {**scope, "path": path, "raw_path": kept}
 
 
 async def read_request(receive: Receive, most: int) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http.cookiejar import DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from streamparse.proxy.settings import Settings
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import httpx
 
 __all__ = ["client_of", "httpx_module"]
+
+_IDLE: Final = 3.0  # seconds: uvicorn, Node and llama.cpp's server let go of an idle connection after 5
 
 
 def httpx_module() -> Any:
@@ -28,7 +30,7 @@ def client_of(settings: Settings) -> httpx.AsyncClient:
     """
     module = httpx_module()
     timeout = module.Timeout(settings.read_timeout, connect=settings.connect_timeout, pool=None)
-    limits = module.Limits(max_connections=None, max_keepalive_connections=20)
+    limits = module.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=_IDLE)
     client: httpx.AsyncClient = module.AsyncClient(
         timeout=timeout, limits=limits, follow_redirects=False, trust_env=False
     )

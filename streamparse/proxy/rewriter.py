@@ -17,9 +17,13 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Rewriter:
-    """Reads an answer with a parser, and writes it with an emitter; `b""` means that nothing leaves yet."""
+    """Reads an answer with a parser, and writes it with an emitter; `b""` means that nothing leaves yet.
+
+    The answer is the first one: behind the server's end marker nothing is read, in whatever pieces it comes.
+    """
 
     def __init__(self, parser: StreamParser, emitter: Emitter) -> None:
+        parser.stop_at_marker()
         self._parser = parser
         self._feed = parser.feed
         self.emitter = emitter

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-from urllib.parse import urlsplit
+from typing import Final, Literal, TypeAlias
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -27,6 +27,15 @@ PATHS = {
 """Where each wire that an upstream may speak is asked; Gemini is asked for a stream by another method."""
 
 
+_NOT_ASKED: Final = {
+    "auto": "a request is written before the server has said anything",
+    "bedrock-converse": "its requests are signed with the secret of an AWS account, which a proxy does not hold",
+    "ollama-generate": "its requests have no messages; the same server is asked as ollama-chat",
+    "openai-completions": "its requests have no messages; most servers that know it are asked as openai-chat, too",
+}
+"""Why no server of the other wires can be asked."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one proxy; `checked` says what is wrong with them."""
 
@@ -46,11 +55,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def checked(self) -> Settings:
         """Return the settings; raise ValueError if they cannot be served."""
-        address = urlsplit(self.upstream)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL")
+        address = self._address()
         if address.query or address.fragment:
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
+        if self.wire in _NOT_ASKED:
+            raise ValueError(f"a proxy's server cannot speak {self.wire!r}: {_NOT_ASKED[self.wire]}")
         if self.wire not in PATHS:
             raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
         named = [name for name in self.dialects if isinstance(name, str)] if self.dialects != "auto" else []
@@ -62,3 +71,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.tools == "prompt":
             dialect_to_teach(self.dialects)
         return self
+
+    @property
+    def shown(self) -> str:
+        """The server's address without a name and a password."""
+        address = self._address()
+        return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+
+    def _address(self) -> SplitResult:
+        """The parts of the base URL; raises ValueError if it is none."""
+        try:
+            address = urlsplit(self.upstream)
+            sound = address.scheme in ("http", "https") and address.hostname and address.port != 0
+        except ValueError as error:
+            raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL: {error}") from error
+        if not sound or any(sign.isspace() for sign in self.upstream):
+            raise ValueError(f"upstream {self.upstream!r} is no http:// or https:// URL")
+        return address

@@ -8,7 +8,7 @@ pictures behind it.  What cannot be said so is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from streamparse.adapters import ADAPTERS, PROMPTS, Image, Text, Turn
 from streamparse.adapters.content import shown, spoken
 from streamparse.adapters.loss import Loss
-from streamparse.adapters.parts import Part
+from streamparse.adapters.parts import Item, Part
 from streamparse.adapters.requests import READERS, REQUEST_WRITERS, Choice, Request
-from streamparse.adapters.requests.request import system_text
 from streamparse.parser import Dialects
+from streamparse.proxy.history import read_turns, written_turns
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
@@ -27,8 +27,6 @@ __all__ = ["dialect_to_teach", "for_server", "speaks_of_tools", "taught"]
 
 _PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
 """The providers that are called otherwise than their wires."""
-_KEEPERS: Final = {"openai-chat": "deepseek", "anthropic": "anthropic", "ollama-chat": "ollama"}
-"""The adapters that write a history as it was read, with its thoughts, by the wire that both sides speak."""
 _REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
 """The settings that a server without tools is not told of."""
 _OF_TURNS: Final = ("messages", "system")
@@ -74,25 +72,18 @@ def for_server(
     if source == target and dialect is None:
         return dict(request), lost
     read = READERS[_PROVIDERS.get(source, source)](request, lost)
+    if source == target:
+        read = replace(read, turns=read_turns(request, read, source))
     asked = read if dialect is None else taught(read, dialect, lost)
     lost += [] if dialect is None else _untold(read, asked)
     if source == target:
-        kept = _kept(request, _history(asked, source, lost))
+        kept = _kept(request, written_turns(asked, source, lost))
         return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
-    written = REQUEST_WRITERS[_PROVIDERS.get(target, target)](asked, lost)
+    provider = _PROVIDERS.get(target, target)
+    written = REQUEST_WRITERS[provider](replace(asked, tools=ADAPTERS[provider].taken(asked.tools, lost)), lost)
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
     return written, lost
-
-
-def _history(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
-    """The turns in the words of the wire that they came in."""
-    adapter = ADAPTERS[_KEEPERS[wire]]
-    if not adapter.system_apart:
-        return {"messages": adapter.write_messages(asked.turns, lost)}
-    messages = adapter.write_messages([turn for turn in asked.turns if turn.role != "system"], lost)
-    system = system_text(asked, lost)
-    return {"messages": messages, **({"system": system} if system else {})}
 
 
 def _kept(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
@@ -114,12 +105,14 @@ def _untold(request: Request, asked: Request) -> list[Loss]:
     pictured = [Loss("tool", "", "image", "moved behind the text of the result")] if seen else []
     nameless = {turn.name for turn in request.turns} - {turn.name for turn in asked.turns}
     joined = [Loss("messages", "", "name", f"dropped: {name!r} spoke in one turn with others") for name in nameless]
-    return [*joined, *pictured, *(Loss(place, "", keyword, reason) for place, keyword in untold)]
+    beside = [part.kind for turn in request.turns for part in turn.parts if _is_beside_a_call(part)]
+    untied = [Loss("assistant", "", kind, "dropped: the call that it belongs to is told as text") for kind in beside]
+    return [*joined, *pictured, *untied, *(Loss(place, "", keyword, reason) for place, keyword in untold)]
 
 
 def taught(request: Request, dialect: str, lost: list[Loss]) -> Request:
     """The same request to a model that knows of tools only by text; adds what the dialect cannot say."""
-    tools = [declared.tool for declared in request.tools]
+    tools = [declared.tool for declared in ADAPTERS["generic"].taken(request.tools, lost)]
     prompt = PROMPTS[dialect].write(tools if request.choice.mode != "none" else [], lost)
 
     def say(calls: list[ToolCall]) -> str:
@@ -130,7 +123,8 @@ def taught(request: Request, dialect: str, lost: list[Loss]) -> Request:
         turns[0] = replace(turns[0], parts=[*turns[0].parts, Text("\n\n" + prompt)])
     elif prompt:
         turns.insert(0, Turn("system", [Text(prompt)]))
-    return replace(request, turns=turns, tools=[], choice=Choice())
+    told = [replace(turn, parts=_in_one(turn.parts)) for turn in turns]
+    return replace(request, turns=told, tools=[], choice=Choice())
 
 
 def _told(parts: Iterable[Part], say: Callable[[list[ToolCall]], str]) -> list[Part]:
@@ -142,12 +136,30 @@ def _told(parts: Iterable[Part], say: Callable[[list[ToolCall]], str]) -> list[P
             calls.append(part)
         elif isinstance(part, ToolResult):
             told += [Text(_answer(part)), *_pictures(part)]
-        else:
+        elif not _is_beside_a_call(part):
             told.append(part)
     if calls:
         written = say(calls)
         told.append(Text("\n" + written if any(isinstance(part, Text) for part in told) else written))
     return told
+
+
+def _in_one(parts: Iterable[Part]) -> list[Part]:
+    """The parts with texts that follow each other as one, each on a line of its own: templates want one text a turn."""
+    told: list[Part] = []
+    for part in parts:
+        last = told[-1] if told else None
+        if isinstance(part, Text) and isinstance(last, Text):
+            apart = last.text and part.text and last.text[-1] != "\n" != part.text[0]
+            told[-1] = Text(f"{last.text}\n{part.text}" if apart else last.text + part.text)
+        else:
+            told.append(part)
+    return told
+
+
+def _is_beside_a_call(part: Part) -> TypeGuard[Item]:
+    """Whether a part is what a provider wants back with one of its calls."""
+    return isinstance(part, Item) and part.index is not None
 
 
 def _pictures(result: ToolResult) -> list[Image]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 import msgspec
@@ -12,14 +13,18 @@ from streamparse.frames import AutoFramer, Fault, Format, Frame
 from streamparse.jsonread import snapshot
 from streamparse.limits import Limits
 from streamparse.patterns import plain as plain_pattern
+from streamparse.recover.alone import loosely
+from streamparse.recover.pieces import is_piece
 from streamparse.recover.plain import Unreadable, plain
-from streamparse.recover.shapes import complete, loosely
+from streamparse.recover.shapes import complete
 from streamparse.wires import UNDECIDED_FRAMES, WIRES, detect
+from streamparse.wires.raw import lenient
 
 __all__ = ["Body", "body_of"]
 
 _JSON: Final = ("json", "ndjson", "json-array")
-_OBJECT: Final = plain_pattern(r"\s*\[?\s*\{\s*(?:\"|$)")
+_OBJECT: Final = plain_pattern(r"\s*\[?\s*\{\s*(?:\"|\}?\s*\]?\s*$)")
+_PAGE: Final = plain_pattern(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,8 +41,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """The wire that claims one of the first frames."""
     shown_by: Frame | None = None
     """That frame."""
-    decoded: bool = False
-    """Whether somebody had all of it, and decoded it."""
+    whole: bool = False
+    """Whether it is all of an answer: one object that is no message of a stream."""
     prose: bool = False
     """Whether it was given as text, and is not framed in any way."""
     answer: bool = False
@@ -57,13 +62,15 @@ def body_of(thing: Any, limits: Limits) -> Body:
     try:
         value = plain(thing)
         if isinstance(value, str):
-            body = _of_bytes(_sound(value).encode(), _sound(value), limits)
+            body = _of_bytes(value.encode(), value, limits)
             prose = not any(frame.field == b"data" for frame in body.frames)
             return msgspec.structs.replace(body, prose=prose, answer=body.wire is None and '"error"' not in value)
         if isinstance(value, bytes):
             return _as_answer(_of_bytes(value, value.decode("utf-8", "replace"), limits))
-        if value is None or value == []:
+        if thing is None or value == []:
             return Body(fault=Fault("empty_body", "there is no response", 0))
+        if value is None:
+            return Body(fault=Fault("unexpected_shape", f"an object of {type(thing).__name__} is no response", 0))
         return _of_value(value)
     except (Unreadable, ValueError, RecursionError) as error:
         return Body(fault=Fault("unexpected_shape", f"the response cannot be read: {error}", 0))
@@ -82,13 +89,24 @@ def _of_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     framing = framer.format or "empty"
     if framing == "empty":
         text = None
-    if fault is None and (whole := _completed(data, frames, framing)) is not None:
-        return msgspec.structs.replace(_of_value(whole), framing=framing, size=len(data), text=text)
+    value = _sole(data, frames, framing) if fault is None else None
+    completed = complete(value)
+    if completed is not None and completed != value:
+        return msgspec.structs.replace(_of_value(completed), framing=framing, size=len(data), text=text)
     shown_by = next((frame for frame in frames[:UNDECIDED_FRAMES] if detect(frame)), None)
     wire = None if shown_by is None else detect(shown_by)
     if wire is None and text is not None and framing in _JSON and (wire := _shown_before_the_cut(text)) is not None:
         shown_by = frames[0] if frames else None
-    return Body(frames=frames, framing=framing, size=len(data), text=text, wire=wire, shown_by=shown_by, fault=fault)
+    return Body(
+        frames=frames,
+        framing=framing,
+        size=len(data),
+        text=text,
+        wire=wire,
+        shown_by=shown_by,
+        whole=isinstance(value, dict) and not is_piece(value),
+        fault=fault,
+    )
 
 
 def _shown_before_the_cut(text: str) -> str | None:
@@ -98,22 +116,21 @@ def _shown_before_the_cut(text: str) -> str | None:
 
 
 def _as_answer(body: Body) -> Body:
-    """Bytes are a body: one of no wire is no text if it is JSON, even cut, without calls, or says nothing at all."""
+    """Bytes are a body: one of no wire is no text if it is blank, a page, or JSON, even cut, without calls."""
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
-    if body.wire is None and (silent or (is_json and next(calls_in(_decoded(text.encode())), None) is None)):
+    if body.wire is not None:
+        return body
+    if silent or _PAGE.match(text) or (is_json and next(calls_in(_decoded(text.encode())), None) is None):
         return msgspec.structs.replace(body, text=None)
     return body
 
 
-def _completed(data: bytes, frames: list[Frame], framing: Format) -> Any:
-    """The body that JSON is a part of; None if it is a whole body, or many messages."""
-    if framing != "json-array" and (len(frames) != 1 or framing not in ("json", "ndjson")):
-        return None
-    value = _decoded(data)
-    whole = complete(value)
-    return whole if whole != value else None
+def _sole(data: bytes, frames: list[Frame], framing: Format) -> Any:
+    """The one JSON value that the data is; None if it is another or none."""
+    is_one = framing == "json-array" or (len(frames) == 1 and framing in ("json", "ndjson"))
+    return _decoded(data) if is_one else None
 
 
 def _of_value(value: Any) -> Body:
@@ -131,8 +148,8 @@ def _of_value(value: Any) -> Body:
     return Body(
         frames=frames,
         size=size,
-        decoded=isinstance(value, dict),
-        text=text if text is None else _sound(text),
+        whole=isinstance(value, dict) and not is_piece(value),
+        text=text,
         wire=None if place is None else wires[place],
         shown_by=None if place is None else frames[place],
     )
@@ -152,13 +169,6 @@ def _claimed(value: Any) -> list[str | None]:
 
 def _decoded(data: bytes) -> Any:
     try:
-        return msgspec.json.decode(data)
+        return lenient(data)
     except (ValueError, RecursionError):
         return None
-
-
-def _sound(text: str) -> str:
-    """Join surrogate pairs, and replace halves that stay alone."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

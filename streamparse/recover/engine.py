@@ -90,9 +90,17 @@ class Engine:
         return parse.close()
 
     def _tell(self, body: Body) -> Parse:
-        """Tell a body as what it is."""
-        parse = self._begin()
+        """Tell a body by the wire that is named, or by the one that it shows if it says nothing in the words of that.
+
+        What is kept of an answer often has another form than the answer, such as a message whose content is a text.
+        """
         forced = None if self._wire == "auto" else self._wire
+        parse = self._tell_as(body, forced)
+        is_other = body.wire not in (None, forced) and parse.wire == forced is not None
+        return self._tell_as(body, body.wire) if is_other and body.whole and parse.silent else parse
+
+    def _tell_as(self, body: Body, forced: str | None) -> Parse:
+        parse = self._begin()
         wire = forced or body.wire
         error = foreign_error(body.frames[0], forced) if body.frames and (forced or not body.answer) else None
         if body.text is None or error is not None or (wire is not None and not body.prose) or body.streamed:

@@ -37,7 +37,7 @@ _INTENT: Final = plain(
 )
 _ELSEWHERE: Final = plain(
     r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?^[ \t]*\1[^\n]*$|.*\Z)"
-    r"|`[^`\n]{1,500}`|\"[^\"\n]{1,2000}\"|“[^”]{1,2000}”|^[ \t]*>[^\n]*$",
+    r"|`[^`\n]{1,500}`|\"[^\"\n]{1,2000}\"|“[^“”]{1,2000}”|^[ \t]*>[^\n]*$",
     re.MULTILINE | re.DOTALL,
 )
 """Code, quotations and quoted lines."""

@@ -55,7 +55,7 @@ def believable(content: str, tools: Toolset, limits: Limits) -> Run | None:
     runs = [run for run in _runs(content, tools, limits) if run.start <= first or run.end == len(content)]
     for run in runs[::-1]:
         if _declared(run, tools) if tools else (run.enveloped and run.start <= first and run.end == len(content)):
-            return run
+            return run if run.end == len(content) else run._replace(end=len(content[: run.end].rstrip()))
     return None
 
 

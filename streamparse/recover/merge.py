@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, Literal, TypeAlias, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from streamparse.jsonread import JSONError, read
@@ -18,7 +17,7 @@ __all__ = ["merged", "native_first"]
 
 Made = TypeVar("Made", ToolCall, BrokenCall)
 Same: TypeAlias = list[tuple[int, Made]]
-"""What several readings hold of one call, each with the number of its reading; the first stands for all."""
+"""What several readings hold of one call, each with the number of its reading; the first stands for all of them."""
 
 
 def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"], body: Any) -> ParsedResponse:
@@ -27,7 +26,9 @@ def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"
     calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
     counting = calling if strategy == "merge" else calling[:1]
     calls = _together((number, readings[number].tool_calls, _what) for number in counting)
-    calls.sort(key=lambda same: same[0][1].source != "native")
+    for same in calls:
+        same.sort(key=_is_not_native)
+    calls.sort(key=lambda same: _is_not_native(same[0]))
     broken = _together((number, reading.broken_calls, _how_broken) for number, reading in enumerate(readings))
     response = ParsedResponse(
         content=_cleaned(parsers, readings),
@@ -46,6 +47,11 @@ def merged(parsers: Sequence[ToolCallParser], strategy: Literal["merge", "first"
     response.formats = {**_formats(calls, 0, readings), **_formats(broken, len(calls), readings)}
     _renumber(response, readings, {**_numbers(calls, 0), **_numbers(broken, len(calls))})
     return response
+
+
+def _is_not_native(found: tuple[int, ToolCall]) -> bool:
+    """By this are calls sorted whose source tells: native ones come first."""
+    return found[1].source != "native"
 
 
 def _formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
@@ -88,17 +94,19 @@ def native_first(response: ParsedResponse) -> None:
             made = _made(double.raw)
             for at, call in enumerate(response.tool_calls):
                 if call.source != "native" and (call.name, made) == _what(call):
-                    response.tool_calls[at] = replace(call, id=double.id, source="native", raw=double.raw)
-                    response.broken_calls[place] = replace(double, id=call.id, raw=call.raw)
+                    shared = double.id == f"{call.id}_{double.index}"  # told behind it, so it could not have its own
+                    told, left = (call.id, double.id) if shared else (double.id, call.id)
+                    response.tool_calls[at] = replace(call, id=told, source="native", raw=double.raw)
+                    response.broken_calls[place] = replace(double, id=left, raw=call.raw)
                     if call.index in response.formats:
                         response.formats[double.index] = response.formats.pop(call.index)
                     break
 
 
-def _made(raw: str) -> bytes | None:
-    """What the text of arguments says, as `_what` writes it."""
+def _made(raw: str) -> object:
+    """What the text of arguments says, as `_what` compares it."""
     try:
-        return msgspec.json.encode(read(raw).value, order="deterministic")
+        return _canonical(read(raw).value)
     except JSONError:
         return None
 
@@ -150,9 +158,17 @@ def _how_broken(call: BrokenCall) -> tuple[str, str, str]:
     return call.name, call.raw, call.code
 
 
-def _what(call: ToolCall) -> tuple[str, bytes]:
-    """Name and arguments as JSON: the order of keys says nothing, but `1`, `1.0` and `true` are three values."""
-    return call.name, msgspec.json.encode(call.arguments, order="deterministic")
+def _what(call: ToolCall) -> tuple[str, object]:
+    return call.name, _canonical(call.arguments)
+
+
+def _canonical(value: Any) -> object:
+    """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
+    if isinstance(value, dict):
+        return dict, frozenset((key, _canonical(inner)) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return list, tuple(map(_canonical, value))
+    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
 
 
 def _cleaned(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "are_gemini",
     "are_interaction",
     "are_items",
+    "are_only_gemini",
     "hold_calls",
     "is_chat",
     "is_item_message",
@@ -76,6 +77,11 @@ def are_converse(parts: list[Any]) -> bool:
 def are_gemini(parts: list[Any]) -> bool:
     """Whether parts are those of Gemini's `generateContent`."""
     return _untyped(parts) and any(not _GEMINI.isdisjoint(part) for part in parts)
+
+
+def are_only_gemini(parts: list[Any]) -> bool:
+    """Whether parts hold nothing but what those of Gemini's `generateContent` do; texts alone, too."""
+    return are_gemini(parts) and all(part.keys() <= _GEMINI for part in parts)
 
 
 def hold_calls(parts: list[Any], *keys: str) -> bool:

@@ -45,6 +45,14 @@ class Parse:
         """The dialect in which a call was found, once one was."""
         return self._inband.found if self._inband is not None else None
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing was told so far that an answer is made of, nor that it failed."""
+        response = self._assembler.response
+        said = response.content or response.reasoning or response.refusal or response.items
+        failed = any(error.code == "provider_error" for error in response.errors)
+        return not (said or failed or self._assembler.calls_found)
+
     def tell_frames(self, body: Body, wire: str, error: Any = None) -> None:
         """Tell the frames of a wire; `error` is what the first one says, if it is none of that wire."""
         self.wire = wire
@@ -101,12 +109,14 @@ class Parse:
         for frame in frames:
             assembler.record.place = frame
             reader.frame(frame)
-        if body.fault is not None:
-            assembler.record.place = body.fault
-            assembler.halt(body.fault.code, body.fault.message)
-        assembler.record.place = At(body.size)
+        end = assembler.record.place = At(body.size) if body.fault is None else body.fault
         reader.close()
-        if body.decoded and not assembler.ended:
+        if body.fault is not None:
+            if self._inband is not None:
+                self._inband.close()
+            assembler.record.place = end
+            assembler.halt(body.fault.code, body.fault.message)
+        if body.whole and not assembler.ended and not (body.wire is None and self.silent):
             assembler.end_whole()
         if self._inband is not None:
             self._inband.close(self._assembler.stopped)

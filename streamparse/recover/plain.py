@@ -9,7 +9,9 @@ import base64
 import dataclasses
 import enum
 import types
-from collections.abc import Callable, Mapping
+from collections import UserString
+from collections.abc import Callable, Mapping, Sequence, Set, ValuesView
+from os import PathLike
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +20,9 @@ __all__ = ["Unreadable", "plain"]
 
 _MOST_DEPTH: Final = 256
 _MOST_VALUES: Final = 1_000_000
-_RAW: Final = (str, bytes, bytearray, memoryview)
+_TEXT: Final = (str, UserString)
+_RAW: Final = (*_TEXT, bytes, bytearray, memoryview)
+_MANY: Final = (list, tuple, Sequence, Set, ValuesView)
 _DUMPS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     # By alias and as JSON: google-genai's fields have other names in Python, and hold bytes and enums.
     ("model_dump", {"mode": "json", "by_alias": True, "exclude_none": True, "warnings": False}),
@@ -28,6 +32,8 @@ _DUMPS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("_asdict", {}),
 )
 _NO_RECORDS: Final = (
+    BaseException,
+    PathLike,
     int,
     float,
     type,
@@ -36,6 +42,18 @@ _NO_RECORDS: Final = (
     types.BuiltinFunctionType,
     types.MethodType,
 )
+
+
+_TELLING: Final = frozenset(
+    {"choices", "message", "content", "delta", "text", "tool_calls", "function", "function_call", "arguments", "output"}
+    | {"input", "thinking", "candidates", "parts", "args", "response", "error"}
+)
+_FIELDS: Final = _TELLING | frozenset(
+    {"id", "type", "object", "index", "role", "name", "call_id", "status", "usage", "finish_reason", "stop_reason"}
+    | {"refusal", "reasoning", "reasoning_content", "signature", "usage_metadata", "thought", "thought_signature"}
+    | {"done", "done_reason", "incomplete_details", "summary", "encrypted_content", "data"}
+)
+"""What an object of an SDK may have in its class (slots, properties, defaults), if it has one of `_TELLING`."""
 
 
 class Unreadable(ValueError):
@@ -54,23 +72,59 @@ def plain(thing: Any) -> Any:
 
 
 def _read(thing: Any) -> Any:
+    if isinstance(thing, BaseException):
+        thing = _sent_with(thing)
     if isinstance(thing, _RAW):
         return _raw(thing)
     if isinstance(content := getattr(thing, "content", None), bytes):
         return content  # of an HTTP client's response
-    if isinstance(thing, (list, tuple)) and thing and all(isinstance(piece, _RAW) for piece in thing):
-        if all(isinstance(piece, str) for piece in thing):
-            return "".join(thing)
-        return b"".join(piece.encode() if isinstance(piece, str) else bytes(piece) for piece in thing)
-    values = _Values()
-    if isinstance(thing, (Mapping, list, tuple)) and not hasattr(thing, "_asdict"):
-        return values.of(thing, 0)
+    if _is_list(thing) and thing and all(isinstance(piece, _RAW) for piece in thing):
+        return _joined(thing)
+    if isinstance(thing, Mapping) or _is_list(thing):
+        return _Values().of(thing, 0)
     fields = _fields(thing)
-    return values.of(fields, 0) if fields else None
+    return _Values().of(fields, 0) if fields else None
 
 
-def _raw(thing: Any) -> str | bytes:
-    return str.__str__(thing) if isinstance(thing, str) else bytes(thing)
+def _sent_with(error: BaseException) -> Any:
+    """What a server sent, of which an SDK or an HTTP client made an exception; None for others."""
+    sent = next((sent for name in ("response", "body") if (sent := getattr(error, name, None)) is not None), None)
+    return None if isinstance(sent, BaseException) else sent
+
+
+def _joined(pieces: Any) -> str | bytes:
+    """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
+    if all(isinstance(piece, _TEXT) for piece in pieces):
+        texts = list(map(_text, pieces))
+        between = "\n" if _are_lines([text.encode("utf-8", "replace") for text in texts]) else ""
+        return _sound(between.join(texts))
+    parts = [_sound(_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece) for piece in pieces]
+    return (b"\n" if _are_lines(parts) else b"").join(parts)
+
+
+def _are_lines(parts: list[bytes]) -> bool:
+    begun = sum(part.startswith((b"data:", b"event:")) for part in parts)
+    return begun > 1 and not any(b"\n" in part or b"\r" in part for part in parts)
+
+
+def _is_list(thing: Any) -> bool:
+    return isinstance(thing, _MANY) and not (hasattr(thing, "_asdict") or isinstance(thing, UserString))
+
+
+def _raw(thing: Any) -> Any:
+    return _sound(_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+
+
+def _text(thing: str | UserString) -> str:
+    """The characters, whatever a type of one's own makes of them."""
+    return str.__str__(thing) if isinstance(thing, str) else thing.data
+
+
+def _sound(text: str) -> str:
+    """Join surrogate pairs, and replace halves that stay alone."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class _Values:
@@ -86,14 +140,14 @@ class _Values:
         if isinstance(value, enum.Enum):
             value = value.value
         if isinstance(value, str):
-            return str.__str__(value)
+            return _sound(_text(value))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
             return base64.b64encode(value).decode()  # as the wire had it
         if isinstance(value, Mapping):
-            return {str(key): self.of(inner, depth + 1) for key, inner in value.items()}
-        if isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "_asdict"):
+            return {_sound(str(key)): self.of(inner, depth + 1) for key, inner in value.items()}
+        if _is_list(value):
             return [self.of(inner, depth + 1) for inner in value]
         fields = _fields(value)
         return str(value) if fields is None else self.of(fields, depth + 1)
@@ -111,9 +165,18 @@ def _fields(thing: Any) -> Mapping[str, Any] | None:
         return msgspec.structs.asdict(thing)
     if dataclasses.is_dataclass(thing):
         return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
-    if not hasattr(thing, "__dict__"):
-        return None
-    return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+    own = {name: value for name, value in getattr(thing, "__dict__", {}).items() if not name.startswith("_")}
+    found = own if not _TELLING.isdisjoint(own) else _declared(thing) | own
+    return found if found or hasattr(thing, "__dict__") else None
+
+
+def _declared(thing: Any) -> dict[str, Any]:
+    """The fields of an answer that an object's class declares; none, if it answers to every name, as mocks do."""
+    if hasattr(thing, "_no_field_of_any_object_"):
+        return {}
+    found = {name: getattr(thing, name) for name in _FIELDS if hasattr(thing, name)}
+    fields = {name: value for name, value in found.items() if not callable(value)}
+    return {} if _TELLING.isdisjoint(fields) else fields
 
 
 def _called(method: Callable[..., Any] | None, options: dict[str, Any]) -> Any:

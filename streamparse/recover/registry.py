@@ -65,7 +65,9 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
 def factory_of(name: str) -> ParserFactory:
     """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
-    key = key_of(name)
+    key = key_of(name) if isinstance(name, str) else ""
+    if not key:
+        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
     if (provider := provider_named(name)) is not None:
         return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
     if (wire := next((each for each in WIRES if key_of(each) == key), None)) is not None:
@@ -75,9 +77,12 @@ def factory_of(name: str) -> ParserFactory:
     if key not in _factories:
         find(_GROUP, name)
     if key not in _factories:
-        known = ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
-        raise ValueError(f"unknown parser {name!r}; known are: {known}")
+        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
     return _factories[key][1]
+
+
+def _known() -> str:
+    return ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
 
 
 def _made(name: str, parser: object) -> ToolCallParser:

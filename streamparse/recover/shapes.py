@@ -4,7 +4,9 @@
 |---|---|---|
 | `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
 | `{"index", "message"}` | OpenAI chat | `choices[0]` |
+| `{"role", "tool_plan"}` | Cohere | `message` |
 | `{"role", "content": [blocks]}`, or the blocks alone | Anthropic | a `message` |
+| `{"type": "message", "content": "text"}`, or with a `stop_reason` | Anthropic | a `message` of one block |
 | `[items]`, or a message that is one | OpenAI Responses | `output` |
 | `[outputs]` | Gemini Interactions | `outputs` |
 | `{"role": "model", "parts": []}`, a candidate, or parts with a call | Gemini | `candidates[0]` |
@@ -33,29 +35,11 @@ from streamparse.recover.owners import (
     is_item_message,
 )
 
-__all__ = ["complete", "loosely"]
+__all__ = ["chat_of", "complete", "completed_list", "gemini_of"]
 
 _ROLES: Final = ("assistant", "model")
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
-_WIRES_KEYS: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
 _DATA: Final = frozenset({"args", "response", "arguments"})
-
-
-def loosely(value: Any) -> dict[str, Any] | None:
-    """Return the body of a decoded object that has its text, or text and calls, right at the top; None for others.
-
-    So do old versions of APIs and objects of libraries.  Of JSON that was given as text nobody knows: it may be the
-    answer itself.
-    """
-    if not isinstance(value, dict) or not _WIRES_KEYS.isdisjoint(value):
-        return None
-    text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
-    if text is None:
-        return None
-    calls = value.get("tool_calls")
-    told = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    reason = value.get("finish_reason")
-    return _choice({"role": "assistant", "content": text, "tool_calls": told, "finish_reason": reason})
 
 
 def _function(call: Any) -> Any:
@@ -69,22 +53,28 @@ def _function(call: Any) -> Any:
 def complete(value: Any) -> dict[str, Any] | None:
     """Return the body that a value is a part of, or stands for; None, or the same again, if it is whole."""
     if isinstance(value, list):
-        return _of_list(value)
+        return completed_list(value)
     if not isinstance(value, dict):
         return None
-    if any(key in value for key in _GEMINI):
+    if any(key in value for key in _GEMINI) and "content" not in value:
         return _spelled(value)
     return _of_message(value) or _of_candidate(value) or _of_completion(value)
 
 
-def _of_list(values: list[Any]) -> dict[str, Any] | None:
+def completed_list(values: list[Any]) -> dict[str, Any] | None:
+    """Return the body that a list is a part of; None for others."""
     if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
         return _completion(values[0]["generated_text"])
     if hold_calls(values, "toolUse"):
         return {"output": {"message": {"role": "assistant", "content": values}}, "stopReason": None}
     if hold_calls(values, "functionCall", "function_call"):
-        return _spelled({"candidates": [{"content": {"role": "model", "parts": values}}]})
+        return gemini_of(values)
     return _of_typed(list(map(_typed, values)))
+
+
+def gemini_of(parts: list[Any]) -> dict[str, Any]:
+    """Return the body of Gemini around parts."""
+    return _spelled({"candidates": [{"content": {"role": "model", "parts": parts}}]})
 
 
 def _of_typed(values: list[Any]) -> dict[str, Any] | None:
@@ -111,7 +101,11 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     if value.get("role") not in _ROLES or not ({"content", "tool_calls", "function_call"} & value.keys()):
         return None
     content = value.get("content")
-    return (_of_parts(value, content) if isinstance(content, list) else None) or _choice(value)
+    if "tool_plan" in value:
+        return {"message": value, "finish_reason": value.get("finish_reason")}
+    if isinstance(content, str) and (value.get("type") == "message" or "stop_reason" in value):
+        return {**value, "type": "message", "content": [{"type": "text", "text": content}]}  # short for one block
+    return (_of_parts(value, content) if isinstance(content, list) else None) or chat_of(value)
 
 
 def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
@@ -125,11 +119,18 @@ def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
     return {"output": {"message": value}, "stopReason": value.get("stopReason")} if are_converse(parts) else None
 
 
-def _choice(message: dict[str, Any]) -> dict[str, Any]:
+def chat_of(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of OpenAI chat around a message, which may hold its finish reason and usage, too."""
     calls = message.get("tool_calls")
     if isinstance(calls, list):
         message = {**message, "tool_calls": list(map(_function, calls))}
-    return {"choices": [{"index": 0, "message": message, "finish_reason": message.get("finish_reason")}]}
+    if isinstance(content := message.get("content"), list):  # LangChain has texts beside blocks
+        said = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+        message = {**message, "content": said}
+    if isinstance(thought := message.get("thinking"), str):  # Ollama
+        message = {"reasoning_content": thought, **message}
+    choice = {"index": 0, "message": message, "finish_reason": message.get("finish_reason")}
+    return {"choices": [choice], "usage": message.get("usage")}
 
 
 def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:

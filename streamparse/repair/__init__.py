@@ -5,7 +5,8 @@ from __future__ import annotations
 from streamparse.repair.chain import AnotherMode, AnotherModel, FallbackChain, Retry, Strategy
 from streamparse.repair.findings import Finding, Preflight
 from streamparse.repair.guards import Guard, PathGuard
-from streamparse.repair.loop import Complaint, Repaired, RepairLoop, Step, as_text
+from streamparse.repair.looking import Repaired, Step, as_text
+from streamparse.repair.loop import Complaint, RepairLoop
 from streamparse.repair.preflight import preflight
 from streamparse.repair.verdict import Verdict, judge
 

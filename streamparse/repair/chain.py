@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeAlias
 
-import msgspec
-
 from streamparse.adapters import adapter_for
-from streamparse.recover import CompositeParser, Dialects
+from streamparse.recover import Dialects
 from streamparse.repair.findings import Finding
 from streamparse.repair.guards import Guard
-from streamparse.repair.loop import Repaired, Step, as_text
+from streamparse.repair.looking import Attempts, Look, Repaired
 from streamparse.repair.messages import with_message
-from streamparse.repair.verdict import Verdict, judge
-from streamparse.response import ParsedResponse
+from streamparse.repair.verdict import Verdict
 from streamparse.tools import Toolset
 
 __all__ = ["AnotherMode", "AnotherModel", "FallbackChain", "Retry", "Send", "Strategy"]
@@ -85,7 +82,8 @@ class AnotherModel:
 class FallbackChain:
     """Sends a request, then what each strategy makes of it, until an answer's calls may be run; else gives text.
 
-    `required` says that an answer without any call is no answer either.  What `send` raises passes through.
+    What the server refused and can be recovered counts as an answer.  `required` says that one without any call is no
+    answer.  What `send` raises passes through.
     """
 
     def __init__(
@@ -101,34 +99,25 @@ class FallbackChain:
         sanitise: bool = False,
         guards: Iterable[Guard] = (),
     ) -> None:
-        declared = list(tools)
+        declared = [*tools]
         self._send = send
         self._strategies = tuple(strategies)
-        self._required = _no_call(Toolset.of(declared)) if required else None
-        self._parser = CompositeParser(wire, dialects=dialects, tools=declared)
-        self._judge = judge(declared, tier=tier, sanitise=sanitise, guards=guards)
+        demand = _no_call(Toolset.of(declared)) if required else None
+        self._look = Look(
+            declared, wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards, demand=demand
+        )
 
     async def run(self, request: Mapping[str, Any]) -> Repaired:
         """Return the first answer that can be used, or the last one as text, with the log of what was tried."""
-        verdict = await self._try(dict(request))
-        log = [Step.of("answered", verdict)]
+        attempts = Attempts(self._look)
+        verdict = attempts.take("answered", await self._send(dict(request)))
         for strategy in self._strategies:
             if verdict.ok:
                 break
             other = strategy.request(request, verdict)
             if other is not None:
-                verdict = await self._try(other)
-                log.append(Step.of(strategy.name, verdict))
-        if verdict.ok:
-            return Repaired(verdict.response, True, tuple(log))
-        return Repaired(as_text(verdict.response), False, (*log, Step("gave_up", verdict.message)))
-
-    async def _try(self, request: dict[str, Any]) -> Verdict:
-        answer = await self._send(request)
-        verdict = self._judge(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
-        if self._required is None or not verdict.ok or verdict.response.tool_calls:
-            return verdict
-        return msgspec.structs.replace(verdict, findings=(self._required,))
+                verdict = attempts.take(strategy.name, await self._send(other))
+        return attempts.outcome(verdict)
 
 
 def _no_call(tools: Toolset) -> Finding:

@@ -17,16 +17,20 @@ They are not anchored (JSON Schema 2020-12, core, section 6.4).  What is written
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import chain, pairwise
+from time import thread_time
 from typing import Final, TypeAlias
 
 import regex
 
-__all__ = ["compiled", "found", "translated"]
+__all__ = ["compiled", "found", "patience", "translated"]
 
 _PATIENCE: Final = 1.0
-"""Seconds that one search may take: the text is the model's, and may fit a careless pattern badly."""
+"""Seconds that searches may take: the texts are the model's, and may fit a careless pattern badly."""
 
 _LARGEST: Final = 100_000
 """Parts that a pattern may have once its counts are written out, as the engine does: of `(a{1000}){1000}` a million."""
@@ -91,13 +95,42 @@ def compiled(source: str) -> regex.Pattern[str] | None:
         return None
 
 
+class _Patience:
+    """Seconds of work that are left for searches."""
+
+    def __init__(self) -> None:
+        self.left = _PATIENCE
+
+
+_shared: ContextVar[_Patience | None] = ContextVar("_shared", default=None)
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Within this, all searches together may take a second of work; without, each may."""
+    before = _shared.set(_Patience())
+    try:
+        yield
+    finally:
+        _shared.reset(before)
+
+
 def found(source: str, text: str) -> bool | None:
     """Say whether a pattern fits somewhere in a text, None if it cannot be read.
 
-    Raises TimeoutError if that takes more than a second.
+    Raises TimeoutError if that takes too long (`patience`).
     """
     pattern = compiled(source)
-    return None if pattern is None else pattern.search(text, timeout=_PATIENCE) is not None
+    if pattern is None:
+        return None
+    patient = _shared.get() or _Patience()
+    if patient.left <= 0:
+        raise TimeoutError
+    begun = thread_time()
+    try:
+        return pattern.search(text, timeout=patient.left) is not None
+    finally:
+        patient.left -= thread_time() - begun
 
 
 def _size(written: str) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from streamparse.response import ToolCall
 
-__all__ = ["Finding", "Preflight", "message_of"]
+__all__ = ["Finding", "Preflight", "cut", "message_of", "named", "pointer", "shown"]
+
+_SHOWN: Final = 200
+"""Characters of a value or a name that a message repeats."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -23,9 +26,10 @@ class Finding(msgspec.Struct, frozen=True):
     | `missing_parameter` | a required parameter is not there | yes |
     | `extra_parameter` | a parameter that the schema does not name; fatal where the schema forbids others | |
     | `wrong_type` | a value of another type, with no lossless way to the right one | yes |
-    | `invalid_value` | a value that the schema forbids otherwise | yes |
-    | `invalid_schema` | the tool's own schema cannot be read, so nothing can be said of the call | yes |
+    | `invalid_value` | a value that the schema forbids otherwise, or JSON cannot hold; too deep a nesting | yes |
+    | `invalid_schema` | the tool's own schema cannot be read: nothing can be said of the call | yes |
     | `unreadable_pattern` | a pattern of the tool's schema cannot be read: nothing is checked against it | no |
+    | `empty_answer` | the answer holds nothing at all | yes |
     | `no_call` | the answer calls no tool, though it must (`FallbackChain`) | yes |
     | `path_traversal` | a path leads out of its folder (`PathGuard`) | yes |
     | `coerced` | a value was read as the type that the schema wants; nothing was lost | no |
@@ -67,3 +71,18 @@ def message_of(findings: Iterable[Finding]) -> str:
 def pointer(path: Iterable[Any]) -> str:
     """Return the JSON Pointer of a path of keys and indexes."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def named(path: Iterable[Any]) -> str:
+    """Return a path of keys and indexes as a message names it."""
+    return ".".join(str(step) for step in path)[:_SHOWN]
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it."""
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """Return a text that is no longer than a message may repeat."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -27,7 +27,8 @@ class Guard(Protocol):
 class PathGuard:
     """Finds paths that lead out of the folder they are relative to, in the named parameters of any tool.
 
-    A parameter counts wherever it stands in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside of it.
+    A parameter counts wherever it stands in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside of it,
+    names of members too (`{"files": {"a.txt": ...}}`).
     A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
     climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
     escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
@@ -57,6 +58,8 @@ def _texts(
             yield from _texts(each, (*path, number), names, guarded)
     elif isinstance(value, dict):
         for key, each in value.items():
+            if guarded:
+                yield (*path, key), key
             yield from _texts(each, (*path, key), names, guarded or key in names)
 
 

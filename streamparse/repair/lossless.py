@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -33,7 +34,16 @@ def _kind(value: Any) -> str:
 
 
 def _integer(text: str) -> Any:
-    return int(text) if _INTEGER.fullmatch(text) else KEEP
+    """An integer, also where it is written as `3.0` or `1e3`: to JSON Schema that is one."""
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    value = Decimal(text) if _NUMBER.fullmatch(text) else Decimal("NaN")
+    return int(value) if value.is_finite() and value == value.to_integral_value() else KEEP
+
+
+def _text(value: float) -> Any:
+    """A number's or truth's JSON text; there is none of what is not finite."""
+    return msgspec.json.encode(value).decode() if isfinite(value) else KEEP
 
 
 def _number(text: str) -> Any:
@@ -83,5 +93,5 @@ _CONVERSIONS: Final[dict[tuple[str, str], Callable[[Any], Any]]] = {
     ("text", "null"): _word(type(None)),
     ("text", "object"): _container(dict),
     ("text", "array"): _container(list),
-    ("scalar", "string"): lambda value: msgspec.json.encode(value).decode(),
+    ("scalar", "string"): _text,
 }

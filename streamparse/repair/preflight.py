@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from streamparse.repair.findings import Finding, Preflight, pointer
+from streamparse.repair.extent import excess
+from streamparse.repair.findings import Finding, Preflight, named, pointer
 from streamparse.repair.guards import Guard
 from streamparse.repair.schema import checked
 from streamparse.response import ToolCall
@@ -44,6 +45,8 @@ def preflight(
         return Preflight(call, (_unknown(call.name, declared),))
     if tool.tier > tier:
         return Preflight(call, (Finding("locked_tool", f"the tool {call.name!r} is not unlocked"),))
+    if (problem := excess(call.arguments)) is not None:
+        return Preflight(call, (Finding("invalid_value", problem),))
     arguments, found = _sanitised(call.arguments, ()) if sanitise else (call.arguments, [])
     arguments, problems = checked(tool.parameters, arguments, coerce=coerce)
     call = msgspec.structs.replace(call, arguments=arguments)
@@ -61,7 +64,7 @@ def _unknown(name: str, tools: Toolset) -> Finding:
 def _sanitised(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
     """Take control characters out of every text of a value."""
     if isinstance(value, str) and _CONTROL.search(value):
-        message = f"control characters were taken out of {'.'.join(map(str, path))}"
+        message = f"control characters were taken out of {named(path)}"
         return _CONTROL.sub("", value), [Finding("sanitised", message, pointer(path), fatal=False)]
     found: list[Finding] = []
     if isinstance(value, dict):

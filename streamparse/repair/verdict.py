@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from streamparse.errors import CODES
 from streamparse.repair.findings import Finding, Preflight, message_of
 from streamparse.repair.guards import Guard
 from streamparse.repair.preflight import preflight
@@ -74,7 +75,15 @@ def judge(
 
 def _beside(response: ParsedResponse) -> Iterable[Finding]:
     for broken in response.broken_calls:
-        yield Finding("broken_call", f"the call of {broken.name!r} is broken ({broken.code})")
+        yield Finding("broken_call", f"the call of {broken.name!r} is broken: {CODES.get(broken.code, broken.code)}")
     for error in response.errors:
         if error.scope == "stream":
             yield Finding(error.code, error.message or error.code)
+    if _is_empty(response):
+        yield Finding("empty_answer", "the answer is empty")
+
+
+def _is_empty(response: ParsedResponse) -> bool:
+    """Whether an answer that nothing else is wrong with holds nothing at all."""
+    said = response.content.strip() or response.reasoning.strip() or response.refusal
+    return not (said or response.tool_calls or response.broken_calls or response.items or response.errors)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
+from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
@@ -16,6 +17,11 @@ from streamparse.parser import Dialects, Reasoning, StreamParser
 from streamparse.streams.sources import AsyncSource, Chunk, Source, message_of, open_async_source, open_source
 
 __all__ = ["AsyncEventStream", "EventStream", "aiter_events", "iter_events"]
+
+_MOST_BEHIND: Final = 64
+"""Chunks that are read behind the end of an answer."""
+_PATIENCE: Final = 1.0
+"""Seconds that are waited for them, where that can be done."""
 
 
 class EventStream(Iterator[Event]):
@@ -114,12 +120,19 @@ def iter_events(
     `chunks` is any iterable of bytes, text, decoded messages or SDK objects, or a response of an HTTP client; it is
     closed at the end.  The other arguments are `StreamParser`'s.
 
-    An exception of the source is raised, after the events of what came before it and a `Done(ok=False)`.
+    `Done` comes with the server's end marker, be it that the connection stays open.  The loop then reads what is left
+    of the body, which should be nothing, for an HTTP client uses no connection again whose body has not ended: leave
+    the loop at `Done` to wait for nothing.  Of wires without a marker, and of Anthropic and Responses, whose bodies may
+    hold several answers, `Done` comes with the end of the body.
+
+    An exception of the source is raised, after the events of what came before it and a `Done(ok=False)`; if the answer
+    was over, after its own `Done`.
     Misuse raises at once: TypeError for what is no source, ValueError for an unknown wire or dialect.
     """
     parser = StreamParser(
         wire, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits, strict=strict, choice=choice
     )
+    parser.stop_when_sealed()
     return EventStream(parser, chunks)
 
 
@@ -136,11 +149,13 @@ def aiter_events(
 ) -> AsyncEventStream:
     """Return the events of a stream as its chunks come, the last of them `Done`; see `iter_events`.
 
+    Behind `Done` it waits for the end of the body one second at most.
     `chunks` may be async or not; one that is not is read on the event loop, so it should be at hand already.
     """
     parser = StreamParser(
         wire, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits, strict=strict, choice=choice
     )
+    parser.stop_when_sealed()
     return AsyncEventStream(parser, chunks)
 
 
@@ -161,7 +176,11 @@ def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -
             yield from events
             if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
                 return
+            if parser.sealed:
+                break
         yield from parser.close()
+        for _chunk in islice(chunks, _MOST_BEHIND):
+            pass
 
 
 async def _async_events(
@@ -182,8 +201,21 @@ async def _async_events(
                 yield event
             if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
                 return
+            if parser.sealed:
+                break
         for event in parser.close():
             yield event
+        await _drain(chunks)
+
+
+async def _drain(chunks: AsyncIterator[Chunk]) -> None:
+    """Read the rest of a body whose answer is over, for a while: a server may keep the connection open for ever."""
+    from anyio import move_on_after  # noqa: PLC0415 - keeps `import streamparse` light
+
+    with move_on_after(_PATIENCE):
+        for _ in range(_MOST_BEHIND):
+            if await anext(chunks, None) is None:
+                return
 
 
 def _description(error: Exception) -> str:

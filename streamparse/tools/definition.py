@@ -109,9 +109,11 @@ def keys_of(definition: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type."""
+    """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type, and among what is listed."""
     made = {key: _json_schema_part(key, value) for key, value in schema.items() if key != "nullable"}
     if schema.get("nullable") is True:
+        if isinstance(made.get("enum"), list) and None not in made["enum"]:
+            made["enum"] = [*made["enum"], None]
         if isinstance(made.get("type"), str):
             made["type"] = [made["type"], "null"]
         elif isinstance(made.get("anyOf"), list):

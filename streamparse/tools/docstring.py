@@ -3,7 +3,7 @@
 | style | a parameter |
 |---|---|
 | Google | under `Args:`, indented: `name (type): text` |
-| NumPy | under `Parameters` and a line of dashes: `name : type`, then indented text |
+| NumPy | under `Parameters` and a line of dashes: `name : type` or `a, b : type`, then indented text |
 | Sphinx | `:param type name: text` |
 """
 
@@ -28,8 +28,9 @@ OTHER_TITLES = {
 }  # fmt: skip
 TITLES = PARAMETER_TITLES | OTHER_TITLES
 
+NAME = plain(r"\w+")
 GOOGLE_ENTRY = plain(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
-NUMPY_ENTRY = plain(r"\*{0,2}(\w+)\s*(?::.*)?()$")
+NUMPY_ENTRY = plain(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()$")
 SPHINX_ENTRY = plain(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
 SPHINX_FIELD = plain(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
 
@@ -96,5 +97,5 @@ def _entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:
         text = []
         if match := entry.match(line):
             text.append(match[2].strip())
-            found[match[1]] = text
+            found |= dict.fromkeys(NAME.findall(match[1]), text)
     return {name: " ".join(filter(None, words)) for name, words in found.items()}

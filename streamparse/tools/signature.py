@@ -1,12 +1,14 @@
 """Reads what a Python function takes: as a type to convert to, and as a JSON Schema.
 
 The parameters become the fields of a msgspec Struct; msgspec writes its schema and, when a call comes,
-checks the arguments and makes typed values of them.
+checks the arguments and makes typed values of them.  What annotations say beyond it is read in `annotations`.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
+import types
 import typing
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from streamparse.tools.annotations import encoded, made, read_annotation, schema_of
 from streamparse.tools.docstring import read_docstring
 
 __all__ = ["Signature", "read_signature"]
@@ -36,7 +39,7 @@ class Signature(msgspec.Struct, frozen=True):
 
         Raises `msgspec.ValidationError` if they do not fit.
         """
-        values = msgspec.convert(arguments, self.arguments, str_keys=True)
+        values = msgspec.convert(arguments, self.arguments, str_keys=True, dec_hook=made)
         known = self.arguments.__struct_fields__
         return {name: getattr(values, name) if name in known else value for name, value in arguments.items()}
 
@@ -49,9 +52,8 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     name = getattr(function, "__name__", type(function).__name__)
     try:
         parameters = inspect.signature(function).parameters.values()
-        hints = typing.get_type_hints(_annotated(function), include_extras=True)
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
-        fields = list(_fields(function, parameters, hints))
+        fields = list(_fields(function, parameters, _hints(function)))
         arguments = msgspec.defstruct("arguments", fields, kw_only=True, forbid_unknown_fields=not takes_any)
         schema = _schema(arguments)
     except (TypeError, ValueError, NameError) as error:
@@ -62,10 +64,29 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 
 def _annotated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the annotations are: on the function itself, on what a partial wraps, or on `__call__`."""
-    while isinstance(function, partial):
-        function = function.func
-    return function if inspect.isroutine(function) else type(function).__call__
+    """Where the docstring is, and the annotations: on what is wrapped, on a class, or on an object's `__call__`."""
+    while isinstance(function, partial) or hasattr(function, "__wrapped__"):
+        function = function.func if isinstance(function, partial) else function.__wrapped__
+    return function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations by name; those that are text may name what is around the function."""
+    annotated = _annotated(function)
+    if isinstance(annotated, type):
+        beside = annotated.__dict__.get("__init__")
+        own = typing.get_type_hints(beside, include_extras=True) if inspect.isfunction(beside) else {}
+        return typing.get_type_hints(annotated, include_extras=True) | own
+    around = _around(annotated) if inspect.isfunction(annotated) else None
+    return typing.get_type_hints(annotated, localns=around, include_extras=True)
+
+
+def _around(function: types.FunctionType) -> dict[str, Any]:
+    """What the function itself has from around it, and the locals of the call in which it was defined, if that runs."""
+    frame = inspect.currentframe()
+    while frame is not None and not any(each is function.__code__ for each in frame.f_code.co_consts):
+        frame = frame.f_back
+    return {**(frame.f_locals if frame is not None else {}), **inspect.getclosurevars(function).nonlocals}
 
 
 def _fields(
@@ -73,13 +94,19 @@ def _fields(
 ) -> Iterator[tuple[str, Any, Any]]:
     bound = function.keywords if isinstance(function, partial) else {}
     for parameter in parameters:
-        if parameter.kind is parameter.POSITIONAL_ONLY:
+        if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty:
             raise TypeError(f"its parameter {parameter.name!r} cannot be given by name")
         if parameter.kind not in NAMED or parameter.name in bound:  # a model must not replace what was bound
             continue
         required = parameter.default is parameter.empty
         field = msgspec.field() if required else msgspec.field(default_factory=_unset)
-        yield parameter.name, hints.get(parameter.name, Any), field
+        yield parameter.name, _hint(hints.get(parameter.name, Any), parameter.default), field
+
+
+def _hint(annotation: Any, default: Any) -> Any:
+    """The type of a parameter, which may be None where that is its default."""
+    hint = read_annotation(annotation)
+    return hint if default is not None or hint is Any else hint | None
 
 
 def _unset() -> msgspec.UnsetType:
@@ -87,12 +114,26 @@ def _unset() -> msgspec.UnsetType:
 
 
 def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    (root,), definitions = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+    brought: dict[str, Any] = {}
+
+    def hook(kind: Any) -> dict[str, Any]:
+        schema = schema_of(kind)
+        _join(brought, schema.pop("$defs", {}))  # references lead to the root of all
+        return schema
+
+    (root,), definitions = msgspec.json.schema_components([arguments], schema_hook=hook, ref_template="#/$defs/{name}")
     schema = definitions.pop(root["$ref"].removeprefix("#/$defs/"))
     del schema["title"]
     if not schema["required"]:
         del schema["required"]
+    _join(definitions, brought)
     return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _join(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+    for name, definition in more.items():
+        if definitions.setdefault(name, definition) != definition:
+            raise TypeError(f"two of its types have the name {name!r}")
 
 
 def _describe(schema: dict[str, Any], parameters: typing.ValuesView[inspect.Parameter], texts: dict[str, str]) -> None:
@@ -105,6 +146,8 @@ def _describe(schema: dict[str, Any], parameters: typing.ValuesView[inspect.Para
             described.setdefault("description", texts[parameter.name])
         if parameter.default is not parameter.empty:
             try:
-                described.setdefault("default", msgspec.to_builtins(parameter.default))
-            except (TypeError, RecursionError):  # a sentinel object, say
+                default = msgspec.to_builtins(parameter.default, enc_hook=encoded)
+                json.dumps(default, allow_nan=False)
+            except (TypeError, ValueError, RecursionError, NotImplementedError):  # a sentinel object, say, or infinity
                 continue
+            described.setdefault("default", default)

@@ -32,6 +32,8 @@ __all__ = ["Anthropic"]
 class Anthropic(RegularWire[Event]):
     """Tells what the events of the Messages API hold."""
 
+    reopens = True
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(Event, sink, limits, _with_argument_text)
         self._text = sink.text

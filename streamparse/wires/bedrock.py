@@ -182,6 +182,9 @@ class BedrockConverse(MessageWire[Event]):
     def _unwrap(self, data: bytes) -> None:
         """Take an event of the model's own API."""
         invoked = self._invoked
+        if invoked.waits:
+            invoked.frame(Frame(data))
+            return
         try:
             event = invoked.decode(data)
         except (ValueError, RecursionError):

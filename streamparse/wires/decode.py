@@ -26,8 +26,6 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
 _STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
-_HIGH_AT_END = plain(rb'\\u([dD][89abAB][0-9a-fA-F]{2})"')
-_LOW_AT_START = plain(rb'"\\u([dD][c-fC-F][0-9a-fA-F]{2})')
 _PRUNINGS = 8
 
 
@@ -40,7 +38,6 @@ class FrameDecoder(Generic[T]):
         self._reshape = reshape  # mends known deviations, in place, before the second attempt
         self._sink = sink
         self._limits = limits
-        self._high = b""  # half of a surrogate pair that ended the frame before
         self._lenient = msgspec.json.Decoder(shape, strict=False).decode
         self.fast = msgspec.json.Decoder(shape).decode
         """Raises ValueError (of msgspec or UTF-8) or RecursionError; then call `slow`."""
@@ -68,7 +65,7 @@ class FrameDecoder(Generic[T]):
         return None
 
     def _value(self, frame: Frame) -> Any:
-        text = self._joined(frame.data).decode("utf-8", "replace")
+        text = frame.data.decode("utf-8", "replace")
         try:
             self._check_depth(text)
             # Infinities and NaN are dropped: they stand in fields like `logprobs`, which nobody reads.
@@ -104,17 +101,6 @@ class FrameDecoder(Generic[T]):
         excerpt = frame.data[:200].decode("utf-8", "replace")
         within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
         self._sink.error("frame", error.code, f"{error.message}: {excerpt!r}", frame.offset + within)
-
-    def _joined(self, data: bytes) -> bytes:
-        """Join a surrogate pair whose halves were written into two frames."""
-        if self._high:
-            data = _LOW_AT_START.sub(rb'"\\u' + self._high + rb"\\u\1", data, count=1)
-            self._high = b""
-        half = _HIGH_AT_END.search(data)
-        if half is not None:
-            self._high = half[1]
-            data = data[: half.start()] + data[half.end() - 1 :]
-        return data
 
 
 def untyped(data: bytes) -> dict[str, Any]:

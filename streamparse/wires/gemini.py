@@ -2,6 +2,8 @@
 
 A chunk holds candidates, a candidate parts, and a part is one of many things.  Calls come whole, their arguments an
 object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
+A signature goes back on the very part that it came with, so a text that is signed begins with `content_block_start`;
+behind one that does not, it came in an empty part of its own.
 The Interactions API (`streamparse.wires.gemini_interactions`) is read too, and so are dumps of Google's SDK and the
 envelope of Code Assist.
 """
@@ -71,7 +73,7 @@ class Gemini(MessageWire[Chunk]):
         self._dumped: bool | None = None  # the first message shows it
         self._text = sink.text
         self._choice = choice
-        self._interactions = Interactions(sink)
+        self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
         self._notes: dict[str, Any] = {}
         self._call: Call | None = None  # whose arguments come in pieces
@@ -138,6 +140,8 @@ class Gemini(MessageWire[Chunk]):
             for part in content.parts:
                 text = part.text
                 if text:
+                    if part.thoughtSignature is not None:
+                        self._sink.item("content_block_start", {"type": "text"})
                     if part.thought:
                         self._sink.reasoning(text)
                     else:

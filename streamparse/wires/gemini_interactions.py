@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.limits import Limits, most
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.wires.interaction_event import Delta, InteractionEvent, Step
+from streamparse.wires.own_step import OwnStep
 from streamparse.wires.raw import argument_text, value_of
 
 __all__ = ["Interactions"]
@@ -31,10 +33,11 @@ _decode_step = msgspec.json.Decoder(Step, strict=False).decode
 class Interactions:
     """Tells what the events of an interaction hold."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
+        self._most = most(limits.max_call_args)
         self._calls: dict[int | None, Call] = {}
-        self._items: dict[int | None, dict[str, Any]] = {}  # the server's own steps, until they stop
+        self._own: dict[int | None, OwnStep] = {}  # the server's own steps, until they stop
 
     @staticmethod
     def claims(message: dict[str, Any]) -> bool:
@@ -67,7 +70,7 @@ class Interactions:
 
     def close(self) -> None:
         """The body is over: what the server itself did is told as far as it came."""
-        for index in list(self._items):
+        for index in list(self._own):
             self._stop(index)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -82,11 +85,11 @@ class Interactions:
             self._arguments(index, argument_text(delta.arguments))
         elif kind == "function_call":
             self._whole_call(delta.name or "", delta.id, argument_text(delta.arguments))
-        elif index in self._items:
-            _merge(self._items[index], _plain(delta))
+        elif index in self._own:
+            self._add(index, _plain(delta))
         elif kind not in ("thought_signature", "text_annotation"):
             self._sink.item(kind, _plain(delta))
-        if delta.signature and index not in self._items:
+        if delta.signature and index not in self._own:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
             self._sink.item("annotation", annotation)
@@ -106,7 +109,7 @@ class Interactions:
             tell(value_of(step.summary) or value_of(step.content), step.text)
         else:
             value = value_of(raw)
-            self._items[index] = value if isinstance(value, dict) else {}
+            self._own[index] = OwnStep(value if isinstance(value, dict) else {})
             return
         if step.signature:
             self._sign(index, step.signature)
@@ -115,9 +118,17 @@ class Interactions:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_end(call)
-        item = self._items.pop(index, None)
-        if item is not None:
+        if index in self._own:
+            item = self._own.pop(index).whole()
             self._sink.item(str(item.get("type")), item)
+
+    def _add(self, index: int | None, fields: dict[str, Any]) -> None:
+        """Add a piece to a step of the server's own; one that grows too long is dropped."""
+        step = self._own[index]
+        step.add(fields)
+        if step.size > self._most:
+            del self._own[index]
+            self._sink.error("frame", "limit_args", f"step {index} exceeds {self._most} characters")
 
     def _finish(self, status: str, usage: dict[str, Any] | None) -> None:
         if usage is not None:
@@ -170,13 +181,3 @@ def _texts(content: Any) -> str:
         return "".join(_texts(part) for part in content)
     text = content.get("text") if isinstance(content, dict) else content
     return text if isinstance(text, str) else ""
-
-
-def _merge(item: dict[str, Any], delta: Any) -> None:
-    """Add a delta to the step that it belongs to: strings and lists grow, the rest is set."""
-    for key, value in delta.items() if isinstance(delta, dict) else ():
-        known = item.get(key)
-        if key == "type" and known is not None:
-            continue
-        grows = isinstance(value, (str, list)) and type(known) is type(value)
-        item[key] = known + value if grows else value

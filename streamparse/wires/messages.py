@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
@@ -15,6 +16,7 @@ from streamparse.sink import Sink
 from streamparse.wires.decode import FrameDecoder, untyped
 from streamparse.wires.errors import error_in, tell_provider_error
 from streamparse.wires.loose import LooseJSON
+from streamparse.wires.split_pairs import ends_in_half, rejoined
 
 __all__ = ["MessageWire"]
 
@@ -30,6 +32,9 @@ class MessageWire(Generic[T]):
     `_over` is set once the wire's end marker has come; what follows is counted as ignored, by `take` too.
     """
 
+    reopens: ClassVar[bool] = False
+    """Whether another answer may begin behind the end marker, and counts then."""
+
     def __init__(
         self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
     ) -> None:
@@ -37,6 +42,7 @@ class MessageWire(Generic[T]):
         self._decoder = FrameDecoder(shape, sink, limits, reshape)
         self.decode: Callable[[bytes], T] = self._decoder.fast
         self._loose = LooseJSON(limits)
+        self._half: Frame | None = None  # ends in half of a character
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._over = False
         self._failed = False
@@ -51,11 +57,18 @@ class MessageWire(Generic[T]):
     def over(self) -> bool:
         return self._over
 
+    @property
+    def waits(self) -> bool:
+        """Whether a message is not told yet, for the next may have the rest of its last character."""
+        return self._half is not None
+
     def take(self, message: T) -> None:
         """Tell what a decoded message holds."""
         raise NotImplementedError
 
     def frame(self, frame: Frame) -> None:
+        if self._half is not None:
+            frame = self._rejoin(self._half, frame)
         if frame.field != b"data" or frame.event == b"error":
             self._beside(frame)
             return
@@ -65,9 +78,11 @@ class MessageWire(Generic[T]):
 
     def close(self) -> None:
         """The body is over: tell what waited for more.  Who has more to tell calls this first."""
+        self._end_half()
         frame = self._loose.close()
         if frame is not None:
             self._take_bare(frame)
+            self._end_half()
         self._fail(self._page.getvalue())
 
     def _message(self, frame: Frame) -> T | None:
@@ -84,7 +99,22 @@ class MessageWire(Generic[T]):
             self._over = True
             self._sink.end()
             return None
+        if ends_in_half(data):
+            self._half = frame
+            return None
         return self._decoder.slow(frame) if data and not self._is_error(frame) else None
+
+    def _rejoin(self, half: Frame, frame: Frame) -> Frame:
+        """Tell the message that waits, and return the next one as it is without what belongs to the other."""
+        self._half = None
+        data, rest = rejoined(half.data, frame.data)
+        self.frame(replace(half, data=data))
+        return replace(frame, data=rest)
+
+    def _end_half(self) -> None:
+        """No message follows the one that waits."""
+        if self._half is not None:
+            self._rejoin(self._half, Frame(b""))
 
     def _is_error(self, frame: Frame) -> bool:
         """Whether a frame of another shape than the wire's is an error; then it has been told."""

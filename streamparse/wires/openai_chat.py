@@ -36,7 +36,7 @@ class OpenAIChat(RegularWire[Chunk]):
         super().__init__(Chunk, sink, limits, _mend)
         self._text = sink.text
         self._choice = choice
-        self._fragments = Fragments(sink, tools)
+        self._fragments = Fragments(sink, tools, limits)
         self._custom = CustomCalls(sink, limits)
         self._details = Details(sink)
         self._sources = Sources(sink)

@@ -31,6 +31,7 @@ from streamparse.wires.response_output import Output
 __all__ = ["OpenAIResponses"]
 
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
+_ADDED: Final = "response.output_item.added"
 
 
 class _Part(NamedTuple):
@@ -53,6 +54,8 @@ _PARTS: Final = {
 class OpenAIResponses(MessageWire[Event]):
     """Tells what the events of a response hold."""
 
+    reopens = True
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(Event, sink, limits)
         self._limits = limits
@@ -69,7 +72,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._tellers: dict[str, Callable[[Event], None]] = {
             _ARGUMENTS: self._arguments,
             "response.function_call_arguments.done": self._arguments_done,
-            "response.output_item.added": self._added,
+            _ADDED: self._added,
             "response.output_item.done": self._done,
             "response.output_text.annotation.added": self._annotation,
             "response.created": self._created,
@@ -97,6 +100,8 @@ class OpenAIResponses(MessageWire[Event]):
             numbers.believed = False
         elif number == numbers.due:
             numbers.due = number + 1
+        elif kind == _ADDED and numbers.steps_back(number) and self._output.is_new(event.item, event.output_index):
+            numbers.restart(number)
         elif not numbers.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return

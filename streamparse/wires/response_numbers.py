@@ -17,8 +17,8 @@ _LONGEST_GAP: Final = 64
 class Numbers:
     """Judges the numbers of events; `due` is the one that comes next.
 
-    Each response counts anew.  Events that end one may carry any number (LiteLLM writes 0), and a server is `believed`
-    only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
+    Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
+    and a server is `believed` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
     """
 
     __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "believed", "due", "gap", "late")
@@ -41,8 +41,7 @@ class Numbers:
             self._id = response
         if self.due is None or starts:
             self.believed = True
-            self._missing.clear()
-            self.due = self._out_of_turn = number + 1
+            self.restart(number)
         elif number > self.due:
             self.gap = self._counts
             self._missing.update(range(self.due, min(number, self.due + _LONGEST_GAP)))
@@ -51,6 +50,15 @@ class Numbers:
         elif self._counts and kind not in ENDS:
             return self._is_late(number)
         return True
+
+    def steps_back(self, number: int) -> bool:
+        """Whether a number has come, or should have, and is none that is missing."""
+        return self.due is not None and number < self.due and number not in self._missing
+
+    def restart(self, number: int) -> None:
+        """The server counts anew from a number."""
+        self._missing.clear()
+        self.due = self._out_of_turn = number + 1
 
     @property
     def _counts(self) -> bool:

@@ -52,12 +52,14 @@ class Output:
         self.messages = Items(PartsItem)
         self.thoughts = Items(PartsItem)
         self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
+        self._heard: set[str | int | None] = set()  # ids and indexes of the items that were added
         self._annotations: set[bytes] = set()
         self._after_message = False  # the last item that began is one
 
     def added(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item begins."""
         item = self._read(raw)
+        self._heard |= {item.id, index}
         if item.type not in ("", "message"):
             self._after_message = False
         if item.type == "function_call":
@@ -71,6 +73,10 @@ class Output:
                 items.also(known, item.id, index)
             if item.type == "message":
                 self._begin(known, item)
+
+    def is_new(self, raw: msgspec.Raw, index: int | None) -> bool:
+        """Whether an item that is said to begin never did: neither its id nor its index has come."""
+        return index is not None and not self._heard & ({self._read(raw).id, index} - {None})
 
     def done(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item is said to be whole: tell what no delta told of it."""

@@ -104,9 +104,37 @@ GEMINI_PARTS = [
 def test_signatures_of_gemini_come_back_on_the_parts_they_came_with() -> None:
     body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP", "index": 0}]}
     response = parsed(body, wire="gemini")
-    # An empty part with a signature ends the text before it: the two are one part.
-    expected = [*GEMINI_PARTS[:-2], {"text": "Done.", "thoughtSignature": "ZW5k"}]
-    assert response.as_message("gemini") == {"role": "model", "parts": expected}
+    assert response.as_message("gemini") == {"role": "model", "parts": GEMINI_PARTS}
+
+
+def _gemini_stream(*parts: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
+
+
+def test_a_text_of_gemini_that_is_signed_is_not_joined_to_one_that_is_not() -> None:
+    plain, more = {"text": "Let me "}, {"text": "think: "}
+    signed, end = {"text": "mild.", "thoughtSignature": "c2ln"}, {"text": "", "thoughtSignature": "ZW5k"}
+    response = parsed(*_gemini_stream(plain, more, signed, {"text": "Yes."}, end), wire="gemini")
+    assert response.content == "Let me think: mild.Yes."
+    assert response.as_message("gemini")["parts"] == [{"text": "Let me think: "}, signed, {"text": "Yes."}, end]
+
+
+def test_a_thought_of_gemini_that_is_signed_keeps_its_signature() -> None:
+    thought = {"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}
+    response = parsed(*_gemini_stream({"text": "So, ", "thought": True}, thought, {"text": "Yes."}), wire="gemini")
+    assert response.as_message("gemini")["parts"] == [{"text": "So, ", "thought": True}, thought, {"text": "Yes."}]
+
+
+def test_the_signatures_of_a_history_at_gemini_stay_on_their_parts() -> None:
+    message = {"role": "model", "parts": GEMINI_PARTS}
+    gemini = ADAPTERS["gemini"]
+    assert gemini.write_messages(gemini.read_messages([message]), []) == [message]
+
+
+def test_a_part_of_gemini_that_is_a_signature_alone_is_no_text_elsewhere() -> None:
+    response = parsed(*_gemini_stream({"text": "Yes."}, {"text": "", "thoughtSignature": "ZW5k"}), wire="gemini")
+    assert response.as_message("anthropic")["content"] == [{"type": "text", "text": "Yes."}]
+    assert response.as_message("openai-responses") == [{"role": "assistant", "content": "Yes."}]
 
 
 def test_signatures_of_gemini_find_their_calls_also_without_an_order() -> None:

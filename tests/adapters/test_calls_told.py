@@ -9,11 +9,19 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from openai.types.chat import ChatCompletionMessageCustomToolCall
-from openai.types.responses import ResponseCustomToolCall
+from openai.types.chat import ChatCompletionCustomToolParam, ChatCompletionMessageCustomToolCall
+from openai.types.responses import CustomToolParam, ResponseCustomToolCall
+from pydantic import TypeAdapter
 
 import streamparse as sp
-from streamparse.adapters import Loss, translate_messages, translate_request
+from streamparse.adapters import (
+    ADAPTERS,
+    Loss,
+    format_system_prompt,
+    translate_messages,
+    translate_request,
+    translate_tools,
+)
 
 U = {"role": "user", "content": "q"}
 FUNCTION = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": "{}"}}
@@ -113,6 +121,54 @@ def test_the_custom_call_of_an_answer_goes_back_in_the_words_of_either_way() -> 
     assert sp.parse_response(answer).as_message("openai")["tool_calls"] == [CUSTOM]
 
 
+LARK = {"syntax": "lark", "definition": "start: /a+/"}
+OF_CHAT = [
+    {
+        "type": "custom",
+        "custom": {"name": "run", "description": "Run.", "format": {"type": "grammar", "grammar": LARK}},
+    },
+    {"type": "custom", "custom": {"name": "say", "format": {"type": "text"}}},
+    {"type": "custom", "custom": {"name": "ask"}},
+]
+OF_RESPONSES = [
+    {"type": "custom", "name": "run", "description": "Run.", "format": {"type": "grammar", **LARK}},
+    {"type": "custom", "name": "say", "format": {"type": "text"}},
+    {"type": "custom", "name": "ask"},
+]
+
+
+def test_tools_that_take_text_are_declared_to_either_way_of_asking_openai_with_their_grammars() -> None:
+    there = translate_tools(OF_CHAT, "openai-responses")
+    back = translate_tools(OF_RESPONSES, "openai")
+    assert (there.result, there.lost) == (OF_RESPONSES, [])
+    assert (back.result, back.lost) == (OF_CHAT, [])
+    for written in back.result:
+        assert TypeAdapter(ChatCompletionCustomToolParam).validate_python(written) == written
+    for written in there.result:
+        assert TypeAdapter(CustomToolParam).validate_python(written) == written
+
+
+@pytest.mark.parametrize("target", [*ELSEWHERE, "deepseek"])
+@pytest.mark.parametrize("declared", [OF_CHAT, OF_RESPONSES])
+def test_tools_that_take_text_are_told_where_tools_take_json(declared: list[dict[str, Any]], target: str) -> None:
+    written = translate_tools([*declared, *TOOLS[:1]], target)
+    assert len(written.result) == 1
+    assert [(loss.place, loss.keyword) for loss in written.lost] == [(name, "custom") for name in ("run", "say", "ask")]
+    assert ADAPTERS[target].format_tools(TOOLS[:1]) == written.result
+
+
+def test_a_request_keeps_its_tools_that_take_text_or_is_one_without_tools() -> None:
+    request = {"model": "m", "input": "q", "tools": OF_RESPONSES, "tool_choice": "required"}
+    assert translate_request(request, "openai-responses", "openai").result["tools"] == OF_CHAT
+    written = translate_request(request, "openai-responses", "anthropic").result
+    assert written.keys() == {"model", "messages", "max_tokens"}
+
+
+def test_a_prompt_of_tools_has_none_that_take_text() -> None:
+    assert "say" not in format_system_prompt([*OF_CHAT, *TOOLS])
+    assert ADAPTERS["openai"].read_tools(OF_CHAT) == []
+
+
 # -- choices -----------------------------------------------------------------------------------------------
 
 
@@ -151,10 +207,10 @@ def _limits(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("through", ["openai-responses", "gemini"])
-def test_a_limit_that_counts_the_thought_comes_back_under_its_name(through: str) -> None:
+def test_a_limit_is_sent_under_the_word_that_every_chat_server_knows(through: str) -> None:
     body = {"model": "m", "messages": [U], "max_completion_tokens": 9}
     between = {"model": "m", **translate_request(body, "openai", through).result}
-    assert _limits(translate_request(between, through, "openai").result) == {"max_completion_tokens": 9}
+    assert _limits(translate_request(between, through, "openai").result) == {"max_tokens": 9}
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from conversations import PICTURE
 
-from streamparse.adapters import ADAPTERS, Loss, translate_messages, translate_request
+from streamparse.adapters import Loss, translate_messages, translate_request
 
 PDF = "JVBERi0xLjcK"
 ASKED = {"role": "user", "content": "Which one?"}
-DOCUMENT = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}}
-BEDROCK_DOCUMENT = {"document": {"format": "pdf", "name": "guide", "source": {"bytes": PDF}}}
 CALLED = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-OTHERS = ("openai", "openai-responses", "gemini", "ollama", "cohere", "bedrock")
 
 
 def _keywords(lost: list[Loss], *, warnings: bool = False) -> list[str]:
@@ -65,14 +62,6 @@ def test_one_document_of_a_result_at_cohere_is_its_value_and_its_id_is_told() ->
     assert _keywords(translated.lost) == ["id"]
 
 
-@pytest.mark.parametrize("target", OTHERS)
-def test_a_document_in_a_result_of_anthropic_is_told_wherever_it_goes(target: str) -> None:
-    translated = translate_messages(_anthropic({"type": "text", "text": "Page 1"}, DOCUMENT), "anthropic", target)
-    assert _keywords(translated.lost) == ["document"]
-    result = ADAPTERS[target].read_results(translated.result)[0]
-    assert result.result == "Page 1\n[document: application/pdf]"
-
-
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "ollama"])
 def test_a_file_in_a_result_of_openai_is_told(target: str) -> None:
     file = {"type": "file", "file": {"file_id": "f"}}
@@ -90,24 +79,22 @@ def test_a_picture_in_an_error_is_told() -> None:
     assert _keywords(translated.lost) == ["image"]
 
 
-@pytest.mark.parametrize("target", ["openai", "anthropic", "gemini"])
-def test_a_document_in_a_result_of_bedrock_is_told_and_stands_on_a_line_of_its_own(target: str) -> None:
-    messages = _bedrock({"text": "before"}, BEDROCK_DOCUMENT, {"text": "behind"})
-    translated = translate_messages(messages, "bedrock", target)
-    assert "document" in _keywords(translated.lost)
-    assert ADAPTERS[target].read_results(translated.result)[0].result == "before\n[document: pdf]\nbehind"
-
-
 def test_an_object_alone_in_a_result_of_bedrock_stays_that_object() -> None:
     translated = translate_messages(_bedrock({"json": {"n": 1}}), "bedrock", "gemini")
     assert translated.result[-1]["parts"][0]["functionResponse"]["response"] == {"n": 1}
     assert _keywords(translated.lost) == []
 
 
-def test_a_document_beside_a_result_of_gemini_is_told() -> None:
-    media = {"inlineData": {"mimeType": "application/pdf", "data": PDF}}
+def test_a_film_beside_a_result_of_gemini_is_told() -> None:
+    media = {"inlineData": {"mimeType": "video/mp4", "data": "AA"}}
     translated = translate_messages(_answered(parts=[media]), "gemini", "openai")
     assert _keywords(translated.lost) == ["inlineData"]
+
+
+def test_the_name_of_a_picture_of_gemini_is_told_wherever_it_stands() -> None:
+    media = {"inlineData": {"mimeType": "image/png", "data": PICTURE, "displayName": "a map"}}
+    assert _keywords(translate_messages(_gemini(media), "gemini", "anthropic").lost) == ["displayName"]
+    assert _keywords(translate_messages(_answered(parts=[media]), "gemini", "anthropic").lost) == ["displayName"]
 
 
 def test_that_more_of_a_result_will_come_is_told_unless_none_will() -> None:
@@ -125,24 +112,10 @@ def test_a_picture_beside_a_result_is_read_in_either_spelling() -> None:
 # -- what the user shows -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["anthropic", "openai", "gemini"])
-def test_a_document_of_bedrock_never_goes_out_in_its_shape_to_others(target: str) -> None:
-    messages = [{"role": "user", "content": [BEDROCK_DOCUMENT, {"text": "Which one?"}]}]
-    translated = translate_messages(messages, "bedrock", target)
-    assert "document" not in str(translated.result)
-    assert _keywords(translated.lost) == ["document"]
-
-
 def test_a_block_that_only_has_the_name_of_one_of_openai_is_told() -> None:
     translated = translate_messages([{"role": "user", "content": [{"file": 5}, {"text": "q"}]}], "bedrock", "openai")
     assert translated.result == [{"role": "user", "content": [{"type": "text", "text": "q"}]}]
     assert _keywords(translated.lost) == ["file"]
-
-
-def test_a_document_of_anthropic_goes_back_to_it() -> None:
-    message = {"role": "user", "content": [DOCUMENT, {"type": "text", "text": "q"}]}
-    anthropic = ADAPTERS["anthropic"]
-    assert anthropic.write_messages(anthropic.read_messages([message]), []) == [message]
 
 
 def test_a_bare_text_among_the_blocks_of_anthropic_is_text() -> None:
@@ -151,7 +124,7 @@ def test_a_bare_text_among_the_blocks_of_anthropic_is_text() -> None:
     assert translated.result == [{"role": "user", "content": "One. Two."}]
 
 
-@pytest.mark.parametrize("kind", ["video/mp4", "application/pdf", "audio/wav"])
+@pytest.mark.parametrize("kind", ["video/mp4", "application/zip", "audio/wav"])
 def test_a_file_at_gemini_that_is_no_picture_is_not_taken_for_one(kind: str) -> None:
     file = {"fileData": {"mimeType": kind, "fileUri": "https://example.com/a"}}
     translated = translate_messages(_gemini(file), "gemini", "openai")
@@ -195,7 +168,7 @@ def test_what_is_no_text_in_a_system_prompt_is_told() -> None:
     file = {"type": "file", "file": {"file_data": PDF}}
     messages = [{"role": "system", "content": [file, {"type": "text", "text": "Be brief."}]}, ASKED]
     for target in ("anthropic", "gemini"):
-        assert "file" in _keywords(translate_request({"messages": messages}, "openai", target).lost)
+        assert "document" in _keywords(translate_request({"messages": messages}, "openai", target).lost)
 
 
 def test_a_system_prompt_that_json_cannot_hold_is_told() -> None:

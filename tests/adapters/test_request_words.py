@@ -338,7 +338,7 @@ def test_a_gemini_body_in_the_spelling_of_googles_examples_is_read() -> None:
     read = translate_request(body, "gemini", "openai")
     assert read.result["messages"] == [{"role": "system", "content": "Be brief."}, *HI]
     assert read.result["model"] == "m"
-    assert read.result["max_completion_tokens"] == 9
+    assert read.result["max_tokens"] == 9
     assert read.result["tool_choice"] == {"type": "function", "function": {"name": "now"}}
     assert read.result["response_format"]["json_schema"]["schema"] == SCHEMA
     assert _told(read.lost) == {"safetySettings"}

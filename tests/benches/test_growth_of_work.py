@@ -6,6 +6,8 @@ import pytest
 from counting import STREAMS, work
 from texts import KIB
 
+pytestmark = pytest.mark.usefixtures("uncollected")
+
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_read_costs_the_same_in_a_stream_of_any_length(name: str) -> None:

@@ -12,6 +12,8 @@ from texts import fragments
 
 import streamparse as sp
 
+pytestmark = pytest.mark.usefixtures("uncollected")
+
 
 def _calls(dialects: Any, pieces: list[str], tools: Any) -> int:
     """Functions that are called while the pieces are fed, those of C too; patterns are compiled before."""

@@ -15,6 +15,7 @@ import pytest
 from cuts import assert_same_in_every_cut, plain
 
 import streamparse as sp
+from streamparse.tools import Toolset
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "texts"
 FILES = sorted(file for file in FOLDER.glob("*.json") if not file.stem.endswith(".events"))
@@ -28,7 +29,7 @@ TOOLS = [
 
 
 def _events(case: dict[str, Any]) -> list[dict[str, Any]]:
-    tools = TOOLS if case.get("tools") is True else case.get("tools")
+    tools = Toolset.of(TOOLS if case.get("tools") is True else case.get("tools"))  # read once for all cuts
     dialects, reasoning = case.get("dialects", "auto"), case.get("reasoning", "auto")
     return plain(
         assert_same_in_every_cut(

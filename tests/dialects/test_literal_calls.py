@@ -58,3 +58,14 @@ def test_a_call_in_a_thought_is_held_only_so_long_as_text_may_be() -> None:
         text = f'<|channel>Hm. <|tool_call>call:f{{a:<|"|>{"x" * size}<|"|>}}<tool_call|> So.<channel|>'
         events = assert_same_in_every_cut(lambda: sp.TextParser(["gemma4"], tools=[{"name": "f"}]), text)
         assert len(calls_of(events)) == expected
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_string_between_plain_quotes_that_the_text_cuts_off_is_not_lost(name: str) -> None:
+    text = f'{FORMATS[name][1]}call:f{{a:"abc'
+    parser = sp.TextParser([name], tools=[{"name": "f"}])
+    events = assert_same_in_every_cut(lambda: sp.TextParser([name], tools=[{"name": "f"}]), text)
+    parser.feed(text)
+    parser.close()
+    assert [error.code for error in events if isinstance(error, sp.Error)] == ["truncated_call"]
+    assert [call.raw for call in parser.response.broken_calls] == ['{"a": "abc']

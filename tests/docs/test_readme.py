@@ -44,18 +44,44 @@ def _needs(source: str) -> set[str]:
     return {node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
 
 
+BLOCKS = _blocks()
+
+
+class Reader:
+    """Runs blocks in one namespace, and before a block those above it that did not run: in another process, maybe."""
+
+    def __init__(self) -> None:
+        self._namespace: dict[str, Any] = {"__name__": "readme"}
+        self._done = 0
+
+    def read_to(self, number: int) -> None:
+        """Run all blocks before one."""
+        while self._done < number:
+            self.read_next()
+
+    def read_next(self) -> None:
+        """Run one block, if what it needs is there."""
+        source, self._done = BLOCKS[self._done][0], self._done + 1
+        code = compile("\n" * _line_of(source) + source, "README.md", "exec")
+        if _can_run(source):
+            exec(code, self._namespace)  # noqa: S102 - our own README
+
+
+def _can_run(source: str) -> bool:
+    return all(find_spec(module) for module in _needs(source) & OPTIONAL)
+
+
 @pytest.fixture(scope="module")
-def namespace() -> dict[str, Any]:
-    return {"__name__": "readme"}
+def reader() -> Reader:
+    return Reader()
 
 
 @pytest.mark.parametrize(
-    ("source", "output"), [pytest.param(*block, id=f"line-{_line_of(block[0])}") for block in _blocks()]
+    "number", [pytest.param(number, id=f"line-{_line_of(block[0])}") for number, block in enumerate(BLOCKS)]
 )
 def test_a_block_of_the_readme_runs_and_prints_what_it_says(
-    source: str,
-    output: str | None,
-    namespace: dict[str, Any],
+    number: int,
+    reader: Reader,
     servers: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -63,10 +89,11 @@ def test_a_block_of_the_readme_runs_and_prints_what_it_says(
     monkeypatch.chdir(ROOT)
     for name, url in servers.items():
         monkeypatch.setenv(name, url)
-    code = compile("\n" * _line_of(source) + source, "README.md", "exec")
-    if all(find_spec(module) for module in _needs(source) & OPTIONAL):
-        exec(code, namespace)  # noqa: S102 - our own README
-        assert output is None or capsys.readouterr().out == output
+    reader.read_to(number)
+    capsys.readouterr()
+    reader.read_next()
+    source, output = BLOCKS[number]
+    assert output is None or not _can_run(source) or capsys.readouterr().out == output
 
 
 def _commands() -> list[list[str]]:

@@ -82,7 +82,8 @@ def _openai(client: openai.OpenAI, *, streamed: bool) -> Heard:
 def _completion(completion: Any, chunks: list[Any]) -> Heard:
     [choice] = completion.choices
     message = choice.message
-    calls = [(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or ()]
+    functions = [call for call in message.tool_calls or () if call.type == "function"]  # others take text
+    calls = [(call.id, call.function.name, call.function.arguments) for call in functions]
     read = [(id, name, json.loads(arguments)) for id, name, arguments in calls if _is_json(arguments)]
     text = (message.content or "") + (message.refusal or "")
     thought = getattr(message, "reasoning_content", None) or ""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.emit import EMITTERS
+from streamparse.emit.answer import full_reason
 from streamparse.emit.reasons import meaning_of
 
 __all__ = ["Told", "answers", "emitted", "read_again", "told", "until_failure"]
@@ -51,7 +52,11 @@ def read_again(wire: str, body: bytes) -> list[sp.Event]:
 
 
 def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = True) -> Told:
-    """Sum up a list of events; without `starts` calls are whole, without `refusals` they are text."""
+    """Sum up a list of events; without `starts` calls are whole, without `refusals` they are text.
+
+    With them, Anthropic's explanation of a refusal without words is one.
+    """
+    explanation, details = "", None
     flow: list[sp.Event] = []
     calls: dict[int, sp.ToolCallComplete] = {}
     ids: dict[int, str] = {}
@@ -68,6 +73,10 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
                 ids[index] = f"{id}_{index}" if id in ids.values() else id
             case sp.ToolCallComplete(index=index):
                 calls[index] = event
+            case sp.ProviderItem(kind="stop_details", data={"explanation": str(words)}):
+                explanation = words
+            case sp.ProviderItem(kind="incomplete_details"):
+                details = event.data
             case sp.ToolCallRevoked():
                 revoked = True
             case sp.Error(scope="call", code="duplicate_call", index=int(index)):
@@ -78,9 +87,12 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
                 failed = True
             case sp.Done(finish_reason=reason, ok=ok):
                 standing = bool(calls) and not revoked
-                meaning = meaning_of(reason, ok=ok, called=standing, broken=bool(broken), refused=refused)
+                word = full_reason(reason, details)
+                meaning = meaning_of(word, ok=ok, called=standing, broken=bool(broken), refused=refused)
     if failed:
         meaning = "error"
+    if meaning == "content_filter" and refusals and not refused and explanation:
+        flow.append(sp.RefusalDelta(explanation))
     whole = [(ids[index], call.name, call.arguments) for index, call in calls.items()]
     shown = [(type(event).__name__, getattr(event, "text", "")) for event in merged(flow)]
     started = sorted(ids.values()) if starts else []  # calls that overlap may leave in another order
@@ -102,6 +114,7 @@ _items = st.sampled_from(
     [
         sp.ProviderItem("annotations", [{"url": "x"}]),
         sp.ProviderItem("stop_details", {"a": 1}),
+        sp.ProviderItem("stop_details", {"type": "refusal", "category": None, "explanation": "No."}),
         sp.ProviderItem("web_search_call", {"type": "web_search_call"}),
     ]
 )

@@ -208,5 +208,6 @@ def _steps(number: int) -> int:
     return steps
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_the_work_on_a_call_hardly_grows_with_the_calls_before_it() -> None:
     assert _steps(128) < 4 * _steps(32) * 1.5  # each is looked up among those before, which takes a logarithm

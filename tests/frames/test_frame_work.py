@@ -12,6 +12,8 @@ from framing import run
 from streamparse.frames import NDJSON, SSE, AutoFramer, Framer, JSONArray
 from streamparse.limits import Limits
 
+pytestmark = pytest.mark.usefixtures("uncollected")
+
 SHORT, LONG = 2_000, 32_000
 
 

@@ -23,6 +23,10 @@ BARE_JSON = (
     b'data: {"choices": [{"index": 0, "delta": {"content": "Now:\\n{\\"name\\": \\"now\\", \\"arguments\\": {}}"},'
     b' "finish_reason": "stop"}]}\n\n'
 )
+IN_TEXT_THEN_NATIVE = (
+    b'{"message": {"content": "{\\"name\\": \\"now\\", \\"arguments\\": {}}"}, "done": false}\n'
+    b'{"message": {"tool_calls": [{"function": {"name": "now", "arguments": null}}]}, "done": true}\n'
+)
 
 
 def _events(answer: Answer, pieces: list[bytes] | None = None) -> list[sp.Event]:
@@ -129,20 +133,41 @@ def _is_cut_out_of(text: str, rest: str) -> bool:
     return len(rest) < len(text) and text.endswith(rest[begun:])
 
 
+def _is_one_object(body: bytes) -> bool:
+    """Whether nothing can be missing, though no word of an end stands there."""
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _by_what_they_do(response: sp.ParsedResponse) -> tuple[list[object], list[object], list[str]]:
+    """Calls without what tells two of a pair apart: a stream keeps the first, a whole response the server's own."""
+    calls, broken = response.tool_calls, response.broken_calls
+    return (
+        [(call.index, call.name, call.arguments, call.revoked) for call in calls],
+        [(call.index, call.name, call.code) for call in broken],
+        sorted(call.id for call in (*calls, *broken)),
+    )
+
+
 @given(any_answers)
 @example(Answer("openai-chat", BARE_JSON, True))
+@example(Answer("ollama-chat", IN_TEXT_THEN_NATIVE, True))
 def test_a_whole_response_is_what_was_fed(answer: Answer) -> None:
     parser = answer.parser()
     events_of(parser, [answer.body])
     fed = parser.response
     assume(answer.wire != "auto")  # a body of no known wire is text there, and an error here
     whole = sp.parse_response(answer.body, answer.wire, tools=TOOLS if answer.tools else None)
-    assert whole.tool_calls == fed.tool_calls
+    assert _by_what_they_do(whole) == _by_what_they_do(fed)
+    if not any(call.code == "duplicate_call" for call in fed.broken_calls):
+        assert (whole.tool_calls, whole.broken_calls) == (fed.tool_calls, fed.broken_calls)
     assert (whole.reasoning, whole.refusal) == (fed.reasoning, fed.refusal)
     recovered = any(call.source == "recovered" for call in whole.tool_calls)
     assert whole.content == fed.content or (recovered and _is_cut_out_of(fed.content, whole.content))
-    assert (whole.finish_reason, whole.usage, whole.ok) == (fed.finish_reason, fed.usage, fed.ok)
-    assert whole.broken_calls == fed.broken_calls
+    assert (whole.finish_reason, whole.usage) == (fed.finish_reason, fed.usage)
+    assert whole.ok == fed.ok or (whole.ok and _is_one_object(answer.body))
 
 
 @given(any_answers)

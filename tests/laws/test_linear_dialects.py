@@ -15,6 +15,8 @@ from work import assert_linear, repeated
 import streamparse as sp
 from streamparse.dialects import DIALECTS, Dialect
 
+pytestmark = pytest.mark.usefixtures("uncollected")
+
 NIGHTLY = settings.default.max_examples > 1000
 SIZES = (4 * 1024, 128 * 1024) if NIGHTLY else (1024, 6 * 1024)
 """Characters; the larger ones with `--hypothesis-profile nightly`."""

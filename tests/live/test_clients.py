@@ -29,7 +29,7 @@ def _chat(server: Scripted) -> dict[str, Any]:
 def test_an_async_loop_over_the_client_gives_the_events_of_the_bytes(hermes: Scripted, backend: str) -> None:
     async def read() -> list[sp.Event]:
         async with (
-            httpx.AsyncClient() as client,
+            httpx.AsyncClient(timeout=60) as client,
             client.stream("POST", **_chat(hermes)) as response,
             sp.aiter_events(response.aiter_bytes(), "openai-chat", tools=TOOLS) as events,
         ):
@@ -43,7 +43,7 @@ def test_an_async_loop_over_the_client_gives_the_events_of_the_bytes(hermes: Scr
 
 
 def test_a_plain_loop_over_the_client_gives_the_calls(hermes: Scripted) -> None:
-    with httpx.stream("POST", **_chat(hermes)) as response:
+    with httpx.stream("POST", **_chat(hermes), timeout=60) as response:
         events = list(sp.iter_events(response.iter_bytes(), "openai-chat", tools=TOOLS))
     assert calls_of(events) == CALLS
     assert text_of(events).split() == f"I will look. {TAIL}".split()
@@ -64,7 +64,7 @@ def test_tools_run_while_the_model_still_writes(paced: Scripted, backend: str) -
     async def run() -> tuple[list[Any], list[sp.ToolResult]]:
         tools = [get_weather, search]
         async with (
-            httpx.AsyncClient() as client,
+            httpx.AsyncClient(timeout=60) as client,
             client.stream("POST", **_chat(paced)) as response,
             sp.aiter_events(response.aiter_bytes(), "openai-chat", tools=tools) as events,
             sp.ToolRunner(tools) as runner,

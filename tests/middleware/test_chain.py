@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 
 import streamparse as sp
@@ -14,6 +16,7 @@ from streamparse.middleware import (
     MiddlewareChain,
     NormaliseTools,
     ParseAnswer,
+    ReadStream,
     Transform,
     TranslateTools,
     ValidateCalls,
@@ -116,7 +119,9 @@ def test_validation_without_parsing_is_a_mistake_of_the_program() -> None:
         MiddlewareChain(ValidateCalls()).process_response("hello", {})
 
 
-@pytest.mark.parametrize("step", [lambda: TranslateTools("nope"), lambda: ParseAnswer("nope")])
+@pytest.mark.parametrize(
+    "step", [lambda: TranslateTools("nope"), lambda: ParseAnswer("nope"), lambda: ReadStream("nope")]
+)
 def test_unknown_names_are_refused_at_once(step: Any) -> None:
     with pytest.raises(ValueError, match="unknown"):
         step()
@@ -162,7 +167,7 @@ def test_a_schema_that_is_to_be_enforced_still_is_after_tools_are_normalised(too
     assert written.get("strict", False) is strict
 
 
-OWN = {
+OWN: dict[str, list[dict[str, Any]]] = {
     "anthropic": [
         {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
         {"type": "computer_20250124", "name": "computer", "display_width_px": 800, "display_height_px": 600},
@@ -191,9 +196,17 @@ def test_a_providers_own_tools_come_to_it_unchanged_and_to_another_are_told_as_l
     request = {"tools": [OWN[source][0], search, *OWN[source][1:]]}
     written = chain.process_request(request)["tools"]
     functions = TranslateTools(target).process_request({"tools": [search]})["tools"]
-    assert written == [*functions, *(OWN[source] if source == target else ())]
+    kept = [tool for tool in written if tool not in functions]
+    assert len(written) == len(kept) + len(functions)
+    if source == target:
+        assert kept == OWN[source]
+    else:
+        # Tools that take text are OpenAI's own, but both of its wires have them.
+        both = {source, target} == {"openai", "openai-responses"}
+        assert [tool["type"] for tool in kept] == ["custom"] * both
     dropped = [each.done for each in told if each.place != "search"]
-    assert dropped == ["dropped: the provider's own tool"] * (0 if source == target else len(OWN[source]))
+    assert len(dropped) == len(OWN[source]) - len(kept)
+    assert all(each.startswith("dropped: ") for each in dropped)
 
 
 def test_functions_declared_beside_a_providers_own_tool_are_translated_alone() -> None:
@@ -243,3 +256,204 @@ def test_answers_to_requests_with_a_providers_own_tools_are_parsed_and_validated
     text = '<tool_call>{"name": "search", "arguments": {"query": "tea"}}</tool_call>'
     response = chain.process_response(text, {"tools": [*OWN[provider], search]})
     assert [call.arguments for call in response.tool_calls] == [{"query": "tea"}]
+
+
+CHUNKS = [
+    b'data: {"choices": [{"index": 0, "delta": {"content": "<tool_call>{\\"name\\": \\"search\\", "}}]}\n\n',
+    b'data: {"choices": [{"index": 0, "delta": {"content": "\\"arguments\\": {\\"query\\": \\"tea\\"}}"}}]}\n\n',
+    b'data: {"choices": [{"index": 0, "delta": {"content": "</tool_call>"}, "finish_reason": "stop"}]}\n\n',
+    b"data: [DONE]\n\n",
+]
+
+
+class Stream:
+    """A client's stream, which notes what is read of it and that it is closed."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.closed = False
+
+    def _next(self) -> bytes | None:
+        self.read += 1
+        return CHUNKS[self.read - 1] if self.read <= len(CHUNKS) else None
+
+
+class SyncStream(Stream):
+    """One for a `for` loop."""
+
+    def __iter__(self) -> SyncStream:
+        return self
+
+    def __next__(self) -> bytes:
+        if (chunk := self._next()) is None:
+            raise StopIteration
+        return chunk
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class AsyncStream(Stream):
+    """One for an `async for` loop."""
+
+    def __aiter__(self) -> AsyncStream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if (chunk := self._next()) is None:
+            raise StopAsyncIteration
+        return chunk
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+STREAMING = MiddlewareChain(NormaliseTools(), ReadStream("openai-chat"), TranslateTools("openai"))
+REQUEST = {"model": "m", "stream": True, "tools": [search]}
+
+
+def test_a_stream_is_read_as_events_while_it_comes_and_closed_at_its_end() -> None:
+    stream = SyncStream()
+    events = STREAMING.around_sync(lambda _: stream)(REQUEST)
+    assert stream.read == 0
+    read = [(stream.read, event) for event in events]
+    assert [(at, event.arguments) for at, event in read if isinstance(event, sp.ToolCallComplete)] == [
+        (2, {"query": "tea"})
+    ]
+    assert stream.closed
+    assert [call.name for call in events.parser.response.tool_calls] == ["search"]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_the_stream_of_an_async_client_is_read_so_too_and_closed_when_it_is_left_early(backend: str) -> None:
+    stream = AsyncStream()
+
+    async def client(_: Any) -> AsyncStream:
+        return stream
+
+    async def first() -> Any:
+        async with await STREAMING.around(client)(REQUEST) as events:
+            async for event in events:
+                if isinstance(event, sp.ToolCallComplete):
+                    return event
+            return None
+
+    assert anyio.run(first, backend=backend).arguments == {"query": "tea"}
+    assert stream.closed
+
+
+def _served(_: Any) -> httpx.Response:
+    return httpx.Response(200, content=b"".join(CHUNKS))
+
+
+def test_the_response_of_an_http_client_is_a_stream() -> None:
+    with httpx.Client(transport=httpx.MockTransport(_served)) as client:
+
+        def send(_: Any) -> httpx.Response:
+            return client.send(client.build_request("POST", "http://test/"), stream=True)
+
+        events = STREAMING.around_sync(send)(REQUEST)
+        assert [event.name for event in events if isinstance(event, sp.ToolCallComplete)] == ["search"]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_the_response_of_an_async_http_client_is_a_stream(backend: str) -> None:
+    async def names() -> list[str]:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(_served)) as client:
+
+            async def send(_: Any) -> httpx.Response:
+                return await client.send(client.build_request("POST", "http://test/"), stream=True)
+
+            async with await STREAMING.around(send)(REQUEST) as events:
+                return [event.name async for event in events if isinstance(event, sp.ToolCallComplete)]
+
+    assert anyio.run(names, backend=backend) == ["search"]
+
+
+@pytest.mark.parametrize("stream", [SyncStream, AsyncStream])
+def test_a_stream_is_not_taken_for_a_whole_answer_and_nothing_of_it_is_read(stream: type[Stream]) -> None:
+    given = stream()
+    with pytest.raises(TypeError, match="ReadStream"):
+        MiddlewareChain(ParseAnswer()).process_response(given, REQUEST)
+    assert given.read == 0
+
+
+def test_chunks_that_were_collected_are_a_whole_answer() -> None:
+    for answer in (CHUNKS, b"".join(CHUNKS)):
+        assert MiddlewareChain(ParseAnswer()).process_response(answer, REQUEST).tool_calls[0].name == "search"
+
+
+def test_what_is_no_stream_cannot_be_read_as_one() -> None:
+    with pytest.raises(TypeError, match="source"):
+        STREAMING.process_response(3, REQUEST)
+
+
+@pytest.mark.parametrize("way", ["request", "response"])
+def test_what_a_step_raises_passes_through_and_the_steps_before_it_see_no_answer(way: str) -> None:
+    def broken(_: Any) -> Any:
+        raise LookupError(way)
+
+    log: list[str] = []
+    chain = MiddlewareChain(Noted("a", log), Transform(**{way: broken}), Noted("b", log))
+    sent: list[Any] = []
+    with pytest.raises(LookupError, match=way):
+        chain.around_sync(sent.append)({})
+    assert log == (["> a"] if way == "request" else ["> a", "> b", "< b ['a']"])
+    assert len(sent) == (way == "response")
+
+
+def test_a_chain_of_no_steps_is_the_client_itself_and_chains_may_be_steps_of_a_chain() -> None:
+    assert MiddlewareChain().around_sync(lambda request: request)({"a": 1}) == {"a": 1}
+    log: list[str] = []
+    inner = MiddlewareChain(Noted("b", log), Noted("c", log))
+    MiddlewareChain(Noted("a", log), inner, Noted("d", log)).around_sync(lambda _: None)({})
+    assert [each[:3] for each in log] == ["> a", "> b", "> c", "> d", "< d", "< c", "< b", "< a"]
+
+
+def _completion(request: httpx.Request) -> httpx.Response:
+    if json.loads(request.content).get("stream"):
+        return httpx.Response(200, content=b"".join(CHUNKS), headers={"content-type": "text/event-stream"})
+    message = {
+        "role": "assistant",
+        "content": '<tool_call>{"name": "search", "arguments": {"query": "tea"}}</tool_call>',
+    }
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return httpx.Response(200, json={"id": "1", "object": "chat.completion", "model": "m", "choices": [choice]})
+
+
+WHOLE = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer(), TranslateTools("openai"))
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Tea?"}], "tools": [search]}
+
+
+def test_the_official_client_may_stand_behind_a_chain() -> None:
+    openai = pytest.importorskip("openai")
+    served = httpx.Client(transport=httpx.MockTransport(_completion))
+    with openai.OpenAI(api_key="x", base_url="http://test/v1", http_client=served) as client:
+
+        def send(request: dict[str, Any]) -> Any:
+            return client.chat.completions.create(**request)
+
+        assert WHOLE.around_sync(send)(ASKED).tool_calls[0].arguments == {"query": "tea"}
+        with STREAMING.around_sync(send)({**ASKED, "stream": True}) as events:
+            (call,) = [event for event in events if isinstance(event, sp.ToolCallComplete)]
+        assert call.arguments == {"query": "tea"}
+        with pytest.raises(TypeError, match="ReadStream"):
+            WHOLE.around_sync(send)({**ASKED, "stream": True})
+
+
+def test_the_official_async_client_may_stand_behind_a_chain() -> None:
+    openai = pytest.importorskip("openai")
+
+    async def calls() -> list[Any]:
+        served = httpx.AsyncClient(transport=httpx.MockTransport(_completion))
+        async with openai.AsyncOpenAI(api_key="x", base_url="http://test/v1", http_client=served) as client:
+
+            async def send(request: dict[str, Any]) -> Any:
+                return await client.chat.completions.create(**request)
+
+            whole = await WHOLE.around(send)(ASKED)
+            async with await STREAMING.around(send)({**ASKED, "stream": True}) as events:
+                streamed = [event async for event in events if isinstance(event, sp.ToolCallComplete)]
+            return [whole.tool_calls[0].arguments, *(event.arguments for event in streamed)]
+
+    assert anyio.run(calls) == [{"query": "tea"}] * 2

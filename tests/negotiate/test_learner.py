@@ -17,6 +17,12 @@ import pytest
 from streamparse.negotiate import CapabilityLearner, FormatNegotiator, JSONFile, Record, SharedStore, SQLiteFile, Store
 
 KINDS = [JSONFile, SQLiteFile]
+FILES = {JSONFile: {"figures", ".figures.lock"}, SQLiteFile: {"figures"}}
+"""What each leaves in its folder."""
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 class Clock:
@@ -56,7 +62,7 @@ def test_figures_are_saved_and_loaded(kind: Any, tmp_path: Path) -> None:
     assert isinstance(store, SharedStore)
     assert again.export() == learner.export()
     assert again.figures("n")["hermes"].recovered == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+    assert _files(tmp_path) == FILES[kind]
 
 
 def test_without_a_store_nothing_can_be_saved() -> None:
@@ -72,7 +78,7 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_many_threads_lose_no_count() -> None:
-    learner = CapabilityLearner()
+    learner = CapabilityLearner(clock=Clock())
 
     def work() -> None:
         for _ in range(500):
@@ -136,6 +142,18 @@ def test_a_count_below_none_is_refused() -> None:
         CapabilityLearner().record("m", "native", "parsed", -1)
 
 
+def test_what_no_file_could_be_read_with_again_is_not_counted() -> None:
+    learner = CapabilityLearner()
+    times: Any = 1.5
+    with pytest.raises(TypeError):
+        learner.record("m", "native", "parsed", times)
+    for outcome in ("last", "last_refused", "good"):
+        unknown: Any = outcome
+        with pytest.raises(ValueError, match="known are: parsed, recovered"):
+            learner.record("m", "native", unknown)
+    assert learner.export() == []
+
+
 def test_a_time_to_live_without_end_forgets_nothing() -> None:
     clock = Clock()
     learner = CapabilityLearner(ttl=float("inf"), clock=clock)
@@ -162,6 +180,61 @@ def test_a_clock_that_goes_back_loses_nothing(kind: Any, tmp_path: Path) -> None
     assert CapabilityLearner(ttl=60, clock=clock, store=kind(tmp_path / "figures")).export() == learner.export()
     clock.now = 1061.0
     assert learner.figures("m") == {}
+
+
+def _asked_in(learner: CapabilityLearner) -> str:
+    return FormatNegotiator(learner=learner).negotiate("vllm", "m").tools_in
+
+
+def test_many_good_calls_of_long_ago_do_not_hide_that_a_model_has_changed() -> None:
+    clock = Clock()
+    learner = CapabilityLearner(ttl=60, clock=clock)
+    learner.record("m", "native", "parsed", 1000)
+    clock.now += 10
+    learner.record("m", "native", "malformed", 19)
+    assert _asked_in(learner) == "request", "so few calls are weighed with those before them"
+    learner.record("m", "native", "malformed")
+    assert _asked_in(learner) == "prompt"
+    assert learner.figures("m")["native"].parsed == 1000
+
+
+def test_a_model_that_writes_native_calls_well_again_is_asked_for_them_before_its_failures_are_forgotten() -> None:
+    clock = Clock()
+    learner = CapabilityLearner(ttl=60, clock=clock)
+    learner.record("m", "native", "malformed", 1000)
+    assert _asked_in(learner) == "prompt"
+    clock.now += 10
+    learner.record("m", "native", "parsed", 20)
+    assert _asked_in(learner) == "request"
+
+
+def test_the_latest_calls_are_those_of_each_format() -> None:
+    clock = Clock()
+    learner = CapabilityLearner(ttl=60, clock=clock)
+    learner.record("m", "native", "parsed", 7)
+    clock.now += 10
+    learner.record("m", "hermes", "parsed", 30)
+    learner.record("m", "native", "malformed", 20)
+    recent = learner.recent("m")
+    assert (recent["native"].parsed, recent["native"].malformed, recent["hermes"].parsed) == (0, 20, 30)
+    assert learner.recent("other") == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_native_call_shows_that_a_server_which_refused_tools_takes_them_by_now(kind: Any, tmp_path: Path) -> None:
+    clock = Clock()
+    learner = CapabilityLearner(clock=clock, store=kind(tmp_path / "figures"))
+    learner.record("m", "native", "refused", 50)
+    assert _asked_in(learner) == "prompt"
+    clock.now += 1
+    learner.record("m", "native", "parsed")
+    learner.save()
+    assert (
+        _asked_in(learner) == _asked_in(CapabilityLearner(clock=clock, store=kind(tmp_path / "figures"))) == "request"
+    )
+    clock.now += 1
+    learner.record("m", "native", "refused")
+    assert _asked_in(learner) == "prompt"
 
 
 # -- stores
@@ -235,7 +308,7 @@ def test_threads_that_record_and_save_at_the_same_time_lose_no_count(kind: Any, 
         thread.join()
     kept = CapabilityLearner(store=kind(tmp_path / "figures")).export()
     assert [record.figures["parsed"] for record in kept] == [4] * 10
-    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+    assert _files(tmp_path) == FILES[kind]
 
 
 PROCESS = """
@@ -256,7 +329,7 @@ def test_processes_that_share_a_store_lose_no_count(kind: Any, tmp_path: Path) -
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert CapabilityLearner(store=kind(path)).figures("m")["native"].parsed == 60
-    assert [each.name for each in tmp_path.iterdir()] == ["figures"]
+    assert _files(tmp_path) == FILES[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -291,13 +364,38 @@ def test_a_store_that_is_only_read_is_not_made() -> None:
         assert CapabilityLearner(store=store).export() == []
 
 
+LEFT_WHILE_SAVING = """
+import os, sys
+from pathlib import Path
+from streamparse.negotiate import JSONFile
+def change(records):
+    Path(sys.argv[1]).with_name(".figures.new").write_bytes(b"half")
+    os.abort()
+JSONFile(Path(sys.argv[1])).update(change)
+"""
+
+
 def test_what_a_process_left_that_was_killed_while_saving_stops_nobody(tmp_path: Path) -> None:
-    for ending in ("lock", "new"):
-        (tmp_path / f".figures.{ending}").write_bytes(b"half")
-    learner = CapabilityLearner(store=JSONFile(tmp_path / "figures"))
+    path = tmp_path / "figures"
+    killed = subprocess.run([sys.executable, "-c", LEFT_WHILE_SAVING, str(path)], check=False)
+    assert killed.returncode != 0
+    assert _files(tmp_path) == {".figures.lock", ".figures.new"}
+    learner = CapabilityLearner(store=JSONFile(path))
     learner.record("m", "native", "parsed")
     learner.save()
-    assert [each.name for each in tmp_path.iterdir()] == ["figures"]
+    assert _files(tmp_path) == FILES[JSONFile]
+    assert CapabilityLearner(store=JSONFile(path)).figures("m")["native"].parsed == 1
+
+
+def test_a_lock_that_is_no_lock_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
+    lock = tmp_path / ".figures.lock"
+    lock.write_bytes(b"This is something else. " * 100)
+    learner = CapabilityLearner(store=JSONFile(tmp_path / "figures"))
+    learner.record("m", "native", "parsed")
+    with pytest.raises(OSError, match=r"\.figures\.lock"):
+        learner.save()
+    lock.unlink()
+    learner.save()
     assert CapabilityLearner(store=JSONFile(tmp_path / "figures")).figures("m")["native"].parsed == 1
 
 
@@ -323,7 +421,7 @@ def test_a_json_file_that_holds_something_else_is_refused_and_not_overwritten(na
             use()
     assert path.read_bytes() == BROKEN[name]
     assert learner.figures("m")["native"].parsed == 1
-    assert [each.name for each in tmp_path.iterdir()] == ["figures"]
+    assert _files(tmp_path) == FILES[JSONFile]
 
 
 def test_a_database_that_is_none_is_refused_and_not_overwritten(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,27 @@ def test_every_dialect_that_the_table_names_exists() -> None:
         ("mistral-small3.2:24b", "mistral-v11"),
         ("CohereLabs/c4ai-command-r7b-12-2024", "cohere-action"),
         ("deepseek-chat", "deepseek-v3"),
+        ("qwen2.5:7b-instruct-q4_K_M", "hermes"),
+        ("qwen/qwen-2.5-72b-instruct", "hermes"),
+        ("qwen-3-coder-480b", "qwen3-coder"),
+        ("hf.co/unsloth/Qwen3-8B-GGUF:Q4", "hermes"),
+        ("Qwen_Qwen3-8B-Q4_K_M.gguf", "hermes"),
+        (r"C:\models\Qwen2.5-7B-Instruct-Q4_K_M.gguf", "hermes"),
+        ("us.meta.llama3-1-8b-instruct-v1:0", "llama3-json"),
+        ("arn:aws:bedrock:us-east-1::foundation-model/us.meta.llama3-3-70b-instruct-v1:0", "llama3-json"),
+        ("bedrock/us.meta.llama4-maverick-17b-instruct-v1:0", "llama4-pythonic"),
+        ("us.deepseek.r1-v1:0", "deepseek-v3"),
+        ("openai.gpt-oss-120b-1:0", "harmony"),
+        ("ai21.jamba-1-5-large-v1:0", "tool_calls-array"),
+        ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama3-json"),
+        ("accounts/fireworks/models/glm-4p5-air#accounts/me/deployments/x", "glm-4.5"),
+        ("accounts/fireworks/models/deepseek-v3p1", "deepseek-v3.1"),
+        ("Meta-Llama-3_1-70B-Instruct", "llama3-json"),
+        ("nvidia/llama-3.3-nemotron-super-49b-v1", "toolcall-upper"),
+        ("nvidia/llama-3.1-nemotron-70b-instruct", "llama3-json"),
+        ("glm4.5", "glm-4.5"),
+        ("stepfun-ai/step-3.5-flash", "qwen3-coder"),
+        ("stepfun-ai/step3", "step3"),
     ],
 )
 def test_a_family_is_found_by_any_spelling_of_its_models_names(model: str, dialect: str) -> None:
@@ -94,8 +116,86 @@ def test_a_family_is_found_by_any_spelling_of_its_models_names(model: str, diale
     assert found[1].dialects[0] == dialect
 
 
-def test_a_model_that_nobody_knows_has_no_family() -> None:
-    assert family_of("my-own-model") is None
+@pytest.mark.parametrize(
+    "model", ["my-own-model", "", "/", "qwen", "llama3-70b", "qwen3-5b.txt/", "a/llama-2-7b.gguf", "#x"]
+)
+def test_a_model_that_nobody_knows_has_no_family(model: str) -> None:
+    assert family_of(model) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("anthropic/claude-3.7-sonnet:beta", "claude"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude"),
+        ("models/gemini-2.5-flash", "gemini"),
+        ("projects/p/locations/l/publishers/google/models/gemini-2.5-pro", "gemini"),
+        ("gpt-5.1-2025-11-13", "gpt"),
+        ("ft:gpt-4o-2024-08-06:me::x", "gpt"),
+        ("openai/gpt-oss-20b:free", "gpt-oss"),
+        ("o3-mini", "o-series"),
+    ],
+)
+def test_a_hosted_model_has_a_family_that_narrows_no_dialect(model: str, name: str) -> None:
+    found = family_of(model)
+    assert found is not None
+    assert found[0] == name
+    assert name == "gpt-oss" or FormatNegotiator().negotiate(None, model).dialects == "auto"
+
+
+def test_every_pattern_of_the_table_means_a_model_that_finds_its_own_row() -> None:
+    for name, row in known_families().items():
+        for pattern in row.models:
+            found = family_of(pattern.replace("*", "x"))
+            assert found is not None
+            assert found[0] == name, pattern
+
+
+def test_what_the_model_or_its_server_cannot_do_both_cannot() -> None:
+    assert capabilities_of("perplexity", "claude-sonnet-4-5").native_tools is False
+    assert FormatNegotiator().negotiate("perplexity", "claude-sonnet-4-5").tools_in == "prompt"
+    assert capabilities_of("openai", "o3-mini").parallel_calls is False
+    assert capabilities_of("openai", "gpt-4.1").parallel_calls is True
+    assert capabilities_of(None, "gpt-4.1").native_tools is True
+    assert capabilities_of("groq", "llama-3.1-8b-instant").max_calls == 1
+    assert capabilities_of().native_tools is None
+
+
+def test_a_profile_may_say_that_there_is_no_choice_of_tools() -> None:
+    values = {"profiles": {"p": {"provider": "openai", "capabilities": {"tool_choice": []}}}}
+    assert FormatNegotiator(values).negotiate("openai").capabilities.tool_choice == ()
+    assert FormatNegotiator().negotiate("openai").capabilities.tool_choice == ("auto", "none", "required", "named")
+
+
+@pytest.mark.parametrize(
+    ("provider", "wire", "adapter"),
+    [
+        ("ollama", "openai-chat", "openai"),
+        ("vllm", "anthropic", "anthropic"),
+        ("deepseek", "openai-chat", "deepseek"),
+        ("ollama", "ollama-generate", "ollama"),
+        ("mistral", "auto", "mistral"),
+        (None, "anthropic", "anthropic"),
+        (None, "gemini", "gemini"),
+    ],
+)
+def test_what_is_sent_is_written_for_the_wire_that_is_configured(provider: Any, wire: str, adapter: str) -> None:
+    values = {"profiles": {"p": {"wire": wire} | ({"provider": provider} if provider else {})}}
+    chosen = FormatNegotiator(values).negotiate(profile="p")
+    assert chosen.wire == wire
+    assert chosen.results is ADAPTERS[adapter]
+    assert chosen.definitions.format_tools([TOOL]) == ADAPTERS[adapter].format_tools([TOOL])
+    values["profiles"]["p"]["tools"] = {"definition_format": "Google", "result_format": "claude"}
+    chosen = FormatNegotiator(values).negotiate(profile="p")
+    assert chosen.definitions.format_tools([TOOL]) == ADAPTERS["gemini"].format_tools([TOOL])
+    assert chosen.results is ADAPTERS["anthropic"]
+
+
+@pytest.mark.parametrize("model", ["Qwen/Qwen3-Coder-30B", "qwen/qwen3-coder:free"])
+def test_the_models_of_a_profile_are_meant_in_any_case(model: str) -> None:
+    values = {"profiles": {"p": {"models": ["*/Qwen3-coder*"]}}}
+    assert FormatNegotiator(values).negotiate("vllm", model).name == "p"
+    assert FormatNegotiator(values).negotiate("vllm").name == "vllm"
 
 
 @pytest.mark.parametrize("name", ["google", "Gemini", "GOOGLE_GENAI"])
@@ -158,6 +258,28 @@ def test_a_profile_may_be_asked_for_by_its_name() -> None:
     assert (lab.name, lab.wire, lab.reasoning) == ("lab", "anthropic", "open")
     with pytest.raises(ValueError, match="known are: coder, any-ollama, lab"):
         negotiator.negotiate(profile="nope")
+
+
+def test_a_profile_that_is_called_after_a_provider_speaks_of_it() -> None:
+    negotiator = FormatNegotiator(
+        Configuration.loads("""
+[profiles.Ollama.tools]
+definition_format = "openai"
+[profiles.mistral]
+models = ["mistral*"]
+[profiles.groq]
+provider = "vllm"
+""")
+    )
+    for chosen in (negotiator.negotiate("ollama", "m"), negotiator.negotiate(profile="Ollama")):
+        assert (chosen.name, chosen.wire) == ("Ollama", "ollama-chat")
+        assert chosen.definitions.format_tools([TOOL]) == ADAPTERS["openai"].format_tools([TOOL])
+        assert chosen.results is ADAPTERS["ollama"]
+    assert negotiator.negotiate("vllm", "mistral-7b").name == "mistral", "models are meant on any server"
+    assert negotiator.negotiate("mistral", "codestral").name == "mistral"
+    assert negotiator.negotiate("mistral", "codestral").wire == "openai-chat"
+    assert negotiator.negotiate("groq").name == "groq"
+    assert negotiator.negotiate("vllm").name == "groq"
 
 
 def test_an_unknown_provider_is_refused() -> None:
@@ -269,6 +391,9 @@ def test_only_so_many_answers_are_kept() -> None:
         ("[profiles.b]\n[profiles.a]\ndialects = [1]", r"^profiles\.a\.dialects\[0\]: Expected `str`"),
         ("[profiles.a]\nreasoning = 'x'", r"^profiles\.a\.reasoning: Invalid enum value 'x'"),
         ("[profile.a]", r"unknown field `profile`"),
+        ("[profiles.a.capabilities]\nmax_calls = 0", r"^profiles\.a\.capabilities\.max_calls: Expected `int` >= 1"),
+        ("[profiles.'a.b']\nwire = 3", r'^profiles\."a\.b"\.wire: Expected'),
+        ("[profiles.'a b']\nwire = 'x'", r"""^profiles\."a b"\.wire: unknown 'x'"""),
         ("[profiles", "^not TOML: "),
     ],
 )
@@ -300,6 +425,13 @@ def test_a_dialect_that_the_user_registered_may_be_configured(monkeypatch: pytes
         Configuration.of(values)
     monkeypatch.setitem(sp.DIALECTS, "mine", sp.DIALECTS["hermes"])
     assert FormatNegotiator(values).negotiate(profile="p").dialects == ("mine", "reasoning")
+
+
+def test_a_file_may_be_empty_or_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "formats.toml"
+    for text, names in (("", []), ("\ufeff[profiles.a]\r\nwire = 'auto'\r\n", ["a"])):
+        file.write_text(text, encoding="utf-8", newline="")
+        assert [*Configuration.load(file).profiles] == names
 
 
 def test_an_error_in_a_file_names_the_file_too(tmp_path: Path) -> None:

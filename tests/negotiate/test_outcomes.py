@@ -136,6 +136,10 @@ def test_a_generation_that_the_server_refused_is_a_malformed_native_call() -> No
         "No endpoints found that support tool use.",
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
         "`tool calling` is not supported with this model",
+        "This model doesn't support tool use.",
+        "Unsupported parameter: 'tools' is not supported with this model.",
+        "Function calling is not enabled for models/gemma-3-27b-it",
+        "m does not support Function Calling",
     ],
 )
 def test_a_model_whose_server_refuses_tools_is_told_of_them_in_the_prompt(message: str) -> None:
@@ -149,6 +153,20 @@ def test_a_model_whose_server_refuses_tools_is_told_of_them_in_the_prompt(messag
     assert negotiator.negotiate("vllm", "m").tools_in == "prompt"
     learner.record("m", "native", "parsed")
     assert negotiator.negotiate("vllm", "m").tools_in == "request"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
+        "tool_choice is not supported",
+        "overloaded",
+        "messages: tool_use ids were found without tool_result blocks",
+        "Function name is not valid; it is not supported",
+    ],
+)
+def test_what_a_server_says_against_something_else_takes_no_model_off_native_tools(message: str) -> None:
+    assert outcomes_of(sp.parse_response({"error": {"message": message, "code": 400}})) == {}
 
 
 def test_an_answer_that_no_parser_of_ours_read_is_counted_by_what_its_calls_and_stats_say() -> None:

@@ -21,7 +21,7 @@ def _asked(base: str, path: str, request: Any, wire: str = "openai-chat") -> str
     """Where a server under a base is asked by a client that asks a path of the proxy."""
     upstream = Upstream([b"{}"], headers=PLAIN)
     with serving(upstream) as url, serving(proxy.app(url + base, wire)) as front:
-        httpx.post(front + path, json=request, timeout=10)
+        httpx.post(front + path, json=request, timeout=60)
     return upstream.asked[0][1]
 
 
@@ -110,7 +110,7 @@ def test_the_key_of_a_request_that_passes_is_where_the_server_looks_for_it(
 ) -> None:
     upstream = Upstream([b"{}"], headers=PLAIN)
     with proxied(upstream, wire=wire) as url:
-        httpx.get(url + "/v1/models", headers=sent, timeout=10)
+        httpx.get(url + "/v1/models", headers=sent, timeout=60)
     headers = upstream.asked[0][2]
     names = ("authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta")
     assert {name: headers[name] for name in names if name in headers} == arrives
@@ -121,5 +121,5 @@ def test_an_answer_in_the_servers_own_wire_is_read_at_any_version() -> None:
     message = {"role": "assistant", "content": call}
     body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
     with serving(Upstream([body], headers=PLAIN)) as url, serving(proxy.app(url + "/api/paas/v4")) as front:
-        answer = httpx.post(front + "/v1/chat/completions", json=REQUEST | {"tools": TOOLS}, timeout=10).json()
+        answer = httpx.post(front + "/v1/chat/completions", json=REQUEST | {"tools": TOOLS}, timeout=60).json()
     assert [each["function"]["name"] for each in answer["choices"][0]["message"]["tool_calls"]] == ["f"]

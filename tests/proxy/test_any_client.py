@@ -88,7 +88,7 @@ def test_a_model_without_tools_is_taught_them_and_its_history_is_text(client: st
     content_type, chunks = stream_of(server)
     upstream = Upstream(chunks, headers=[("content-type", content_type)])
     with proxied(upstream, wire=server, tools="prompt", dialects=["hermes"]) as url:
-        httpx.post(url + PATHS[client], json=_history(client), timeout=10).raise_for_status()
+        httpx.post(url + PATHS[client], json=_history(client), timeout=60).raise_for_status()
     asked = json.loads(upstream.asked[0][3])
     assert "tools" not in asked
     said = json.dumps(asked, ensure_ascii=False)
@@ -129,7 +129,7 @@ def test_an_error_of_another_wire_is_told_in_the_clients_words(client: str) -> N
     body = b'{"error":{"message":"no such model","code":"model_not_found"}}'
     headers = [("content-type", "application/json"), ("retry-after", "7")]
     with proxied(Upstream([body], status=404, headers=headers)) as url:
-        answer = httpx.post(url + PATHS[client], json=_history(client), timeout=10)
+        answer = httpx.post(url + PATHS[client], json=_history(client), timeout=60)
     assert answer.status_code == 404
     assert answer.headers["retry-after"] == "7"
     told = answer.json()
@@ -144,5 +144,5 @@ def test_what_the_servers_wire_cannot_say_is_named_in_a_header() -> None:
     upstream = Upstream(stream_of("openai-chat")[1])
     request = _history("anthropic") | {"metadata": {"user_id": "x"}}
     with proxied(upstream) as url:
-        answer = httpx.post(url + PATHS["anthropic"], json=request, timeout=10)
+        answer = httpx.post(url + PATHS["anthropic"], json=request, timeout=60)
     assert "metadata" in answer.headers["streamparse-lost"]

@@ -33,7 +33,7 @@ def _running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             yield process, process.stdout.readline().split()[2].rstrip(",")
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.wait(60)
 
 
 def test_the_command_listens_on_this_machine_and_stops_when_told() -> None:
@@ -45,17 +45,45 @@ def test_the_command_listens_on_this_machine_and_stops_when_told() -> None:
         _running("--upstream", upstream) as (process, url),
     ):
         assert url.startswith("http://127.0.0.1:")
-        answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=30)
+        answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=300)
     parser = sp.StreamParser("openai-chat", dialects=())
     assert calls_of(parser.feed(answer.content)) == CALLS
     assert process.returncode == 130
+
+
+def test_an_answer_that_goes_on_is_broken_off_when_the_command_is_told_to_stop() -> None:
+    content_type, chunks = stream_of("openai-chat")
+    upstream = Upstream(chunks, headers=[("content-type", content_type)])
+    upstream.gate = lambda number: upstream.left.wait(60) if number == 1 else None
+    request = {"model": "m", "stream": True, "messages": []}
+    with (
+        serving(upstream) as server,
+        _running("--upstream", server) as (process, url),
+        httpx.stream("POST", url + "/v1/chat/completions", json=request, timeout=300) as answer,
+    ):
+        pieces = answer.iter_raw()
+        next(pieces)
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(httpx.RemoteProtocolError):
+            next(pieces)
+        process.wait(60)
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    assert upstream.left.wait(60)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--upstream", "nonsense"], "no http:// or https:// URL"),
-        (["--upstream", "http://127.0.0.1:9", "--wire", "bedrock-converse"], "unknown wire"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "openai"], "unknown wire"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "bedrock-converse"], "secret of an AWS account"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "ollama-generate"], "no messages"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "openai-completions"], "no messages"),
+        (["--upstream", "http://127.0.0.1:9", "--wire", "auto"], "before the server has said anything"),
+        (["--upstream", "http://127.0.0.1:99999"], "no http:// or https:// URL"),
+        (["--upstream", "http://[::1"], "no http:// or https:// URL"),
+        (["--upstream", "http://a b"], "no http:// or https:// URL"),
         (["--upstream", "http://127.0.0.1:9", "--dialect", "nil"], "unknown dialect"),
         (["--upstream", "http://127.0.0.1:9", "--dialect", "beam", "--tools", "prompt"], "has a prompt"),
         (["--upstream", "http://127.0.0.1:9", "--port", "99999"], "cannot listen"),
@@ -63,7 +91,7 @@ def test_the_command_listens_on_this_machine_and_stops_when_told() -> None:
     ],
 )
 def test_what_cannot_be_carried_out_is_told_in_one_line(arguments: list[str], words: str) -> None:
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
@@ -73,7 +101,7 @@ def test_a_port_that_is_taken_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         command = [*COMMAND, "--upstream", "http://127.0.0.1:9", "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "cannot listen" in done.stderr
 
@@ -101,7 +129,7 @@ def test_a_missing_extra_is_named_with_the_way_to_get_it(tmp_path: Path, there: 
         command,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -154,7 +154,7 @@ def test_a_server_without_tools_never_hears_of_them_even_where_no_more_calls_are
     upstream = Upstream(chunks, headers=[("content-type", content_type)])
     request = {"model": "m", "stream": True, "messages": _turns_of_a_call()} | options
     with proxied(upstream, tools="prompt") as url:
-        httpx.post(url + "/v1/chat/completions", json=request, timeout=10).raise_for_status()
+        httpx.post(url + "/v1/chat/completions", json=request, timeout=60).raise_for_status()
     asked = json.loads(upstream.asked[0][3])
     assert {"tools", "tool_choice"} & asked.keys() == set()
     assert [message["role"] for message in asked["messages"]] == ["user", "assistant", "user"]
@@ -167,5 +167,5 @@ def test_what_a_prompt_cannot_make_sure_of_is_told() -> None:
     request = {"model": "m", "stream": True, "messages": MESSAGES, "tools": OPENAI_TOOLS}
     request |= {"tool_choice": "required", "parallel_tool_calls": False}
     with proxied(Upstream(chunks, headers=[("content-type", content_type)]), tools="prompt") as url:
-        answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=10)
+        answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=60)
     assert answer.headers["streamparse-lost"] == "parallel_tool_calls, tool_choice"

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from cuts import in_pieces
 from emitting import CALLS, stream_of
 from serving import Upstream, proxied
 
@@ -35,7 +36,7 @@ def _server(wire: str) -> Upstream:
 
 
 def _ask(url: str, client: str = "openai-chat", **options: Any) -> httpx.Response:
-    return httpx.post(url + PATHS[client], json=_request(client) | options, timeout=10)
+    return httpx.post(url + PATHS[client], json=_request(client) | options, timeout=60)
 
 
 def _read(client: str, body: bytes) -> sp.ParsedResponse:
@@ -62,7 +63,7 @@ def test_a_client_has_its_whole_answer_while_the_server_keeps_the_connection_ope
     upstream = _server(server)
     last, answered = len(upstream.chunks), threading.Event()
     upstream.chunks = [*upstream.chunks, b"\n"]
-    upstream.gate = lambda number: answered.wait(30) if number == last else None
+    upstream.gate = lambda number: answered.wait(60) if number == last else None
     with proxied(upstream, wire=server) as url:
         answer = _read(client, _ask(url, client).content)
         assert upstream.sent == sum(map(len, upstream.chunks[:last]))
@@ -76,36 +77,39 @@ def test_a_server_that_does_not_let_go_is_left() -> None:
     upstream = _server("openai-chat")
     last = len(upstream.chunks)
     upstream.chunks = [*upstream.chunks, b": still here\n\n"]
-    upstream.gate = lambda number: upstream.left.wait(20) if number == last else None
+    upstream.gate = lambda number: upstream.left.wait(60) if number == last else None
     with proxied(upstream) as url:
         _ask(url)
-        assert upstream.left.wait(20)
+        assert upstream.left.wait(60)
 
 
 @SERVERS
 def test_a_connection_whose_body_has_ended_is_used_for_the_next_request(server: str) -> None:
     upstream = _server(server)
-    ports = []
+    ports: list[object] = []
 
     async def noting(scope: Any, receive: Any, send: Any) -> None:
-        ports.append(scope.get("client"))
+        if scope["type"] == "http":
+            ports.append(scope["client"])
         await upstream(scope, receive, send)
 
     with proxied(noting, wire=server) as url:
-        for _ in range(3):
+        for pause in range(50):  # a request may come before the proxy has the connection of the last one free
             assert _read("openai-chat", _ask(url).content).ok
-    asked = ports[-3:]
-    assert len(set(asked)) == 1
+            if len(set(ports)) < len(ports):
+                break
+            threading.Event().wait(pause / 100)
+    assert len(set(ports)) < len(ports)
 
 
 def test_a_finish_reason_is_not_the_end_and_the_counts_that_follow_are_told() -> None:
     upstream = Upstream([SAID, FINISH, USAGE, DONE], headers=SSE)
     turn = threading.Semaphore(1)
-    upstream.gate = lambda _number: turn.acquire(timeout=20)  # each piece is read by itself
+    upstream.gate = lambda _number: turn.acquire(timeout=60)  # each piece is read by itself
     body = b""
     with (
         proxied(upstream) as url,
-        httpx.stream("POST", url + PATHS["openai-chat"], json=_request("openai-chat"), timeout=10) as answer,
+        httpx.stream("POST", url + PATHS["openai-chat"], json=_request("openai-chat"), timeout=60) as answer,
     ):
         for chunk in answer.iter_raw():
             body += chunk
@@ -140,17 +144,17 @@ def _message(text: str) -> bytes:
     return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
 
 
-def test_two_messages_that_come_at_once_are_one_answer() -> None:
-    with proxied(Upstream([_message("One. ") + _message("Two.")], headers=SSE), wire="anthropic") as url:
+ANOTHER = _message("Two.")
+CUT = ANOTHER.partition(b"event: message_delta")[0]
+
+
+@pytest.mark.parametrize("size", [1, 100, 1 << 20])
+@pytest.mark.parametrize("behind", [ANOTHER, CUT, CUT[:-2], b"event: error\ndata: late\n\n", b"\xff" * 9999])
+def test_another_message_behind_the_end_marker_is_not_read_however_it_is_cut(size: int, behind: bytes) -> None:
+    pieces = in_pieces(_message("One.") + behind, size)
+    with proxied(Upstream(pieces, headers=SSE), wire="anthropic", limits=sp.Limits(max_line=9000)) as url:
         response = _read("anthropic", _ask(url, "anthropic").content)
-    assert (response.content, response.finish_reason, response.ok) == ("One. Two.", "end_turn", True)
-
-
-def test_a_message_that_is_cut_behind_another_is_an_error_as_ever() -> None:
-    cut = _message("Two.").partition(b"event: message_delta")[0]
-    with proxied(Upstream([_message("One. ") + cut], headers=SSE), wire="anthropic") as url:
-        answer = _ask(url, "anthropic").content
-    assert b"stream_truncated" in answer
+    assert (response.content, response.finish_reason, response.ok, response.errors) == ("One.", "end_turn", True, [])
 
 
 def test_a_connection_that_breaks_behind_the_end_marker_has_broken_nothing() -> None:

@@ -21,6 +21,7 @@ MESSAGES: Any = [{"role": "user", "content": "x"}]
 REQUEST: Any = {"model": "m", "max_tokens": 9, "messages": MESSAGES}
 PATHS = {"openai-chat": "/v1/chat/completions", "anthropic": "/v1/messages", "ollama-chat": "/api/chat"}
 CLIENTS = pytest.mark.parametrize("client", PATHS)
+EACH_WAY = pytest.mark.parametrize("streamed", [True, False])
 
 
 def _other(client: str) -> str:
@@ -30,7 +31,7 @@ def _other(client: str) -> str:
 
 def _ask(upstream: Upstream, client: str, wire: str, **options: Any) -> httpx.Response:
     with proxied(upstream, wire=wire) as url:
-        return httpx.post(url + PATHS[client], json=REQUEST | {"stream": False} | options, timeout=10)
+        return httpx.post(url + PATHS[client], json=REQUEST | {"stream": False} | options, timeout=60)
 
 
 LIMITED = b'{"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limit"}}'
@@ -118,6 +119,16 @@ def test_an_error_in_a_stream_has_the_kind_that_its_code_stands_for(code: str, a
     assert json.loads(EMITTERS["openai-chat"]().error_body(code, "words"))["error"]["type"] == openais
 
 
+@EACH_WAY
+def test_an_error_to_which_the_server_gave_no_code_is_told_in_its_words_alone(streamed: bool) -> None:
+    body = b'{"error": "it is too warm"}\n'
+    status = 200 if streamed else 500
+    for client, kind in (("openai-chat", "server_error"), ("anthropic", "api_error")):
+        told = _ask(Upstream([body], status=status, headers=JSON), client, "ollama-chat", stream=streamed).text
+        error = json.loads(told[told.index("{") :])["error"]
+        assert (error["type"], error["message"]) == (kind, "it is too warm")
+
+
 @CLIENTS
 def test_an_answer_with_an_error_status_is_an_error_whatever_its_body_says(client: str) -> None:
     message = {"role": "assistant", "content": "All well."}
@@ -152,7 +163,7 @@ def test_an_answer_with_another_status_of_success_is_read(client: str) -> None:
 def test_a_body_that_no_other_wire_can_be_told_is_refused_and_nobody_is_asked(client: str, body: bytes) -> None:
     upstream = Upstream([b"{}"], headers=JSON)
     with proxied(upstream, wire=_other(client)) as url:
-        answer = httpx.post(url + PATHS[client], content=body, timeout=10)
+        answer = httpx.post(url + PATHS[client], content=body, timeout=60)
     assert answer.status_code == 400
     assert "no JSON object" in str(answer.json()["error"])
     assert upstream.asked == []
@@ -161,8 +172,8 @@ def test_a_body_that_no_other_wire_can_be_told_is_refused_and_nobody_is_asked(cl
 @CLIENTS
 def test_a_request_that_is_too_large_is_refused_in_the_clients_words(client: str) -> None:
     with serving(proxy.Proxy(proxy.Settings(upstream="http://127.0.0.1:9", max_request=10))) as url:
-        answer = httpx.post(url + PATHS[client], json=REQUEST, timeout=10)
-        assert httpx.post(url + "/v1/files", content=b"x" * 11, timeout=10).text == "the request is too large\n"
+        answer = httpx.post(url + PATHS[client], json=REQUEST, timeout=60)
+        assert httpx.post(url + "/v1/files", content=b"x" * 11, timeout=60).text == "the request is too large\n"
     assert answer.status_code == 413
     assert "too large" in str(answer.json()["error"])
 
@@ -183,7 +194,6 @@ def _filtered(reason: str, words: str | None, *, streamed: bool) -> Upstream:
 
 FILTERS = pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "MODEL_ARMOR"])
 WORDS = pytest.mark.parametrize("words", ["It was unsafe.", None])
-EACH_WAY = pytest.mark.parametrize("streamed", [True, False])
 
 
 @FILTERS

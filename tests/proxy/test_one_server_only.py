@@ -19,7 +19,7 @@ PLAIN = [("content-type", "text/plain")]
 def _raw(url: str, target: str) -> bytes:
     """The answer to a request whose target no client library would send."""
     address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
         connection.sendall(f"GET {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
@@ -54,9 +54,9 @@ def test_a_strange_path_stays_under_the_base_to_the_letter(target: str) -> None:
 def test_a_cookie_of_one_client_is_never_sent_for_another() -> None:
     upstream = Upstream([b"x"], headers=[*PLAIN, ("set-cookie", "session=alice; Path=/")])
     with proxied(upstream) as url:
-        assert httpx.get(url + "/a").cookies["session"] == "alice"
-        httpx.get(url + "/b")
-        httpx.get(url + "/c", headers={"cookie": "session=bob"})
+        assert httpx.get(url + "/a", timeout=60).cookies["session"] == "alice"
+        httpx.get(url + "/b", timeout=60)
+        httpx.get(url + "/c", headers={"cookie": "session=bob"}, timeout=60)
     assert [headers.get("cookie") for _, _, headers, _ in upstream.asked] == [None, None, "session=bob"]
 
 
@@ -67,7 +67,7 @@ def test_no_name_of_a_request_can_write_a_header_of_the_answer() -> None:
     request: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}
     names = ["x\r\nset-cookie: a=b", "\u00e9\u2028", *(f"name_{number:04}_{'x' * 90}" for number in range(200))]
     with proxied(upstream) as url:
-        answer = httpx.post(url + "/v1/messages", json=request | dict.fromkeys(names, 1), timeout=10)
+        answer = httpx.post(url + "/v1/messages", json=request | dict.fromkeys(names, 1), timeout=60)
     assert answer.status_code == 200
     assert "set-cookie" not in answer.headers
     assert "name_0000_" in answer.headers["streamparse-lost"]
@@ -79,7 +79,7 @@ def test_a_redirect_is_passed_on_and_not_followed() -> None:
     with serving(other) as elsewhere:
         upstream = Upstream([b"moved"], status=307, headers=[*PLAIN, ("location", elsewhere)])
         with proxied(upstream) as url:
-            answer = httpx.get(url + "/a")
+            answer = httpx.get(url + "/a", timeout=60)
     assert (answer.status_code, answer.headers["location"], answer.content) == (307, elsewhere, b"moved")
     assert other.asked == []
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
-from typing import Any
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -54,7 +56,7 @@ def events_of(wire: str, body: bytes) -> list[sp.Event]:
 
 
 def ask(url: str, request: Any = REQUEST, path: str = CHAT, **options: Any) -> httpx.Response:
-    return httpx.post(url + path, json=request, timeout=10, **options)
+    return httpx.post(url + path, json=request, timeout=60, **options)
 
 
 def test_a_call_in_the_text_reaches_the_client_as_a_native_one() -> None:
@@ -98,7 +100,8 @@ def test_without_tools_an_answer_is_passed_through_byte_for_byte() -> None:
 def test_any_other_request_is_passed_through() -> None:
     upstream = Upstream([b"\x00\x01", b"\xff"], status=418, headers=[("content-type", "x/y"), ("x-own", "1")])
     with proxied(upstream) as url:
-        answer = httpx.get(url + "/v1/models?a=%2Fb", headers={"x-mine": "2", "authorization": "Bearer k"})
+        headers = {"x-mine": "2", "authorization": "Bearer k"}
+        answer = httpx.get(url + "/v1/models?a=%2Fb", headers=headers, timeout=60)
     assert (answer.status_code, answer.content) == (418, b"\x00\x01\xff")
     assert (answer.headers["content-type"], answer.headers["x-own"]) == ("x/y", "1")
     method, path, headers, _ = upstream.asked[0]
@@ -119,11 +122,64 @@ def test_a_request_with_tools_reaches_the_server_unchanged_in_its_own_wire() -> 
     assert not {"x-secret", "te"} & {*headers}
 
 
+@pytest.mark.parametrize("root", ["/models", "/models/", "/mo dels"])
+def test_an_application_that_is_mounted_under_a_path_reads_its_own_part_of_it(root: str) -> None:
+    upstream = Upstream(chat_stream(CALL))
+    with serving(upstream) as url:
+        front = proxy.app(url)
+
+        async def mounting(scope: Any, receive: Any, send: Any) -> None:
+            await front({**scope, "root_path": root}, receive, send)
+
+        with serving(mounting) as outer:
+            base = outer + root.rstrip("/").replace(" ", "%20")
+            answer = ask(base)
+            httpx.get(base + "/v1/models", timeout=60)
+    assert calls_of(events_of("openai-chat", answer.content)) == [ZURICH]
+    assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/models"]
+
+
+class _SixthVersion(HTTPServer):
+    address_family = socket.AF_INET6
+
+
+class _Answering(BaseHTTPRequestHandler):
+    hosts: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        """Answer with a call in the text, and close."""
+        self.hosts.append(self.headers["host"])
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"".join(chat_stream(CALL)))
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def test_a_server_may_be_at_an_address_of_the_sixth_version() -> None:
+    try:
+        server = _SixthVersion(("::1", 0), _Answering)
+    except OSError:
+        pytest.skip("this machine has no such addresses")
+    with server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        host = f"[::1]:{server.server_port}"
+        with serving(proxy.app(f"http://{host}/v1")) as front:
+            assert calls_of(events_of("openai-chat", ask(front).content)) == [ZURICH]
+    assert _Answering.hosts == [host]
+
+
+def test_a_name_and_a_password_of_the_server_are_not_shown() -> None:
+    assert proxy.app("http://me:secret@127.0.0.1:9/v1").settings.shown == "http://127.0.0.1:9/v1"
+
+
 def test_the_base_of_the_upstream_may_end_in_v1() -> None:
     upstream = Upstream(chat_stream("x"))
     with serving(upstream) as url, serving(proxy.app(url + "/v1/")) as front:
         ask(front)
-        httpx.get(front + "/v1/models")
+        httpx.get(front + "/v1/models", timeout=60)
     assert [path for _, path, _, _ in upstream.asked] == [CHAT, "/v1/models"]
 
 
@@ -151,7 +207,7 @@ def test_a_server_that_cannot_be_reached_is_an_error_in_the_clients_words() -> N
         answer = ask(url)
         assert answer.status_code == 502
         assert answer.json()["error"]["code"] == "upstream_error"
-        assert httpx.get(url + "/v1/models").status_code == 502
+        assert httpx.get(url + "/v1/models", timeout=60).status_code == 502
 
 
 def test_a_connection_that_breaks_is_an_error_in_the_stream_and_no_call_is_whole() -> None:
@@ -179,8 +235,8 @@ def test_every_piece_leaves_before_the_next_one_is_made() -> None:
     text = "One two three, and four."
     upstream = Upstream(chat_stream(text, 6))
     turn = threading.Semaphore(0)
-    upstream.gate = lambda _number: turn.acquire(timeout=20)
-    with proxied(upstream) as url, httpx.stream("POST", url + CHAT, json=REQUEST, timeout=10) as answer:
+    upstream.gate = lambda _number: turn.acquire(timeout=60)
+    with proxied(upstream) as url, httpx.stream("POST", url + CHAT, json=REQUEST, timeout=60) as answer:
         parser = sp.StreamParser("openai-chat", dialects=())
         chunks = answer.iter_raw()
         told = ""
@@ -195,17 +251,17 @@ def test_every_piece_leaves_before_the_next_one_is_made() -> None:
 
 def test_when_the_client_leaves_the_server_is_left_too() -> None:
     upstream = Upstream(chat_stream("word " * 40))
-    upstream.gate = lambda number: upstream.left.wait(10) if number > 2 else None
+    upstream.gate = lambda number: upstream.left.wait(60) if number > 2 else None
     with proxied(upstream) as url:
-        with httpx.stream("POST", url + CHAT, json=REQUEST, timeout=10) as answer:
+        with httpx.stream("POST", url + CHAT, json=REQUEST, timeout=60) as answer:
             next(answer.iter_raw())
-        assert upstream.left.wait(10)
+        assert upstream.left.wait(60)
 
 
 def test_a_server_is_read_only_as_fast_as_the_client_takes() -> None:
     text = "x" * 65_536
     upstream = Upstream(chat_stream(text * 600, len(text)))  # 39 MB: more than the sockets between can hold
-    with proxied(upstream) as url, httpx.stream("POST", url + CHAT, json=REQUEST, timeout=30) as answer:
+    with proxied(upstream) as url, httpx.stream("POST", url + CHAT, json=REQUEST, timeout=60) as answer:
         chunks = answer.iter_raw()
         next(chunks)
         seen = -1
@@ -227,15 +283,15 @@ def test_a_passed_answer_whose_connection_breaks_is_broken_off() -> None:
     upstream = Upstream([b"x" * 100, b"y"], headers=[("content-type", "text/plain")])
     upstream.breaks = True
     with proxied(upstream) as url, pytest.raises(httpx.RemoteProtocolError):
-        httpx.get(url + "/anything", timeout=10)
+        httpx.get(url + "/anything", timeout=60)
 
 
 def test_an_answer_over_a_limit_is_an_error_and_the_server_is_left() -> None:
     upstream = Upstream(chat_stream("word " * 2000))
-    upstream.gate = lambda number: upstream.left.wait(10) if number > 1000 else None
+    upstream.gate = lambda number: upstream.left.wait(60) if number > 1000 else None
     with proxied(upstream, limits=sp.Limits(max_total=20_000)) as url:
         answer = ask(url)
-        assert upstream.left.wait(10)
+        assert upstream.left.wait(60)
     assert b"limit_total" in answer.content
     assert b"[DONE]" not in answer.content
 
@@ -246,7 +302,7 @@ def test_a_strange_request_is_for_the_server_to_judge(body: bytes) -> None:
         [b'{"error":{"message":"strange"}}'], status=400, headers=[("content-type", "application/json")]
     )
     with proxied(upstream) as url:
-        answer = httpx.post(url + CHAT, content=body)
+        answer = httpx.post(url + CHAT, content=body, timeout=60)
     assert (answer.status_code, answer.json()["error"]["message"]) == (400, "strange")
     assert upstream.asked[0][3] == body
 

@@ -21,7 +21,7 @@ def _taught(client: str, request: dict[str, Any], server: str, **options: Any) -
     """What a server without tools is asked, and what the client is told to be lost."""
     upstream = Upstream([b"{}"], headers=[("content-type", "application/json")])
     with proxied(upstream, wire=server, tools="prompt", **options) as url:
-        answer = httpx.post(url + PATHS[client], json=request | {"stream": False}, timeout=10)
+        answer = httpx.post(url + PATHS[client], json=request | {"stream": False}, timeout=60)
     lost = answer.headers.get("streamparse-lost", "")
     return json.loads(upstream.asked[0][3]), set(lost.split(", ")) - {""}
 
@@ -81,6 +81,40 @@ def test_a_signed_thought_of_the_history_stays_with_anthropic() -> None:
     assert asked["messages"][1]["content"][0] == signed
 
 
+SIGNED = {"type": "reasoning.text", "text": THOUGHT, "signature": "c2ln", "format": "anthropic-claude-v1", "index": 0}
+HIDDEN = {"type": "reasoning.encrypted", "data": "aGlk", "format": "anthropic-claude-v1", "index": 1}
+BLOCKS = [{"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"}, {"type": "redacted_thinking", "data": "aGlk"}]
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        {"reasoning": THOUGHT},
+        {"reasoning": THOUGHT, "reasoning_details": [SIGNED, HIDDEN]},
+        {"reasoning_content": THOUGHT, "thinking_blocks": BLOCKS},
+        {"reasoning_details": [HIDDEN]},
+    ],
+)
+def test_a_thought_of_a_chat_keeps_its_fields_and_its_signatures(thought: dict[str, Any]) -> None:
+    request = _thinking("openai-chat")
+    del request["messages"][1]["reasoning_content"]
+    request["messages"][1] |= thought
+    asked, lost = _taught("openai-chat", request, "openai-chat")
+    [said] = [message for message in asked["messages"] if message["role"] == "assistant"]
+    assert {key: value for key, value in said.items() if key not in ("role", "content")} == thought
+    assert lost == set()
+
+
+@SERVERS
+def test_what_belongs_to_a_call_that_becomes_text_is_told(server: str) -> None:
+    request = _thinking("openai-chat") | {"max_tokens": 9}
+    del request["messages"][1]["reasoning_content"]
+    request["messages"][1]["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": "c2ln"}}
+    asked, lost = _taught("openai-chat", request, server)
+    assert "c2ln" not in json.dumps(asked)
+    assert lost == {"extra_content"}
+
+
 @pytest.mark.parametrize("client", ["ollama-chat", "anthropic"])
 def test_a_thought_that_the_server_has_no_place_for_is_told(client: str) -> None:
     request = _thinking(client) if client == "ollama-chat" else _pictured()
@@ -88,6 +122,20 @@ def test_a_thought_that_the_server_has_no_place_for_is_told(client: str) -> None
         request["messages"][1]["content"].insert(0, {"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"})
     _, lost = _taught(client, request, "openai-chat")
     assert "thought" in lost
+
+
+def test_the_texts_of_a_turn_are_one_for_a_server_that_takes_no_lists() -> None:
+    request = _pictured() | {"system": [{"type": "text", "text": "Be brief."}]}
+    call = {"type": "tool_use", "id": "b", "name": "look", "input": {"x": "2"}}
+    request["messages"][1]["content"] = [{"type": "text", "text": "So."}, call]
+    answered = {"type": "tool_result", "tool_use_id": "b", "content": "nothing"}
+    request["messages"][2]["content"] = [answered, {"type": "text", "text": "And?"}, {"type": "text", "text": "Well?"}]
+    asked, lost = _taught("anthropic", request, "openai-chat")
+    system, _, said, told = (message["content"] for message in asked["messages"])
+    assert system.startswith("Be brief.\n\nYou can call")
+    assert said.startswith("So.\n<tool_call>")
+    assert told.endswith("</tool_response>\nAnd?\nWell?")
+    assert lost == set()
 
 
 @SERVERS

@@ -157,7 +157,7 @@ def test_the_signature_of_a_call_comes_back_to_gemini_from_openais_client(stream
         message = _ask_openai(url, streamed=streamed).choices[0].message
         results = [{"role": "tool", "tool_call_id": call.id, "content": "22"} for call in message.tool_calls]
         turns = [*MESSAGES, message.model_dump(exclude_none=True), *results]
-        httpx.post(url + "/v1/chat/completions", json={"model": model, "messages": turns}, timeout=10)
+        httpx.post(url + "/v1/chat/completions", json={"model": model, "messages": turns}, timeout=60)
     parts = json.loads(upstream.asked[1][3])["contents"][1]["parts"]
     assert [part.get("thoughtSignature") for part in parts if "functionCall" in part] == ["c2lnbmVk", None]
 
@@ -243,7 +243,7 @@ def test_a_prompt_that_gemini_blocks_is_no_failure_of_the_server_to_try_again(st
 def test_gemini_is_asked_under_its_base_for_the_model_that_was_named(base: str, model: str, target: str) -> None:
     upstream = _server(native("gemini", streamed=False), streamed=False)
     with serving(upstream) as url, serving(proxy.app(url + base, "gemini")) as front:
-        httpx.post(front + "/api/chat", json={"model": model, "stream": False, "messages": MESSAGES}, timeout=10)
+        httpx.post(front + "/api/chat", json={"model": model, "stream": False, "messages": MESSAGES}, timeout=60)
     assert upstream.asked[0][1] == target + ":generateContent"
 
 
@@ -251,7 +251,7 @@ def test_gemini_is_asked_under_its_base_for_the_model_that_was_named(base: str, 
 def test_a_model_whose_name_could_lead_out_of_the_base_is_refused_and_nobody_is_asked(model: str) -> None:
     upstream = _server(b"{}", streamed=False)
     with proxied(upstream, wire="gemini") as url:
-        answer = httpx.post(url + "/v1/chat/completions", json={"model": model, "messages": MESSAGES}, timeout=10)
+        answer = httpx.post(url + "/v1/chat/completions", json={"model": model, "messages": MESSAGES}, timeout=60)
     assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
     assert upstream.asked == []
 
@@ -269,7 +269,7 @@ def test_a_model_whose_name_could_lead_out_of_the_base_is_refused_and_nobody_is_
 def test_the_key_is_where_google_looks_for_it(sent: dict[str, str], arrives: dict[str, str]) -> None:
     upstream = _server(native("gemini", streamed=False), streamed=False)
     with proxied(upstream, wire="gemini") as url:
-        httpx.post(url + "/v1/chat/completions", headers=sent, json={"model": "m", "messages": MESSAGES}, timeout=10)
+        httpx.post(url + "/v1/chat/completions", headers=sent, json={"model": "m", "messages": MESSAGES}, timeout=60)
     headers = upstream.asked[0][2]
     assert {name: headers[name] for name in ("authorization", "x-goog-api-key") if name in headers} == arrives
 
@@ -287,8 +287,8 @@ def test_only_what_is_really_lost_is_named_in_the_header() -> None:
     for wire in (*UPSTREAMS, "anthropic", "ollama-chat"):
         with proxied(_server(b"", streamed=True), wire=wire) as url:
             path = url + "/v1/chat/completions"
-            assert "streamparse-lost" not in httpx.post(path, json=request, timeout=10).headers
-            answer = httpx.post(path, json={**request, "logprobs": True, "seed": 1}, timeout=10)
+            assert "streamparse-lost" not in httpx.post(path, json=request, timeout=60).headers
+            answer = httpx.post(path, json={**request, "logprobs": True, "seed": 1}, timeout=60)
         unseeded = wire in ("anthropic", "openai-responses")
         assert answer.headers["streamparse-lost"] == ("logprobs, seed" if unseeded else "logprobs")
 
@@ -313,7 +313,7 @@ def test_several_answers_pass_through_where_nothing_is_rewritten() -> None:
     body = json.dumps({"choices": [{"index": index, "message": {"content": str(index)}} for index in (0, 1)]}).encode()
     for options, request in (({}, SEVERAL), ({"tools": "prompt"}, SEVERAL | {"tools": None})):
         with proxied(_server(body, streamed=False), **options) as url:
-            assert httpx.post(url + "/v1/chat/completions", json=request, timeout=10).content == body
+            assert httpx.post(url + "/v1/chat/completions", json=request, timeout=60).content == body
 
 
 def test_probabilities_are_not_asked_of_a_server_without_tools_and_that_is_told() -> None:
@@ -322,7 +322,7 @@ def test_probabilities_are_not_asked_of_a_server_without_tools_and_that_is_told(
     upstream = _server(body, streamed=False)
     request = {"model": "m", "messages": MESSAGES, "tools": OPENAI_TOOLS, "logprobs": True, "top_logprobs": 3}
     with proxied(upstream, tools="prompt") as url:
-        answer = httpx.post(url + "/v1/chat/completions", json=request | {"user": "u"}, timeout=10)
+        answer = httpx.post(url + "/v1/chat/completions", json=request | {"user": "u"}, timeout=60)
     assert answer.headers["streamparse-lost"] == "logprobs, top_logprobs"
     asked = json.loads(upstream.asked[0][3])
     assert asked["user"] == "u"
@@ -335,7 +335,7 @@ def test_speakers_keep_their_names_in_a_taught_conversation_unless_their_turns_a
         request = {"model": "m", "messages": said, "tools": OPENAI_TOOLS}
         upstream = _server(b"{}", streamed=False)
         with proxied(upstream, tools="prompt") as url:
-            answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=10)
+            answer = httpx.post(url + "/v1/chat/completions", json=request, timeout=60)
         spoken = [message.get("name") for message in json.loads(upstream.asked[0][3])["messages"][1:]]
         return answer.headers.get("streamparse-lost"), spoken
 

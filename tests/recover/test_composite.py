@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -79,9 +80,56 @@ def test_the_same_call_of_two_parsers_is_one_whatever_the_order_of_its_keys(argu
     assert call.source == "native"
 
 
+DIFFERENT = [1, True, "1", None, 0, False, "", [1, 2], [2, 1], {"b": None}, {}, {"b": [1]}, {"b": [True]}, {1, 2}]
+
+
 def test_numbers_booleans_and_texts_are_not_the_same() -> None:
-    calls = [sp.ToolCall("look", {"a": value}, f"i{number}") for number, value in enumerate((1, 1.0, True, "1", None))]
-    assert len(sp.CompositeParser([_Own(call) for call in calls]).parse("body").tool_calls) == 5
+    calls = [sp.ToolCall("look", {"a": value}, f"i{number}") for number, value in enumerate(DIFFERENT)]
+    assert len(sp.CompositeParser([_Own(call) for call in calls]).parse("body").tool_calls) == len(DIFFERENT)
+
+
+@pytest.mark.parametrize(
+    ("native", "in_text", "calls"),
+    [
+        ('{"a": 1}', '{"a": 1.0}', 1),
+        ('{"a": 1e22}', '{"a": 10000000000000000000000}', 1),
+        ('{"a": "\\u00e9", "b": [{"c": 1, "d": 2}]}', '{"b": [{"d": 2, "c": 1.0}], "a": "\u00e9"}', 1),
+        ('{"a": 1}', '{"a": true}', 2),
+        ('{"a": 0}', '{"a": false}', 2),
+        ('{"a": "1"}', '{"a": 1}', 2),
+        ('{"a": null}', "{}", 2),
+        ('{"a": "e\u0301"}', '{"a": "\u00e9"}', 2),
+    ],
+)
+def test_whether_two_calls_are_one_does_not_depend_on_who_finds_them(native: str, in_text: str, calls: int) -> None:
+    body = _body(_marked("look", in_text), ("look", native))
+    for parser in (sp.CompositeParser(), sp.CompositeParser(_every()), sp.CompositeParser(_every()[::-1])):
+        found = parser.parse(body).tool_calls
+        assert len(found) == calls
+        assert [call.id for call in found if call.source == "native"] == ["c0"]
+    fed = sp.StreamParser("openai-chat")
+    events_of(fed, in_random_pieces(json.dumps(body).encode(), 3))
+    assert len(fed.response.tool_calls) == calls
+
+
+def test_a_native_id_that_the_text_has_too_stays_that_of_the_call() -> None:
+    text = "<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{}"
+    body = _body(text + "<|tool_call_end|><|tool_calls_section_end|>", ("look", "{}"))
+    body["choices"][0]["message"]["tool_calls"][0]["id"] = "functions.look:0"
+    (call,) = sp.parse_response(body).tool_calls
+    assert (call.id, call.source) == ("functions.look:0", "native")
+
+
+@pytest.mark.parametrize("ids", [("", "call_0"), ("call_1", ""), ("", "", "call_1"), ("x", "x", "x_1"), ("call_0", "")])
+def test_no_two_calls_of_an_answer_have_one_id(ids: tuple[str, ...]) -> None:
+    body = _body("", *[("look", "{}") for _ in ids])
+    for call, id in zip(body["choices"][0]["message"]["tool_calls"], ids, strict=True):
+        call["id"] = id
+    for parser in (sp.CompositeParser(), sp.CompositeParser(_every())):
+        found = [call.id for call in parser.parse(body).tool_calls]
+        assert len({*found}) == len(ids)
+        assert found[0] == (ids[0] or "call_0")
+    assert len(sp.parse_response(body, limits=sp.Limits(max_id=6)).tool_calls) == len(ids), "no id of ours is too long"
 
 
 def test_the_same_call_twice_in_one_way_is_two_calls() -> None:

@@ -86,7 +86,8 @@ def test_an_envelope_that_names_no_declared_tool_is_text(name: str) -> None:
     [
         (f"I look.\n{CALL}", "I look.\n"),
         (f"I look.\n```json\n{CALL}\n```\n", "I look.\n"),
-        (f"{CALL}\nThat should help.", "That should help."),
+        (f"{CALL}\nThat should help.", "\nThat should help."),
+        (f"```json\n{CALL}\n```\n\n That should help. \n", "\n\n That should help. \n"),
         (f"I look.\n{CALL}\n{CALL}", "I look.\n"),
     ],
 )

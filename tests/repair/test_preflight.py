@@ -133,6 +133,12 @@ def test_paths_in_a_list_are_guarded_one_by_one() -> None:
     assert _codes(result, True) == [("path_traversal", "/paths/1")]
 
 
+def test_names_of_files_are_paths_too() -> None:
+    tool = sp.Tool("f", parameters={"type": "object", "properties": {"files": {"type": "object"}}})
+    result = preflight(_call("f", files={"a/b": "x", "../c": "y"}), [tool], guards=[PathGuard("files")])
+    assert _codes(result, True) == [("path_traversal", "/files/..~1c")]
+
+
 def test_a_path_is_guarded_wherever_in_the_arguments_it_stands() -> None:
     tool = sp.Tool("f", parameters={"type": "object", "properties": {"edits": {"type": "array"}}})
     edits = [{"path": "a", "text": "/b"}, {"path": "../b", "text": ""}]
@@ -187,3 +193,15 @@ def test_a_value_written_as_text_comes_back_whole_or_not_at_all(value: Any) -> N
 def test_text_that_is_converted_says_the_same_as_the_value(text: str, name: str) -> None:
     back = converted(text, name)
     assert back is KEEP or json.loads(text) == back
+
+
+def test_nothing_runs() -> None:
+    ran: list[str] = []
+
+    def wipe(path: str) -> None:
+        ran.append(path)
+
+    tools = [wipe, sp.Tool("late", function=wipe, early="closed")]
+    results = [preflight(_call(name, path="x"), tools, tier=9) for name in ("wipe", "late", "wip")]
+    assert [result.ok for result in results] == [True, True, False]
+    assert ran == []

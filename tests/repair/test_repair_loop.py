@@ -296,3 +296,163 @@ def test_what_the_client_raises_passes_through() -> None:
 
     with pytest.raises(OSError, match="no route"):
         anyio.run(RepairLoop(broken, [SEARCH]).run, WRONG)
+
+
+@pytest.mark.parametrize("attempts", [-1, -100])
+def test_a_count_of_attempts_below_none_is_refused_at_once(attempts: int) -> None:
+    with pytest.raises(ValueError, match="max_attempts"):
+        RepairLoop(Model(), [SEARCH], max_attempts=attempts)
+
+
+@pytest.mark.parametrize("attempts", ["2", None, 1.5])
+def test_what_is_no_count_of_attempts_is_refused_at_once(attempts: Any) -> None:
+    with pytest.raises(TypeError):
+        RepairLoop(Model(), [SEARCH], max_attempts=attempts)
+
+
+def test_without_attempts_the_model_is_not_asked() -> None:
+    result, asked = _repaired(WRONG, max_attempts=0)
+    assert not asked
+    assert not result.ok
+    assert [step.action for step in result.log] == ["answered", "gave_up"]
+
+
+RUBBISH = [None, 42, "", "  ", [], {}, object(), [1, 2], True, {"choices": []}, {"choices": [{"message": None}]}]
+
+
+@pytest.mark.parametrize("rubbish", RUBBISH)
+def test_rubbish_is_no_answer_and_takes_nothing_from_what_was_said_before(rubbish: Any) -> None:
+    result, asked = _repaired(_chat(("search", '{"limit": 3}'), content="I look."), rubbish, rubbish)
+    assert len(asked) == 2
+    assert all(complaint.message for complaint in asked)
+    assert not result.ok
+    assert result.response.content == "I look."
+    assert [(intent.name, intent.text) for intent in result.response.intents] == [("search", '{"limit": 3}')]
+    assert [step.action for step in result.log] == ["answered", "asked", "asked", "gave_up"]
+
+
+@pytest.mark.parametrize("rubbish", RUBBISH)
+def test_rubbish_alone_ends_as_an_answer_that_says_nothing(rubbish: Any) -> None:
+    result, _ = _repaired(rubbish, rubbish, rubbish)
+    assert (result.ok, result.response.content.strip(), result.response.tool_calls) == (False, "", [])
+    assert _calls(_repaired(rubbish, GOOD)[0]) == TEA
+
+
+def test_an_answer_that_says_nothing_but_thought_or_holds_an_item_of_the_server_is_one() -> None:
+    for response in (sp.ParsedResponse(reasoning="Hm."), sp.ParsedResponse(items=[{"kind": "image", "data": "x"}])):
+        assert _repaired(response)[0].ok
+
+
+def test_a_broken_call_is_told_in_words() -> None:
+    _, (complaint,) = _repaired(BROKEN, GOOD)
+    assert complaint.message == "the call of 'search' is broken: the stream ended inside the call"
+
+
+def test_what_the_server_refused_of_a_later_answer_is_recovered_too_and_complained_of_if_it_is_wrong() -> None:
+    wrong = {"error": {**GROQ["error"], "failed_generation": '{"name": "search", "arguments": {"limit": 1}}'}}
+    result, asked = _repaired(WRONG, wrong, GROQ)
+    assert _calls(result) == TEA
+    assert [step.action for step in result.log] == ["answered", "asked", "recovered", "asked", "recovered"]
+    assert [result.call_id for result in asked[1].results] == [call.id for call in asked[1].response.tool_calls]
+    assert "query" in asked[1].message
+
+
+@pytest.mark.parametrize("generation", ["I cannot search.", '{"name": "search", "arguments": {"query": "te', "", 3])
+def test_where_nothing_can_be_recovered_the_model_is_asked(generation: Any) -> None:
+    refused = {"error": {**GROQ["error"], "failed_generation": generation}}
+    result, asked = _repaired(refused, GOOD)
+    assert len(asked) == 1
+    assert _calls(result) == TEA
+
+
+def test_a_loop_serves_many_answers_one_after_another_and_at_a_time() -> None:
+    async def ask(complaint: Complaint) -> Any:
+        await anyio.lowlevel.checkpoint()
+        return _chat(("search", f'{{"query": "{complaint.response.content}"}}'))
+
+    loop = RepairLoop(ask, (tool for tool in [SEARCH]))
+    found: dict[int, Repaired] = {}
+
+    async def one(number: int) -> None:
+        found[number] = await loop.run(_chat(("search", "{}"), content=str(number)))
+
+    async def all_of_them() -> None:
+        for _ in range(2):
+            async with anyio.create_task_group() as group:
+                for number in range(5):
+                    group.start_soon(one, number)
+
+    anyio.run(all_of_them)
+    assert {number: _calls(result) for number, result in found.items()} == {
+        number: [("search", {"query": str(number)})] for number in range(5)
+    }
+    assert [len(result.log) for result in found.values()] == [2] * 5
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_question_that_is_cancelled_is_cancelled(backend: str) -> None:
+    asked: list[Complaint] = []
+
+    async def cancelled() -> bool:
+        with anyio.CancelScope() as scope:
+
+            async def ask(complaint: Complaint) -> Any:
+                asked.append(complaint)
+                scope.cancel()
+                await anyio.sleep_forever()
+
+            await RepairLoop(ask, [SEARCH]).run(WRONG)
+        return scope.cancelled_caught
+
+    assert anyio.run(cancelled, backend=backend)
+    assert len(asked) == 1
+
+
+def test_a_chain_recovers_what_the_server_refused_without_asking_again() -> None:
+    result, asked = _fallen_back(WRONG, GROQ, required=True)
+    assert _calls(result) == TEA
+    assert len(asked) == 2
+    assert [step.action for step in result.log] == ["answered", "retry", "recovered"]
+
+
+def test_a_chain_that_ends_in_errors_gives_what_was_said_before_them() -> None:
+    error = {"error": {"message": "overloaded", "code": 503}}
+    result, _ = _fallen_back(_chat(("search", "{}"), content="Tea?"), error, None, error)
+    assert not result.ok
+    assert result.response.content == "Tea?"
+    assert "overloaded" in result.log[-1].message
+
+
+def test_a_strategy_of_ones_own_may_pass_and_sees_what_was_wrong_last() -> None:
+    class Other:
+        name = "other"
+
+        def __init__(self, field: str | None) -> None:
+            self.field = field
+            self.seen: list[str] = []
+
+        def request(self, request: Any, verdict: Any) -> dict[str, Any] | None:
+            self.seen.append(verdict.message)
+            return {**request, self.field: True} if self.field else None
+
+    passing, trying, unused = Other(None), Other("tried"), Other("never")
+    model = Model(WRONG, GOOD)
+    result = anyio.run(FallbackChain(model, [passing, trying, unused], [SEARCH]).run, {"model": "m"})
+    assert model.asked == [{"model": "m"}, {"model": "m", "tried": True}]
+    assert [step.action for step in result.log] == ["answered", "other"]
+    assert "query" in passing.seen[0]
+    assert passing.seen == trying.seen
+    assert unused.seen == []
+
+
+def test_what_a_chains_client_or_strategy_raises_passes_through() -> None:
+    class Broken:
+        name = "broken"
+
+        def request(self, _request: Any, _verdict: Any) -> dict[str, Any]:
+            raise LookupError("no such mode")
+
+    with pytest.raises(LookupError, match="no such mode"):
+        anyio.run(FallbackChain(Model(WRONG), [Broken()], [SEARCH]).run, {})
+    with pytest.raises(IndexError):
+        anyio.run(FallbackChain(Model(), [], [SEARCH]).run, {})

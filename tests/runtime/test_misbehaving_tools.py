@@ -50,11 +50,11 @@ def quick():
 
 async def outcome_of(function, **settings):
     """Run a tool between two that behave; returns its one result."""
-    tools = [Tool("odd", function=function, early="closed"), Tool("quick", function=quick, early="closed", timeout=5)]
+    tools = [Tool("odd", function=function, early="closed"), Tool("quick", function=quick, early="closed", timeout=60)]
     events = [complete(0, "quick", n=0), complete(1, "odd"), complete(2, "quick"), DONE]
     events[0] = complete(0, "quick")
     async with ToolRunner(tools, **settings) as runner:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             items = await collect(runner, stream(*events))
     assert sorted(item.index for item in items if isinstance(item, ToolResult)) == [0, 1, 2]
     first, odd, last = runner.results
@@ -110,7 +110,7 @@ async def test_a_tool_that_hangs_is_timed_out():
 async def test_a_thread_that_hangs_is_timed_out():
     release = threading.Event()
     try:
-        result = await outcome_of(lambda: release.wait(5), timeout=0.02)
+        result = await outcome_of(lambda: release.wait(60), timeout=0.02)
     finally:
         release.set()
     assert "timed out" in result.error
@@ -120,13 +120,13 @@ async def test_threads_that_hang_take_no_place_from_others():
     anyio.to_thread.current_default_thread_limiter().total_tokens = 1
     release = threading.Event()
     tools = [
-        Tool("hang", function=lambda: release.wait(5), early="closed", timeout=0.02),
+        Tool("hang", function=lambda: release.wait(60), early="closed", timeout=0.02),
         Tool("quick", function=quick, early="closed"),
     ]
     events = [*(complete(index, "hang") for index in range(4)), complete(4, "quick"), DONE]
     try:
         async with ToolRunner(tools, limit=2) as runner:
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 await collect(runner, stream(*events))
     finally:
         release.set()
@@ -154,7 +154,7 @@ async def test_a_tool_that_awaits_what_was_cancelled_fails_alone(anyio_backend):
         pytest.skip("only asyncio has tasks that can be cancelled from outside")
 
     async def waits():
-        other = asyncio.ensure_future(asyncio.sleep(5))
+        other = asyncio.ensure_future(asyncio.sleep(60))
         other.cancel()
         await other
 

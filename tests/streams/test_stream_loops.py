@@ -167,9 +167,17 @@ def test_a_bare_async_loop_that_is_left_is_closed_by_trio_with_a_warning() -> No
 async def test_cancellation_passes_through_and_closes_the_source() -> None:
     source = AsyncRecorded([TEXT], hang=True)
     seen: list[sp.Event] = []
-    with anyio.move_on_after(0.01) as scope:
-        async with sp.aiter_events(source, "openai-chat") as events:
-            await drain_async(events, seen)
+
+    async def read(scope: anyio.CancelScope) -> None:
+        with scope:
+            async with sp.aiter_events(source, "openai-chat") as events:
+                await drain_async(events, seen)
+
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        group.start_soon(read, scope)
+        await anyio.wait_all_tasks_blocked()
+        scope.cancel()
     assert scope.cancelled_caught
     assert seen == [sp.TextDelta("Hi")]
     assert source.closed == 1

@@ -71,3 +71,14 @@ def test_prose_that_only_looks_like_a_section_stays_prose():
 
 def test_a_section_title_in_mid_sentence_is_no_section():
     assert read_docstring("Print the args: all of them.").parameters == {}
+
+
+def test_parameters_that_share_a_line_share_its_text():
+    text = """Move.
+
+    Parameters
+    ----------
+    x, y : float
+        where to
+    """
+    assert read_docstring(text).parameters == {"x": "where to", "y": "where to"}

@@ -68,6 +68,22 @@ def test_an_answer_is_not_over_while_another_goes_on_behind_the_marker(wire: str
     assert parser.over
 
 
+@pytest.mark.parametrize("wire", BODIES)
+@pytest.mark.parametrize("behind", [b"data: {\n\n", b"<html>\n", b"\x00" * 9000, SAID, None])
+def test_who_stops_at_the_marker_has_the_same_answer_in_every_cut(wire: str, behind: bytes | None) -> None:
+    answer = b"".join(BODIES[wire])
+    limits = sp.Limits(max_line=8000, max_total=len(answer) + 8500)
+    plain = sp.StreamParser(wire)
+    expected = merged(plain.feed(answer)) + plain.close()
+    for size in (1, 7, 1 << 20):
+        parser = sp.StreamParser(wire, limits=limits)
+        parser.stop_at_marker()
+        events: list[sp.Event] = []
+        for piece in in_pieces(answer + (answer if behind is None else behind), size):
+            events += parser.feed(piece) if not parser.over else []
+        assert merged(events) + parser.close() == expected
+
+
 @pytest.mark.parametrize("wire", ["gemini", "cohere", "bedrock-converse"])
 def test_a_wire_whose_answers_end_with_their_body_is_never_over(wire: str) -> None:
     parser = sp.StreamParser(wire)

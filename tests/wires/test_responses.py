@@ -113,3 +113,37 @@ def test_arguments_that_are_done_before_their_item_is_known_make_no_call_where_t
         parser.close()
         assert [call.id for call in parser.response.tool_calls] == ids
         assert [error.code for error in parser.response.errors] == codes
+
+
+def _event(number: int, kind: str, **fields: object) -> bytes:
+    return b"data: " + json.dumps({"type": f"response.{kind}", "sequence_number": number} | fields).encode() + b"\n\n"
+
+
+def _message_item(index: int, first: int, *words: str) -> list[bytes]:
+    """The events of a message, numbered from `first`."""
+    item = {"type": "message", "id": f"m{index}", "role": "assistant", "content": []}
+    deltas = [
+        _event(number, "output_text.delta", item_id=f"m{index}", output_index=index, content_index=0, delta=word)
+        for number, word in enumerate(words, first + 1)
+    ]
+    return [_event(first, "output_item.added", output_index=index, item=item), *deltas]
+
+
+def test_an_item_that_was_never_heard_of_may_begin_the_numbers_anew() -> None:
+    end = _event(9, "completed", response={"id": "r", "status": "completed"})
+    blocks = [
+        _event(0, "created", response={"id": "r"}),
+        *_message_item(0, 1, "one", " two"),
+        *_message_item(1, 0, " 3"),
+    ]
+    parser = sp.StreamParser("openai-responses")
+    assert text_of(events_of(parser, [*blocks, end])) == "one two 3"
+    assert parser.response.errors == []
+
+
+def test_items_that_a_resumed_stream_begins_again_are_dropped() -> None:
+    end = _event(4, "completed", response={"id": "r", "status": "completed"})
+    blocks = [_event(0, "created", response={"id": "r"}), *_message_item(0, 1, "one", " two")]
+    parser = sp.StreamParser("openai-responses")
+    assert text_of(events_of(parser, [*blocks, *blocks[1:], end])) == "one two"
+    assert [error.code for error in parser.response.errors] == ["duplicate_frame"] * 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from streamparse.adapters.loss import Loss, Translation
 from streamparse.adapters.requests.anthropic import read_anthropic, write_anthropic
 from streamparse.adapters.requests.cohere import read_cohere, write_cohere
@@ -13,6 +15,7 @@ from streamparse.adapters.requests.ollama import read_ollama, write_ollama
 from streamparse.adapters.requests.openai import read_openai, write_openai
 from streamparse.adapters.requests.request import Choice, Request
 from streamparse.adapters.requests.responses import read_responses, write_responses
+from streamparse.adapters.table import ADAPTERS
 from streamparse.providers import known_as
 
 __all__ = ["READERS", "REQUEST_WRITERS", "Choice", "Request", "translate_request"]
@@ -47,7 +50,9 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
-    written = REQUEST_WRITERS[target](READERS[source](request, lost), lost)
+    read = READERS[source](request, lost)
+    read = replace(read, tools=ADAPTERS[target].taken(read.tools, lost))
+    written = REQUEST_WRITERS[target](read, lost)
     return Translation(written, list(dict.fromkeys(lost)))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.definitions import read_declared
-from streamparse.adapters.gemini import camels
+from streamparse.adapters.gemini_parts import camels
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests.request import (
     Choice,
@@ -77,7 +77,6 @@ def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=_choice(camels(section(tools, "functionCallingConfig")), lost),
         max_tokens=config.get("maxOutputTokens"),
-        limits_thought=True,
         stop=strings(config.get("stopSequences")),
         sampling={name: config[word] for name, word in _SAMPLING.items() if config.get(word) is not None},
         schema=_schema(config, lost),

@@ -2,9 +2,16 @@
 
 https://platform.openai.com/docs/api-reference/chat/create
 
-OpenAI has two words for the limit: `max_completion_tokens`, which counts the thought too, and the older `max_tokens`,
-which its models that think refuse, and which is the only one that all other servers know.  The first is written for
-such a model, and where the source's limit counts the thought and is not called `max_tokens` either.
+OpenAI has two words for the limit.  Its models that think refuse the older one, `max_tokens`; its other models take
+both, and mean the same; and of all other servers many know the older one alone:
+
+| who | what `max_completion_tokens` does there |
+|---|---|
+| Ollama | nothing: the answer has no limit (https://github.com/ollama/ollama/issues/7125) |
+| llama-cpp-python | nothing (https://github.com/abetlen/llama-cpp-python/issues/1907) |
+| Mistral | the request is refused (https://github.com/editor-code-assistant/eca/issues/231) |
+
+So the newer word is written for the models that want it, by their names, and for no other.
 """
 
 from __future__ import annotations
@@ -64,7 +71,6 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
-        limits_thought=request.get("max_completion_tokens") is not None,
         stop=[stop] if isinstance(stop, str) else strings(stop),
         sampling=chosen(request, SAMPLING),
         stream=request.get("stream") is True,
@@ -115,8 +121,7 @@ def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
 
 
 def _limit_word(request: Request) -> str:
-    thinks = request.limits_thought or _THINKING_MODELS.match(request.model)
-    return "max_completion_tokens" if thinks else "max_tokens"
+    return "max_completion_tokens" if _THINKING_MODELS.match(request.model) else "max_tokens"
 
 
 def _written_choice(request: Request) -> dict[str, Any]:

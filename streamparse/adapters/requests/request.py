@@ -79,7 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     `schema` is that of an answer in JSON, `{}` for any JSON, `schema_name` its name with OpenAI, and `strict` whether
     to enforce it where that can be chosen; `think` whether thought is asked for, and `effort` OpenAI's word for how
-    much; `max_tokens` counts the thought too if `limits_thought`; `account` holds the settings of `ACCOUNT`.
+    much; `account` holds the settings of `ACCOUNT`.
     """
 
     model: str = ""
@@ -87,7 +87,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tools: list[Declared] = []
     choice: Choice = Choice()
     max_tokens: int | None = None
-    limits_thought: bool = False
     stop: list[str] = []
     sampling: dict[str, Any] = {}
     stream: bool = False

@@ -57,7 +57,6 @@ def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_output_tokens"),
-        limits_thought=True,
         sampling=chosen(request, _SAMPLING),
         stream=request.get("stream") is True,
         schema=schema,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.channels import ENDS, HEADER, Channels, ChannelThoughts
+from streamparse.dialects.channel_header import HEADER
+from streamparse.dialects.channels import ENDS, Channels, ChannelThoughts
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.leftovers import leftovers

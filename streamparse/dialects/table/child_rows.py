@@ -5,10 +5,11 @@ from __future__ import annotations
 from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.leftovers import Remembered, leftovers, stray_tags
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.nested_tags import NestedTags
 from streamparse.dialects.table.tags import child_tags
 from streamparse.dialects.tool_tags import ToolAttributes, ToolTags, ToolText
-from streamparse.dialects.xml_params import GAP, KEY
+from streamparse.dialects.xml_params import KEY
 
 __all__ = ["ROWS"]
 

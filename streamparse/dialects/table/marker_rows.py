@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from streamparse.dialects.grammar import Dialect, Opener, markers
 from streamparse.dialects.kimi_calls import KimiCalls
-from streamparse.dialects.marked_calls import GAP, NAME, MarkedCalls
+from streamparse.dialects.marked_calls import NAME, MarkedCalls
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.recipient_calls import RecipientCalls
 
 __all__ = ["ROWS"]

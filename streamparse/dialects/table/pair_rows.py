@@ -6,8 +6,8 @@ from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.leftovers import leftovers
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.table.tags import pair_tags
-from streamparse.dialects.xml_params import GAP
 
 __all__ = ["ROWS"]
 

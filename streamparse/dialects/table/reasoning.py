@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from streamparse.dialects.grammar import Context, Dialect
-from streamparse.dialects.reader import Reader, Step
+from streamparse.dialects.grammar import Dialect, no_call
 from streamparse.dialects.table.thoughts import THOUGHTS
 
 __all__ = ["reasoning_alone"]
@@ -20,15 +19,10 @@ __all__ = ["reasoning_alone"]
 _TOKENS = ("<|", "<｜")
 
 
-def _no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
-    yield from ()
-    return False
-
-
 def _parts(row: Dialect) -> Iterator[Dialect]:
     tokens = tuple(opener for opener in row.openers if opener.text[:2] in _TOKENS)
     tags = tuple(opener for opener in row.openers if opener not in tokens)
-    alone = replace(row, body=_no_call, in_thought="yields", drops=(), thoughts=tuple(THOUGHTS))
+    alone = replace(row, body=no_call, in_thought="yields", drops=(), thoughts=tuple(THOUGHTS))
     yield replace(alone, openers=tags)
     yield replace(alone, openers=tokens, follows="")
 

@@ -7,8 +7,9 @@ from streamparse.dialects.either import Either
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.json_calls import JsonCalls
 from streamparse.dialects.leftovers import leftovers
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.table.tags import NAMED_KEY, child_tags, function_tags, invoke_tags
-from streamparse.dialects.xml_params import GAP, XmlParams
+from streamparse.dialects.xml_params import XmlParams
 
 __all__ = ["ROWS"]
 

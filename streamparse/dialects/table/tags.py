@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from streamparse.coercion import ANY, Kinds
-from streamparse.dialects.xml_params import GAP, KEY, XmlParams
+from streamparse.dialects.markers import GAP
+from streamparse.dialects.xml_params import KEY, XmlParams
 
 __all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "pair_tags"]
 

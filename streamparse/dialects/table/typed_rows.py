@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from streamparse.dialects.grammar import Dialect, Opener
 from streamparse.dialects.leftovers import leftovers
+from streamparse.dialects.markers import GAP
 from streamparse.dialects.table.tags import invoke_tags
-from streamparse.dialects.xml_params import GAP, XmlParams
+from streamparse.dialects.xml_params import XmlParams
 
 __all__ = ["ROWS"]
 

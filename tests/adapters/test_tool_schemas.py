@@ -35,6 +35,34 @@ def _openapi(schema: dict[str, Any]) -> tuple[dict[str, Any], set[tuple[str, str
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "STRING", "maxLength": 3}),
         ({"$ref": "#/$defs/n", "description": "d"}, {"type": "INTEGER", "description": "d"}),
         ({"type": "object", "additionalProperties": True}, {"type": "OBJECT"}),
+        ({"type": ["string", "null"], "enum": ["a"]}, {"type": "STRING", "enum": ["a"]}),
+        ({"type": ["string", "null"], "enum": [None]}, {"type": "NULL"}),
+        ({"const": None}, {"type": "NULL"}),
+        ({"anyOf": [{"type": "null"}]}, {"type": "NULL"}),
+        ({"oneOf": [{"type": "string"}]}, {"type": "STRING"}),
+        (
+            {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
+        ),
+        (
+            {"oneOf": [{"const": "a"}, {"enum": ["b", "c"]}]},
+            {"anyOf": [{"type": "STRING", "enum": ["a"]}, {"type": "STRING", "enum": ["b", "c"]}]},
+        ),
+        (
+            {"type": "string", "anyOf": [{"type": "integer"}, {"type": "null"}]},
+            {"type": "STRING", "anyOf": [{"type": "INTEGER"}]},
+        ),
+        ({"allOf": [{"type": "integer", "minimum": 1}, {"minimum": 2}]}, {"type": "INTEGER", "minimum": 2}),
+        (
+            {"allOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}], "maxLength": 3},
+            {"type": "STRING", "enum": ["b"], "maxLength": 3},
+        ),
+        ({"allOf": [{"type": "string"}, True]}, {"type": "STRING"}),
+        (
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "integer"}], "items": False, "minItems": 2},
+            {"type": "ARRAY", "items": {"type": "INTEGER"}, "minItems": 2, "maxItems": 2},
+        ),
+        ({"type": "array", "items": False}, {"type": "ARRAY", "items": {}, "maxItems": 0}),
     ],
 )
 def test_what_the_subset_can_say_is_said_without_loss(schema: dict[str, Any], written: dict[str, Any]) -> None:
@@ -45,17 +73,25 @@ def test_what_the_subset_can_say_is_said_without_loss(schema: dict[str, Any], wr
     ("schema", "written", "lost"),
     [
         (
-            {"oneOf": [{"type": "string"}, {"type": "integer"}]},
-            {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
+            {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "NUMBER"}, {"type": "INTEGER"}]},
             "oneOf",
         ),
         ({"type": "integer", "enum": [1, 2]}, {"type": "INTEGER"}, "enum"),
-        ({"const": 7}, {}, "const"),
+        ({"const": 7}, {"type": "INTEGER"}, "const"),
+        ({"enum": [1, 2.5, None]}, {"type": "NUMBER"}, "enum"),
+        ({"enum": [1, "a"]}, {}, "enum"),
+        (
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "maxItems": 2},
+            {"type": "ARRAY", "items": {"anyOf": [{"type": "INTEGER"}, {"type": "STRING"}]}, "maxItems": 2},
+            "prefixItems",
+        ),
+        ({"type": "array", "prefixItems": [{"type": "integer"}]}, {"type": "ARRAY", "items": {}}, "prefixItems"),
         ({"type": "integer", "exclusiveMinimum": 0}, {"type": "INTEGER"}, "exclusiveMinimum"),
         ({"type": "string", "format": "uri"}, {"type": "STRING"}, "format"),
         ({"type": "object", "additionalProperties": False}, {"type": "OBJECT"}, "additionalProperties"),
         ({"not": {"type": "string"}}, {}, "not"),
-        ({"allOf": [{"minimum": 1}, {"minimum": 2}]}, {"minimum": 1}, "allOf"),
+        ({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}, {"pattern": "a"}, "allOf"),
         ({"$ref": "#/$defs/nowhere"}, {}, "$ref"),
         ({"$ref": "https://example.org/schema"}, {}, "$ref"),
     ],
@@ -106,6 +142,25 @@ def test_parameters_behind_a_reference_at_the_top_are_not_lost(provider: str) ->
     tool = sp.Tool("t", "", {"$ref": "#/$defs/Node", "$defs": {"Node": node}})
     (back,) = ADAPTERS[provider].read_tools(translate_tools([tool], provider).definitions)
     assert back.parameters["properties"]["x"] == {"type": "integer"}
+
+
+def test_what_is_said_beside_a_reference_holds_with_what_it_names() -> None:
+    named = _schema(x={"type": "integer"}) | {"required": ["x"]}
+    schema = _schema(p={"$ref": "#/$defs/P", **_schema(y={"type": "string"})}) | {"$defs": {"P": named}}
+    written, lost = _openapi(schema)
+    both = {"x": {"type": "INTEGER"}, "y": {"type": "STRING"}}
+    assert (written["p"], lost) == ({"type": "OBJECT", "properties": both, "required": ["x"]}, set())
+    top = {"$ref": "#/$defs/P", "properties": {"y": {"type": "string"}}, "$defs": {"P": named}}
+    assert _openapi(top) == (both, set())
+
+
+def test_a_parameter_that_may_be_one_of_some_texts_or_null_comes_back_as_that() -> None:
+    schema = {"type": ["string", "null"], "enum": ["a", "b", None]}
+    tool = sp.Tool("t", "", _schema(x=schema))
+    for provider in ("gemini", "gemini-openapi"):
+        written = ADAPTERS[provider].format_tools([tool])
+        assert "parameters" in written[0]["functionDeclarations"][0]
+        assert ADAPTERS[provider].read_tools(written)[0].parameters["properties"]["x"] == schema
 
 
 def test_a_reference_at_the_top_that_leads_in_circles_or_nowhere_is_told() -> None:
@@ -165,6 +220,30 @@ def test_a_choice_at_the_top_of_a_schema_is_refused_by_anthropic() -> None:
     assert written.lost == [Loss("t", "", "oneOf", "kept, but refused at the top of a schema", warning=True)]
 
 
+@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+def test_a_choice_at_the_top_of_a_schema_is_refused_by_openai_and_not_by_those_who_speak_like_it(provider: str) -> None:
+    schema = {"type": "object", "properties": {}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    assert [loss.keyword for loss in translate_tools([sp.Tool("t", "", schema)], provider).lost] == ["anyOf"]
+    assert translate_tools([sp.Tool("t", "", schema)], "deepseek").lost == []
+
+
+@pytest.mark.parametrize(
+    ("provider", "schema", "told"),
+    [
+        ("openai", {"allOf": [{"type": "string"}]}, "allOf"),
+        ("openai-responses", {"oneOf": [{"type": "string"}]}, "oneOf"),
+        ("anthropic", {"type": "integer", "minimum": 1}, "minimum"),
+    ],
+)
+def test_a_keyword_that_is_not_known_where_a_schema_is_enforced_is_a_warning(
+    provider: str, schema: dict[str, Any], told: str
+) -> None:
+    closed = _schema(x=schema) | {"required": ["x"], "additionalProperties": False}
+    lost = translate_tools([sp.Tool("t", "", closed, strict=True)], provider).lost
+    assert [(loss.path, loss.keyword, loss.warning) for loss in lost] == [("/properties/x", told, True)]
+    assert translate_tools([sp.Tool("t", "", closed)], provider).lost == []
+
+
 def test_what_a_definition_says_beyond_the_tool_is_told() -> None:
     cached = {"name": "t", "input_schema": _schema(), "cache_control": {"type": "ephemeral"}}
     search = {"type": "web_search_20250305", "name": "web_search"}
@@ -175,7 +254,7 @@ def test_what_a_definition_says_beyond_the_tool_is_told() -> None:
     assert found == {"cache_control", "behavior", "googleSearch", "code_interpreter", "web_search_20250305"}
 
 
-@pytest.mark.parametrize("kind", ["web_search_20250305", "bash_20250124", "custom"])
+@pytest.mark.parametrize("kind", ["web_search_20250305", "bash_20250124", "code_interpreter"])
 def test_a_tool_that_only_its_provider_knows_is_no_function_elsewhere(kind: str) -> None:
     written = translate_tools([{"type": kind, "name": "t"}], "openai")
     assert written.definitions == []

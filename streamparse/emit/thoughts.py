@@ -1,0 +1,64 @@
+"""What signs or hides thoughts, in the words of chat servers: OpenRouter's `reasoning_details`, LiteLLM's blocks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streamparse.events import ProviderItem, ReasoningDelta
+from streamparse.response import AnswerPart, ParsedResponse, block_of, details_of, parts_of
+
+__all__ = ["BLOCKS", "Blocks", "blocks_in", "detail_of", "details_in"]
+
+BLOCKS: Final = "thinking_blocks"
+_FORMAT: Final = "anthropic-claude-v1"
+
+
+class Blocks:
+    """Gathers LiteLLM's blocks, each with the thought before it; `think` takes a piece of that."""
+
+    def __init__(self) -> None:
+        self._thought: list[str] = []
+        self.think = self._thought.append
+        self.whole: list[dict[str, Any]] = []
+
+    def add(self, block: Any) -> None:
+        """Take the end of a block, as the server told it."""
+        if isinstance(block, dict):
+            self.whole.append(block_of(block, "".join(self._thought)))
+        self._thought.clear()
+
+
+def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
+    """Return LiteLLM's blocks of a whole answer."""
+    blocks = Blocks()
+    for part in parts_of(response):
+        if isinstance(part, ReasoningDelta):
+            blocks.think(part.text)
+        elif isinstance(part, ProviderItem) and part.kind == BLOCKS:
+            blocks.add(part.data)
+    return blocks.whole
+
+
+def details_in(response: ParsedResponse) -> list[dict[str, Any]]:
+    """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
+    pieces = (_piece(part) for part in parts_of(response))
+    entries = details_of(piece for piece in pieces if piece is not None)
+    return [entry | {"index": place} for place, entry in enumerate(entries)]
+
+
+def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
+    """Return an item as a piece of `reasoning_details`, if it signs or hides a thought."""
+    if kind.startswith("reasoning.") and isinstance(data, dict):
+        return data
+    if kind == "signature":
+        return {"type": "reasoning.text", "signature": data, "format": _FORMAT}
+    if kind == "redacted_thinking" and isinstance(data, dict):
+        return {"type": "reasoning.encrypted", "data": data.get("data"), "format": _FORMAT}
+    return None
+
+
+def _piece(part: AnswerPart) -> str | dict[str, Any] | None:
+    """What a part is of the entries: a thought, or a piece of one."""
+    if isinstance(part, ReasoningDelta):
+        return part.text
+    return detail_of(part.kind, part.data) if isinstance(part, ProviderItem) else None

@@ -1,0 +1,61 @@
+"""What users keep of an answer without any message around it, made whole: decoded values only.
+
+| what is given | whose |
+|---|---|
+| a call, or a list of calls | OpenAI chat |
+| a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
+| `{"type": "ai", "content", "tool_calls", "response_metadata"}` | LangChain |
+| `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
+
+Of JSON that was given as text nobody knows: it may be the answer itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streamparse.recover.owners import are_only_gemini
+from streamparse.recover.shapes import chat_of, completed_list, gemini_of
+
+__all__ = ["loosely"]
+
+_WIRES_KEYS: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
+
+
+def loosely(value: Any) -> dict[str, Any] | None:
+    """Return the body of a decoded value that stands alone; None for others."""
+    if _is_call(value):
+        return chat_of({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
+    if isinstance(value, list) and are_only_gemini(value):
+        return gemini_of(value)
+    return _of_object(value) if isinstance(value, dict) else None
+
+
+def _of_object(value: dict[str, Any]) -> dict[str, Any] | None:
+    if value.get("type") == "ai":
+        return _of_langchain(value)
+    if (body := completed_list([value])) is not None or not _WIRES_KEYS.isdisjoint(value):
+        return body
+    text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
+    if text is None:
+        return None
+    calls = value.get("tool_calls")
+    told = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    reason = value.get("finish_reason")
+    return chat_of({"role": "assistant", "content": text, "tool_calls": told, "finish_reason": reason})
+
+
+def _of_langchain(value: dict[str, Any]) -> dict[str, Any] | None:
+    about = value.get("response_metadata")
+    reasons = [about.get(key) for key in ("finish_reason", "stop_reason")] if isinstance(about, dict) else []
+    message = {key: value[key] for key in ("content", "tool_calls") if value.get(key)}
+    reason = next((reason for reason in reasons if reason), None)
+    return chat_of({"role": "assistant", **message, "finish_reason": reason, "usage": value.get("usage_metadata")})
+
+
+def _is_call(value: Any) -> bool:
+    """Whether a value is a call of OpenAI chat, or a list of them."""
+    calls = value if isinstance(value, list) else [value]
+    functions = [call.get("function") for call in calls if isinstance(call, dict) and ("id" in call or "type" in call)]
+    made = (isinstance(each, dict) and {"name", "arguments"} <= each.keys() for each in functions)
+    return bool(functions) and len(functions) == len(calls) and all(made)

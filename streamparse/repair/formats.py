@@ -1,0 +1,57 @@
+"""The formats of texts that are checked: those that the standard library knows, and that leave no doubt.
+
+JSON Schema leaves it open whether a `format` binds.  Here it does: who wrote it into a tool's schema wants a text of
+that kind, and "tomorrow" for a date would only fail later.  Where people and libraries differ more is accepted than
+RFC 3339 has: a blank for the `T`, and no time zone.  Formats that are not listed are not checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
+__all__ = ["FORMATS", "checker"]
+
+_DATE: Final = r"\d{4}-\d\d-\d\d"
+_TIME: Final = r"\d\d:\d\d.*"
+
+
+def _like(shape: str, read: Callable[[str], object]) -> Callable[[str], bool]:
+    """What a text of this shape must be readable by, without ValueError."""
+    pattern = re.compile(shape, re.ASCII)
+    return lambda text: pattern.fullmatch(text) is not None and read(text.upper()) is not None
+
+
+FORMATS: Final[dict[str, Callable[[str], bool]]] = {
+    "date": _like(_DATE, date.fromisoformat),
+    "date-time": _like(f"{_DATE}[Tt ]{_TIME}", datetime.fromisoformat),
+    "time": _like(_TIME, time.fromisoformat),
+    "email": _like(r"[^\s@]+@[^\s@]+", str),
+    "ipv4": _like(r"[0-9.]+", IPv4Address),
+    "ipv6": _like(r"[0-9A-Fa-f:.]+", IPv6Address),
+    "uuid": _like(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", UUID),
+}
+"""What says of a text whether it has the format, or raises ValueError if it has not."""
+
+
+@cache
+def checker() -> FormatChecker:
+    """The formats, as jsonschema takes them."""
+    from jsonschema import FormatChecker  # noqa: PLC0415 - an extra
+
+    formats = FormatChecker(formats=())
+    for name, fits in FORMATS.items():
+        formats.checks(name, raises=ValueError)(_of_texts(fits))
+    return formats
+
+
+def _of_texts(fits: Callable[[str], bool]) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, str) or fits(value)

@@ -1,0 +1,123 @@
+"""Reads answers and judges their calls, and keeps the log of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from streamparse.recover import CompositeParser, Dialects
+from streamparse.repair.findings import Finding
+from streamparse.repair.guards import Guard
+from streamparse.repair.verdict import Verdict, judge
+from streamparse.response import ParsedResponse, ToolIntent
+
+__all__ = ["Attempts", "Look", "Repaired", "Step", "as_text"]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One entry of the log of what was tried, with what was wrong after it ("" if nothing was)."""
+
+    action: str
+    """`answered`, `recovered` (from what the server refused), `asked`, `gave_up`, or the name of a strategy."""
+    message: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, action: str, verdict: Verdict) -> Step:
+        """Log an action and what came of it."""
+        of_calls = (finding for each in verdict.preflights for finding in each.findings)
+        return cls(action, verdict.message, (*of_calls, *verdict.findings))
+
+
+class Repaired(msgspec.Struct, frozen=True):
+    """The answer in the end, and how it came about.  With `ok` false the answer is text: its calls are intents."""
+
+    response: ParsedResponse
+    ok: bool
+    log: tuple[Step, ...] = ()
+
+
+class Look:
+    """Looks at an answer, and where the server refused what the model wrote (Groq), at that.
+
+    `demand` is what is wrong with an answer that calls nothing, None if nothing is.
+    """
+
+    def __init__(
+        self,
+        tools: list[Any],
+        *,
+        wire: str,
+        dialects: Dialects,
+        tier: int,
+        sanitise: bool,
+        guards: Iterable[Guard],
+        demand: Finding | None = None,
+    ) -> None:
+        self._parser = CompositeParser(wire, dialects=dialects, tools=tools)
+        self._generated = CompositeParser(tools=tools)
+        self._judge = judge(tools, tier=tier, sanitise=sanitise, guards=guards)
+        self._demand = demand
+
+    def at(self, answer: Any) -> Iterator[Verdict]:
+        """Yield the verdict on an answer, then the one on what could be recovered of it, if anything could."""
+        verdict = self._judged(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
+        yield verdict
+        generation = None if verdict.ok else _failed_generation(verdict.response)
+        recovered = self._judged(self._generated.parse(generation)) if generation is not None else verdict
+        if recovered.response.tool_calls and recovered is not verdict:
+            yield recovered
+
+    def _judged(self, response: ParsedResponse) -> Verdict:
+        verdict = self._judge(response)
+        if self._demand is None or not verdict.ok or verdict.response.tool_calls:
+            return verdict
+        return msgspec.structs.replace(verdict, findings=(self._demand,))
+
+
+class Attempts:
+    """The answers to one request so far."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._log: list[Step] = []
+        self._said = ParsedResponse()
+
+    def take(self, action: str, answer: Any) -> Verdict:
+        """Look at the next answer."""
+        first, *more = self._look.at(answer)
+        for word, verdict in ((action, first), *(("recovered", each) for each in more)):
+            self._log.append(Step.of(word, verdict))
+            if _says_something(verdict.response) or not _says_something(self._said):
+                self._said = verdict.response
+        return (first, *more)[-1]
+
+    def outcome(self, verdict: Verdict) -> Repaired:
+        """The last answer, if its calls may be run; else, as text, the last that says anything."""
+        if verdict.ok:
+            return Repaired(verdict.response, True, tuple(self._log))
+        return Repaired(as_text(self._said), False, (*self._log, Step("gave_up", verdict.message)))
+
+
+def as_text(response: ParsedResponse) -> ParsedResponse:
+    """Return an answer without calls: they stand in `intents`, and in the content if that is empty."""
+    wanted = [ToolIntent(call.name, call.raw or json.dumps(call.arguments)) for call in response.tool_calls]
+    wanted += [ToolIntent(broken.name, broken.raw) for broken in response.broken_calls]
+    content = response.content if response.content.strip() else "\n".join(f"{each.name} {each.text}" for each in wanted)
+    return msgspec.structs.replace(
+        response, content=content, tool_calls=[], broken_calls=[], intents=[*response.intents, *wanted]
+    )
+
+
+def _says_something(response: ParsedResponse) -> bool:
+    """Whether there is more to an answer than that there is none."""
+    return bool(response.content.strip() or response.refusal or response.tool_calls or response.broken_calls)
+
+
+def _failed_generation(response: ParsedResponse) -> str | None:
+    """What the model wrote before the server refused it (Groq)."""
+    texts = (item["data"] for item in response.items if item.get("kind") == "failed_generation")
+    return next((text for text in texts if isinstance(text, str)), None)
