@@ -68,14 +68,19 @@ def test_the_example_of_every_format_is_known_as_it_or_said_to_be_if_it_is_named
     assert name in (found.dialect, *found.also)
 
 
-@pytest.mark.parametrize("text", ["Thought: no event stream.\n", "[1, 2]", "<html></html>", "data: 1"])
+@pytest.mark.parametrize("text", ["Thought: no event stream.\n", "[1, 2]", "<b>Well</b>", "data: 1"])
 def test_what_no_wire_claims_is_a_text_of_so_many_characters(text: str) -> None:
     assert detect_format(text.encode()) == Findings(framing="text", size=len(text), text=len(text), ok=True)
 
 
 @pytest.mark.parametrize(
     ("body", "framing", "code"),
-    [(b"", "empty", "empty_body"), (b" ", "empty", "empty_body"), (b'{"a": 1}', "json", "not_a_stream")],
+    [
+        (b"", "empty", "empty_body"),
+        (b" ", "empty", "empty_body"),
+        (b'{"a": 1}', "json", "not_a_stream"),
+        (b"<html><h1>502 Bad Gateway</h1></html>", "unknown", "not_a_stream"),
+    ],
 )
 def test_a_body_that_says_nothing_or_is_no_answer_is_no_text(body: bytes, framing: str, code: str) -> None:
     found = detect_format(body)
