@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.adapters.content import divided
+from streamparse.adapters.content import divided, shown
 from streamparse.adapters.definitions import Declared, declared_by, read_declared
 from streamparse.adapters.jsonable import NotJSON, jsonable
 from streamparse.adapters.loss import Loss
@@ -238,7 +238,8 @@ class Adapter(ABC):
             yield from self.visible.refused(turn, place)
         if self.media_apart:
             done = "moved: the text of a result stands before what it shows"
-            yield from (Loss(place, "", "text", done) for result in turn.results if divided(result))
+            told = (self.visible.fit(shown(result)) for result in turn.results if result.error is None)
+            yield from (Loss(place, "", "text", done) for parts in told if divided(parts))
         if turn.name and not self.named:
             yield Loss(place, "", "name", "dropped: a message names no speaker here")
         if turn.role == "assistant" and not self.pictures_in_answers:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from streamparse.adapters.content import Shown
-from streamparse.adapters.documents import FORMATS, media_type_of, of_text
+from streamparse.adapters.documents import FORMATS, is_cited, media_type_of, of_text
 from streamparse.adapters.parts import Document, Image, Item, Part, Text, Thought
 from streamparse.adapters.values import mappings, present, string
 
@@ -67,16 +67,13 @@ def name_of(document: Document) -> str:
 
 
 def _read_document(block: Mapping[str, Any]) -> Document | None:
-    """A document whose bytes or text are there."""
+    """A document of a known format whose bytes or text are there."""
     document = block.get("document")
-    form, text = string(document, "format"), string(document, "source", "text")
-    held = of_text(text, media_type_of(form or "txt")) if text else Document(_bytes(block, "document"))
-    if not isinstance(document, Mapping) or not held.data:
+    kind, text = media_type_of(string(document, "format") or "txt"), string(document, "source", "text")
+    data = of_text(text).data if text else _bytes(block, "document")
+    if not isinstance(document, Mapping) or not data or not kind:
         return None
-    citations = document.get("citations")
-    cited = isinstance(citations, Mapping) and citations.get("enabled") is True
-    kind = held.media_type or media_type_of(form or "txt")
-    found = Document(held.data, kind, context=string(document, "context"), cited=cited)
+    found = Document(data, kind, context=string(document, "context"), cited=is_cited(document))
     name = string(document, "name")
     return found if name == name_of(found) else replace(found, name=name)
 

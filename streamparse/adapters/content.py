@@ -55,9 +55,9 @@ def shown(result: ToolResult) -> list[Shown]:
     return [Text(value_text(value))]
 
 
-def divided(result: ToolResult) -> bool:
-    """Whether a result shows a text behind a picture or a document: who holds these beside the text loses the place."""
-    texts = [isinstance(part, Text) for part in shown(result)] if result.error is None else []
+def divided(parts: Iterable[object]) -> bool:
+    """Whether a text stands behind a picture or a document: who holds these beside the text loses the place."""
+    texts = [isinstance(part, Text) for part in parts]
     return False in texts and True in texts[texts.index(False) :]
 
 

@@ -7,15 +7,19 @@
 | OpenAI Responses | `{"type": "input_file", "file_data" or "file_url", "filename"}` |
 | MCP | `{"type": "resource", "resource": {"uri", "mimeType", "blob" or "text"}}` |
 
-Bedrock's and Gemini's are read in their own modules.  One that a provider keeps under an id is no document elsewhere.
+Bedrock's and Gemini's are read in their own modules.  One that a provider keeps under an id is no document elsewhere,
+and neither is a file of another kind than `FORMATS`.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from streamparse.adapters.parts import Document
 from streamparse.adapters.values import present, string
@@ -28,6 +32,7 @@ __all__ = [
     "as_block",
     "as_text",
     "filename",
+    "is_cited",
     "known_by_name",
     "media_type_of",
     "of_text",
@@ -53,11 +58,12 @@ FORMATS: Final = {
 
 _MEDIA_TYPES: Final = {ending: kind for kind, ending in FORMATS.items()}
 _UNNAMED: Final = "document"
+_BEHIND_PATH: Final = re.compile(r"[?#]")
 
 
 def media_type_of(ending: str) -> str:
-    """The media type of a format, or of a name that ends so; that of PDF where it does not tell."""
-    return _MEDIA_TYPES.get(ending.rpartition(".")[2].lower(), PDF)
+    """The media type of a format, or of a name that ends so; "" for those that are not known."""
+    return _MEDIA_TYPES.get(ending.rpartition(".")[2].lower(), "")
 
 
 def filename(document: Document) -> str:
@@ -134,20 +140,28 @@ def _of_anthropic(block: Mapping[str, Any]) -> Document | None:
         found = Document(media_type=PDF, url=url)
     else:
         return None
-    citations = block.get("citations")
-    cited = isinstance(citations, Mapping) and citations.get("enabled") is True
-    return Document(found.data, found.media_type, found.url, string(block, "title"), string(block, "context"), cited)
+    return replace(found, name=string(block, "title"), context=string(block, "context"), cited=is_cited(block))
+
+
+def is_cited(document: Mapping[str, Any]) -> bool:
+    """Whether the answer is to cite a document."""
+    citations = document.get("citations")
+    return isinstance(citations, Mapping) and citations.get("enabled") is True
 
 
 def _of_file(name: str, data: str) -> Document | None:
-    """The document of a file: in a `data:` URL, in base64, or at a URL."""
+    """The document of a file: in a `data:` URL, in base64, or at a URL; what tells of no type is a PDF."""
     head, comma, body = data.partition(";base64,")
-    name, by_name = known_by_name(name), media_type_of(name)
-    if comma and head.startswith("data:"):
-        return Document(body, head.removeprefix("data:") or by_name, name=name)
+    by_name = media_type_of(name) if "." in name else PDF
     if data.startswith(("http://", "https://")):
-        return Document(media_type=media_type_of(data), url=data, name=name)
-    return Document(data, by_name, name=name) if data else None
+        path = _BEHIND_PATH.split(data, maxsplit=1)[0]
+        found = Document(media_type=media_type_of(path) or by_name or PDF, url=data)
+    elif data.startswith("data:"):
+        found = Document(body, head.removeprefix("data:").partition(";")[0] or by_name) if comma else Document()
+    else:
+        found = Document(data, by_name)
+    known = found.media_type in FORMATS and (found.data or found.url)
+    return replace(found, name=known_by_name(name)) if known else None
 
 
 def _of_mcp(block: Mapping[str, Any]) -> Document | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Hashable, Iterable, Set
 from typing import Any
 
 from streamparse.adapters.merging import Lose
@@ -54,11 +54,17 @@ def exclusive(members: Any) -> bool:
     """Whether no value can fit two of the schemas, for they are of other types, or list other values."""
     if not isinstance(members, list) or not all(isinstance(each, dict) for each in members):
         return False
-    return all(_apart(one, other) for one, other in combinations(members, 2))
+    listing = [each for each in members if _listed(each)]
+    listed = frozenset(kind for each in listing for kind in Typed([each], each).kinds)
+    others = [Typed([each], each).kinds for each in members if not _listed(each)]
+    return _are_apart([listed, *others]) and _are_apart([frozenset(map(_key, _listed(each))) for each in listing])
 
 
-def _apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    listed, others = _listed(one), _listed(other)
-    if listed and others:
-        return not any(each == value for each in listed for value in others)
-    return Typed([one], one).kinds.isdisjoint(Typed([other], other).kinds)
+def _are_apart(sets: Iterable[Set[Hashable]]) -> bool:
+    sets = list(sets)
+    return sum(map(len, sets)) == len(set[Hashable]().union(*sets))
+
+
+def _key(value: Any) -> Hashable:
+    """What tells a value from others; of arrays, and of objects, one is taken for another."""
+    return type(value) if isinstance(value, (list, dict)) else value

@@ -16,11 +16,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.adapters.adapter import JSONObject
+from streamparse.adapters.documents import PDF
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.openai import OpenAI
 from streamparse.adapters.parts import Item, Part, Text, Thought, Turn
 from streamparse.adapters.rules import Ids
 from streamparse.adapters.values import mappings, present, string
+from streamparse.adapters.visible import Visible
 from streamparse.response import details_of
 
 __all__ = ["DeepSeek", "Mistral", "OpenRouter"]
@@ -47,6 +49,7 @@ class OpenRouter(OpenAI):
     name = "openrouter"
     texts = False
     top = ()
+    visible = Visible(documents=frozenset((PDF,)), said=frozenset(("name",)))
 
     def takes(self, item: Item) -> bool:
         return item.kind.startswith("reasoning.") or super().takes(item)

@@ -25,7 +25,7 @@ from typing import Any
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.merging import merged
 from streamparse.adapters.plainer import exclusive, plainer
-from streamparse.adapters.references import inlined
+from streamparse.adapters.references import ABOUT, inlined
 from streamparse.adapters.several import several
 from streamparse.coercion.kinds import kinds_of_value, union
 
@@ -183,8 +183,10 @@ def _type_of(values: list[Any], made: dict[str, Any]) -> None:
 
 
 def _choose(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
-    """Write a choice; one of a single member is that member, unless another is said beside it."""
-    if len(members) == 1 and all(made.get(name, part) == part for name, part in members[0].items()):
-        made.update(members[0])
+    """Write a choice; one of a single member is that member, unless it permits other than what is said beside it."""
+    if len(members) == 1 and all(
+        made.get(name, part) == part for name, part in members[0].items() if name not in ABOUT
+    ):
+        made.update({**members[0], **made})
     elif members:
         made["anyOf"] = members

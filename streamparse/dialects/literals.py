@@ -114,7 +114,7 @@ def _member(
     held = StringIO()
     whole = yield from notation.key(reader, bounded(held, limits.max_key))
     key = held.getvalue()
-    if not whole or (limits.max_key is not None and len(key) > limits.max_key):
+    if not whole or len(key) - _QUOTES * key.startswith('"') > most(limits.max_key):
         tell(level.lead() + key)  # it is no key, but nothing is lost
         return "broken"
     if (yield from reader.blanks()) == ":":

@@ -68,8 +68,6 @@ class OpenAIChatEmitter(Emitter):
         self._sources: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # of the details of thought, which has begun
         self._blocks = Blocks()
-        if self.signed:
-            self._writers[ReasoningDelta] = self._signed_reasoning
 
     def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         kind = kind_of(OPENAI_KINDS, code, status)
@@ -81,13 +79,14 @@ class OpenAIChatEmitter(Emitter):
 
     def _reasoning(self, event: ReasoningDelta) -> bytes:
         self._blocks.think(event.text)
-        return self._chunk(b'"reasoning_content":' + encode(event.text))
-
-    def _signed_reasoning(self, event: ReasoningDelta) -> bytes:
         text = encode(event.text)
+        return self._chunk(b'"reasoning_content":' + text + (self._detailed(text) if self.signed else b""))
+
+    def _detailed(self, text: bytes) -> bytes:
+        """The same thought in the entry that its signature will belong to."""
         kind = b"summary" if self._entry.get("type") == "reasoning.summary" else b"text"
         detail = b'{"type":"reasoning.%b","%b":%b,"index":%d}' % (kind, kind, text, self._listed[_DETAILS])
-        return self._chunk(b'"reasoning_content":%b,"%b":[%b]' % (text, _DETAILS.encode(), detail))
+        return b',"%b":[%b]' % (_DETAILS.encode(), detail)
 
     def _refusal(self, event: RefusalDelta) -> bytes:
         return self._chunk(b'"refusal":' + encode(event.text))
@@ -135,7 +134,6 @@ class OpenAIChatEmitter(Emitter):
         if not self._entry:
             return self._list(_DETAILS, [news])
         self.signed = True
-        self._writers[ReasoningDelta] = self._signed_reasoning
         return self._chunk(encode({_DETAILS: [news | {"index": self._listed[_DETAILS]}]})[1:-1])
 
     def _add_extra(self, index: int | None, extra: Any) -> bytes:
@@ -208,7 +206,8 @@ class OpenAIChatEmitter(Emitter):
             | beside.get(call.index, {})
             for call, function in functions
         ]
-        calls += [{**call, "id": self.call_ids.give(call["id"], len(calls))} for call in custom_calls(response)]
+        customs = enumerate(custom_calls(response), len(calls))
+        calls += [{**call, "id": self.call_ids.give(call["id"], place)} for place, call in customs]
         content = response.content or (None if calls or refusal else "")
         message = {"role": "assistant", "content": content, "refusal": refusal or None}
         return message | _optional(response, calls)

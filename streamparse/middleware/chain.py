@@ -35,7 +35,7 @@ class MiddlewareChain:
     """
 
     def __init__(self, *steps: Middleware) -> None:
-        inner = (step._steps if isinstance(step, MiddlewareChain) else (step,) for step in steps)
+        inner = (step._steps if type(step) is MiddlewareChain else (step,) for step in steps)  # a subclass may do more
         self._steps: tuple[Middleware, ...] = tuple(chain.from_iterable(inner))
 
     def process_request(self, request: Mapping[str, Any]) -> dict[str, Any]:

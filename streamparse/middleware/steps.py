@@ -17,14 +17,7 @@ from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
 
-__all__ = [
-    "LearnFormats",
-    "NormaliseTools",
-    "ParseAnswer",
-    "Transform",
-    "TranslateTools",
-    "ValidateCalls",
-]
+__all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
 
 _TOOLS = "tools"
 

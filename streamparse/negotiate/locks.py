@@ -13,21 +13,33 @@ from pathlib import Path
 
 __all__ = ["held"]
 
-_FOR_EVER = 2_000_000
-"""Seconds, of which SQLite counts the milliseconds in 32 bits."""
+_PATIENCE = 0.5
+"""Seconds of one try: SQLite lets no signal through while it waits."""
 
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the lock of this path, waiting for it as long as others do.  Raises OSError if it cannot be made."""
     try:
-        database = sqlite3.connect(path, timeout=_FOR_EVER, isolation_level=None)
+        database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
     except sqlite3.Error as error:
         raise OSError(f"{path} cannot be made: {error}") from error
     with closing(database):
         try:
-            database.execute("PRAGMA journal_mode = MEMORY")  # no second file beside
-            database.execute("BEGIN EXCLUSIVE")
+            while not _taken(database):
+                pass
         except sqlite3.Error as error:
             raise OSError(f"{path} cannot be locked: {error}") from error
         yield
+
+
+def _taken(database: sqlite3.Connection) -> bool:
+    """Whether the lock was to be had in one try."""
+    try:
+        database.execute("PRAGMA journal_mode = MEMORY")  # no second file beside
+        database.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True

@@ -22,18 +22,19 @@ from functools import cache
 
 __all__ = ["fits", "spellings"]
 
-_BEFORE = re.compile(r".*[/\\]|ft:", re.DOTALL)
+_BEFORE = re.compile(r"(?:.*[/\\])?(?:ft:)?", re.DOTALL)
 _MAKER = re.compile(r"(?:[a-z-]+|ai21)\.|[a-z-]+_")
 _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _MINOR = re.compile(r"(?<=\d)-(?=\d(?![\da-z.]))")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 
+_LONGEST = 200
+"""Characters that are looked at: the names of models may come from outside."""
+
 
 def spellings(model: str) -> list[str]:
     """The plain spellings that a model's name may stand for, the longest first."""
-    name = model.strip().lower().partition("#")[0]
-    while before := _BEFORE.match(name):
-        name = name[before.end() :]
+    name = _BEFORE.sub("", model.strip().lower().partition("#")[0], count=1)[:_LONGEST]
     return [each for part in _without_makers(name) for each in _versions(part)]
 
 

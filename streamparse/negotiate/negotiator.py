@@ -203,5 +203,5 @@ def _native_fails(native: Figures) -> bool:
 
     A native call that came after the last refusal shows that the server takes tools by now.
     """
-    refuses = native.refused > native.calls and native.last <= native.last_refused
+    refuses = native.refused > native.calls and (not native.calls or native.last <= native.last_refused)
     return refuses or (native.calls >= ENOUGH_CALLS and not _is_good(native))

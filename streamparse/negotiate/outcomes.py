@@ -22,7 +22,9 @@ _SAYS_NOTHING: Final = re.compile(r"truncated_call|json_truncated|duplicate_call
 """Codes of broken calls that do not tell how well the format was written; nor do those that no parser gives."""
 # Ollama, OpenRouter, vLLM, llama.cpp, Groq, Bedrock, OpenAI, Gemini and Mistral, of models or settings without tools.
 _NO_TOOLS: Final = re.compile(
-    r"(?:not|n't) support (?:tool|function)|support tool use|--enable-auto-tool-choice|tools param requires|"
+    r"(?:not|n't) support (?:tool(?![_ ]choice)|function)|support tool use|"
+    r"--enable-auto-tool-choice|tools param requires|"
+    r"(?<!custom )(?<!hosted )(?<!built-in )(?<!parallel )"
     r"\b(?:tools|(?:tool|function) (?:calling|use))[`'\"]? (?:is|are) not (?:supported|enabled)",
     re.IGNORECASE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from streamparse.assembler import Assembler, At
+from streamparse.assembler import Assembler, Place
 from streamparse.dialects import Dialects, InBand, Reasoning, check_reasoning
 from streamparse.limits import Limits
 from streamparse.response import ParsedResponse
@@ -39,11 +39,11 @@ class BaseParser:
         """The answer so far."""
         return self._assembler.response
 
-    def _end(self, truncated: str | None, end: int) -> None:
-        """Close the rooms in the order of the flow; `end` is the offset of the end."""
+    def _end(self, truncated: str | None, end: Place) -> None:
+        """Close the rooms in the order of the flow."""
         if self._inband is not None:
             self._inband.close(self._assembler.stopped)
-        self._record.place = At(end)
+        self._record.place = end
         if self._inband is not None and self._assembler.ended and not self._assembler.calls_found:
             from streamparse.recover import recover  # noqa: PLC0415 - a room that many programs never enter
 

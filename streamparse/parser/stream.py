@@ -150,7 +150,9 @@ class StreamParser(BaseParser):
                 self._spoken.tell(frame)
             self._frames += len(frames)
             fault = self._framer.error
-            if fault is not None and not self._spoken.past_marker:
+            if self._spoken.past_marker:
+                self._short = None
+            elif fault is not None:
                 self._halt(fault.code, fault.message, fault)
             else:
                 self._hurry()
@@ -220,6 +222,12 @@ class StreamParser(BaseParser):
         self._record.place = place
         self._assembler.halt(code, message)
 
+    def _at_end(self) -> Place:
+        """Where the answer ends: at its marker if no more is read, else with the body."""
+        if self._spoken.past_marker:
+            return At(self._record.place.offset)
+        return At(self._framer.received + self._message_bytes)
+
     def _close(self, truncated: str) -> list[Event]:
         if self._closed:
             return []
@@ -234,9 +242,9 @@ class StreamParser(BaseParser):
         if self._flowing:
             try:
                 self._spoken.give_up()
-                self._record.place = At(self._framer.received + self._message_bytes)
+                end = self._record.place = self._at_end()
                 self._spoken.close()
-                self._end(truncated, self._framer.received + self._message_bytes)
+                self._end(truncated, end)
             except Halt:
                 self._flowing = False
         return [*events, *self._record.take()]

@@ -65,7 +65,7 @@ class TextParser(BaseParser):
             return events
         self._assembler.end()
         try:
-            self._end(None, self._length)
+            self._end(None, At(self._length))
         except Halt:
             pass
         return [*events, *self._record.take()]

@@ -8,6 +8,7 @@ pictures behind it.  What cannot be said so is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, groupby, pairwise
 from typing import Any, Final, TypeGuard
 
 import msgspec
@@ -17,7 +18,7 @@ from streamparse.adapters import ADAPTERS, PROMPTS, Image, Text, Turn
 from streamparse.adapters.content import shown, spoken
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Item, Part
-from streamparse.adapters.requests import READERS, REQUEST_WRITERS, Choice, Request
+from streamparse.adapters.requests import READERS, Choice, Request, write_request
 from streamparse.parser import Dialects
 from streamparse.proxy.history import read_turns, written_turns
 from streamparse.response import ToolCall
@@ -79,8 +80,7 @@ def for_server(
     if source == target:
         kept = _kept(request, written_turns(asked, source, lost))
         return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
-    provider = _PROVIDERS.get(target, target)
-    written = REQUEST_WRITERS[provider](replace(asked, tools=ADAPTERS[provider].taken(asked.tools, lost)), lost)
+    written = write_request(asked, _PROVIDERS.get(target, target), lost)
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
     return written, lost
@@ -147,14 +147,17 @@ def _told(parts: Iterable[Part], say: Callable[[list[ToolCall]], str]) -> list[P
 def _in_one(parts: Iterable[Part]) -> list[Part]:
     """The parts with texts that follow each other as one, each on a line of its own: templates want one text a turn."""
     told: list[Part] = []
-    for part in parts:
-        last = told[-1] if told else None
-        if isinstance(part, Text) and isinstance(last, Text):
-            apart = last.text and part.text and last.text[-1] != "\n" != part.text[0]
-            told[-1] = Text(f"{last.text}\n{part.text}" if apart else last.text + part.text)
-        else:
-            told.append(part)
+    for _, same in groupby(parts, lambda part: isinstance(part, Text)):
+        run = [*same]
+        texts = [part.text for part in run if isinstance(part, Text)]
+        told += [Text(_lines(texts))] if texts else run
     return told
+
+
+def _lines(texts: list[str]) -> str:
+    said = [text for text in texts if text]
+    ends = ["" if one.endswith("\n") or other.startswith("\n") else "\n" for one, other in pairwise(said)]
+    return "".join(chain.from_iterable(zip(said, [*ends, ""], strict=False)))
 
 
 def _is_beside_a_call(part: Part) -> TypeGuard[Item]:
@@ -174,10 +177,12 @@ def _answer(result: ToolResult) -> str:
 def _joined(turns: Iterable[Turn]) -> list[Turn]:
     """Turns of the user that follow each other as one: templates want the sides to take turns."""
     joined: list[Turn] = []
-    for turn in turns:
-        if joined and joined[-1].role == turn.role == "user":
-            name = turn.name if turn.name == joined[-1].name else ""
-            joined[-1] = Turn("user", [*joined[-1].parts, *turn.parts], name)
-        else:
-            joined.append(turn)
+    for role, same in groupby(turns, lambda turn: turn.role):
+        run = [*same]
+        joined += [_as_one(run)] if role == "user" else run
     return joined
+
+
+def _as_one(turns: list[Turn]) -> Turn:
+    name = turns[0].name if len({turn.name for turn in turns}) == 1 else ""
+    return Turn("user", [part for turn in turns for part in turn.parts], name)

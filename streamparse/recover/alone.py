@@ -4,7 +4,6 @@
 |---|---|
 | a call, or a list of calls | OpenAI chat |
 | a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
-| `{"type": "ai", "content", "tool_calls", "response_metadata"}` | LangChain |
 | `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
 
 Of JSON that was given as text nobody knows: it may be the answer itself.
@@ -32,8 +31,6 @@ def loosely(value: Any) -> dict[str, Any] | None:
 
 
 def _of_object(value: dict[str, Any]) -> dict[str, Any] | None:
-    if value.get("type") == "ai":
-        return _of_langchain(value)
     if (body := completed_list([value])) is not None or not _WIRES_KEYS.isdisjoint(value):
         return body
     text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
@@ -43,14 +40,6 @@ def _of_object(value: dict[str, Any]) -> dict[str, Any] | None:
     told = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     reason = value.get("finish_reason")
     return chat_of({"role": "assistant", "content": text, "tool_calls": told, "finish_reason": reason})
-
-
-def _of_langchain(value: dict[str, Any]) -> dict[str, Any] | None:
-    about = value.get("response_metadata")
-    reasons = [about.get(key) for key in ("finish_reason", "stop_reason")] if isinstance(about, dict) else []
-    message = {key: value[key] for key in ("content", "tool_calls") if value.get(key)}
-    reason = next((reason for reason in reasons if reason), None)
-    return chat_of({"role": "assistant", **message, "finish_reason": reason, "usage": value.get("usage_metadata")})
 
 
 def _is_call(value: Any) -> bool:

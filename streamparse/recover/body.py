@@ -23,7 +23,7 @@ from streamparse.wires.raw import lenient
 __all__ = ["Body", "body_of"]
 
 _JSON: Final = ("json", "ndjson", "json-array")
-_OBJECT: Final = plain_pattern(r"\s*\[?\s*\{\s*(?:\"|\}?\s*\]?\s*$)")
+_OBJECT: Final = plain_pattern(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
 _PAGE: Final = plain_pattern(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
 
 

@@ -89,18 +89,26 @@ def native_first(response: ParsedResponse) -> None:
 
     In a stream the first one stands, for it may run already; of a whole response nothing has.
     """
-    for place, double in enumerate(response.broken_calls):
-        if double.code == "duplicate_call":
-            made = _made(double.raw)
-            for at, call in enumerate(response.tool_calls):
-                if call.source != "native" and (call.name, made) == _what(call):
-                    shared = double.id == f"{call.id}_{double.index}"  # told behind it, so it could not have its own
-                    told, left = (call.id, double.id) if shared else (double.id, call.id)
-                    response.tool_calls[at] = replace(call, id=told, source="native", raw=double.raw)
-                    response.broken_calls[place] = replace(double, id=left, raw=call.raw)
-                    if call.index in response.formats:
-                        response.formats[double.index] = response.formats.pop(call.index)
-                    break
+    doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
+    in_text: defaultdict[object, deque[int]] = defaultdict(deque)
+    for at, call in enumerate(response.tool_calls if doubles else ()):
+        if call.source != "native":
+            in_text[_what(call)].append(at)
+    for place in doubles:
+        double = response.broken_calls[place]
+        if places := in_text[double.name, _made(double.raw)]:
+            _exchange(response, places.popleft(), place)
+
+
+def _exchange(response: ParsedResponse, at: int, place: int) -> None:
+    """Let a broken call stand for the call that it is a double of, and the other way round."""
+    call, double = response.tool_calls[at], response.broken_calls[place]
+    shared = double.id == f"{call.id}_{double.index}"  # told behind it, so it could not have its own
+    told, left = (call.id, double.id) if shared else (double.id, call.id)
+    response.tool_calls[at] = replace(call, id=told, source="native", raw=double.raw)
+    response.broken_calls[place] = replace(double, id=left, raw=call.raw)
+    if call.index in response.formats:
+        response.formats[double.index] = response.formats.pop(call.index)
 
 
 def _made(raw: str) -> object:

@@ -28,6 +28,7 @@ __all__ = [
     "hold_calls",
     "is_chat",
     "is_item_message",
+    "kind_of",
 ]
 
 _BLOCK: Final = plain(r"(?:redacted_)?thinking|(?:\w+_)?tool_use|(?:\w+_)?tool_result|container_upload")
@@ -92,26 +93,27 @@ def hold_calls(parts: list[Any], *keys: str) -> bool:
 
 def is_chat(parts: list[Any]) -> bool:
     """Whether one of the parts of a message is of OpenAI chat or its relatives."""
-    return any(_kind(part) in _CHAT or _is_listed_thought(part) for part in parts)
+    return any(kind_of(part) in _CHAT or _is_listed_thought(part) for part in parts)
 
 
 def is_item_message(value: Any) -> bool:
     """Whether a value is a message of the Responses API: those of Anthropic have other parts."""
-    parts = value.get("content") if _kind(value) == "message" else None
-    return isinstance(parts, list) and bool(parts) and all(_kind(part) in _SAID for part in parts)
+    parts = value.get("content") if kind_of(value) == "message" else None
+    return isinstance(parts, list) and bool(parts) and all(kind_of(part) in _SAID for part in parts)
 
 
 def _is_listed_thought(part: Any) -> bool:
-    return _kind(part) == "thinking" and isinstance(part.get("thinking"), list)  # Mistral
+    return kind_of(part) == "thinking" and isinstance(part.get("thinking"), list)  # Mistral
 
 
 def _kinds(parts: list[Any]) -> list[str]:
     """The types of parts; nothing, if one of them has none."""
-    kinds = list(map(_kind, parts))
+    kinds = list(map(kind_of, parts))
     return kinds if all(kinds) else []
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """The type that a part says; "" if it says none."""
     kind = value.get("type") if isinstance(value, dict) else None
     return kind if isinstance(kind, str) else ""
 

@@ -2,7 +2,7 @@
 
 | who | what says so |
 |---|---|
-| OpenAI chat | `choices` that hold a `delta`, and no `message` |
+| OpenAI chat | `choices` that hold a `delta`, and no `message`; an `object` that is a chunk |
 | Anthropic, Responses, Cohere, Gemini Interactions | the `type` or `event_type` of an event |
 | Ollama | `done` is false |
 | Bedrock Converse | the name of an event around what it holds |
@@ -18,7 +18,7 @@ from streamparse.patterns import plain
 
 __all__ = ["is_piece"]
 
-_EVENT: Final = plain(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete)")
+_EVENT: Final = plain(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
 _CONVERSE: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
 )
@@ -26,7 +26,7 @@ _CONVERSE: Final = frozenset(
 
 def is_piece(value: dict[str, Any]) -> bool:
     """Whether an object is one message of a stream."""
-    kinds = (value.get("type"), value.get("event_type"))
+    kinds = (value.get("type"), value.get("event_type"), value.get("object"))
     if value.get("done") is False or any(isinstance(kind, str) and _EVENT.fullmatch(kind) for kind in kinds):
         return True
     choices = value.get("choices")

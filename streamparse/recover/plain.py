@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.patterns import plain as plain_pattern
+
 __all__ = ["Unreadable", "plain"]
 
 _MOST_DEPTH: Final = 256
@@ -31,6 +33,8 @@ _DUMPS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("dict", {}),
     ("_asdict", {}),
 )
+_LINE: Final = plain_pattern(rb"[ \t]*|(?:data|event|id|retry):[^\r\n]*|:[^\r\n\"{}\[\]]*")
+_JSON_LINE: Final = plain_pattern(rb"data:[ \t]*\{")
 _NO_RECORDS: Final = (
     BaseException,
     PathLike,
@@ -96,15 +100,19 @@ def _joined(pieces: Any) -> str | bytes:
     """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
     if all(isinstance(piece, _TEXT) for piece in pieces):
         texts = list(map(_text, pieces))
-        between = "\n" if _are_lines([text.encode("utf-8", "replace") for text in texts]) else ""
-        return _sound(between.join(texts))
+        return _sound(_between([text.encode("utf-8", "replace") for text in texts]).join(texts))
     parts = [_sound(_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece) for piece in pieces]
-    return (b"\n" if _are_lines(parts) else b"").join(parts)
+    return _between(parts).encode().join(parts)
 
 
-def _are_lines(parts: list[bytes]) -> bool:
-    begun = sum(part.startswith((b"data:", b"event:")) for part in parts)
-    return begun > 1 and not any(b"\n" in part or b"\r" in part for part in parts)
+def _between(parts: list[bytes]) -> str:
+    """What ended each piece: nothing, unless all are lines; those of an event each, where the blank ones are left out.
+
+    Of lines, one at least has JSON: a text may begin like a field, too.
+    """
+    if not (any(map(_JSON_LINE.match, parts)) and all(map(_LINE.fullmatch, parts))):
+        return ""
+    return "\n" if any(not part.strip() for part in parts) else "\n\n"
 
 
 def _is_list(thing: Any) -> bool:

@@ -7,6 +7,7 @@
 | `{"role", "tool_plan"}` | Cohere | `message` |
 | `{"role", "content": [blocks]}`, or the blocks alone | Anthropic | a `message` |
 | `{"type": "message", "content": "text"}`, or with a `stop_reason` | Anthropic | a `message` of one block |
+| `{"type": "ai", "content", "tool_calls", "response_metadata"}` | LangChain | `choices[0].message` |
 | `[items]`, or a message that is one | OpenAI Responses | `output` |
 | `[outputs]` | Gemini Interactions | `outputs` |
 | `{"role": "model", "parts": []}`, a candidate, or parts with a call | Gemini | `candidates[0]` |
@@ -33,12 +34,15 @@ from streamparse.recover.owners import (
     hold_calls,
     is_chat,
     is_item_message,
+    kind_of,
 )
 
 __all__ = ["chat_of", "complete", "completed_list", "gemini_of"]
 
 _ROLES: Final = ("assistant", "model")
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
+_LANGCHAIN: Final = ("ai", "AIMessageChunk")
+_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _DATA: Final = frozenset({"args", "response", "arguments"})
 
 
@@ -56,6 +60,8 @@ def complete(value: Any) -> dict[str, Any] | None:
         return completed_list(value)
     if not isinstance(value, dict):
         return None
+    if value.get("type") in _LANGCHAIN and isinstance(value.get("content"), (str, list)):
+        return _of_langchain(value)
     if any(key in value for key in _GEMINI) and "content" not in value:
         return _spelled(value)
     return _of_message(value) or _of_candidate(value) or _of_completion(value)
@@ -94,6 +100,18 @@ def _typed(value: Any) -> Any:
     return {**value, "type": "message", "content": said}
 
 
+def _of_langchain(value: dict[str, Any]) -> dict[str, Any]:
+    about = value.get("response_metadata")
+    reasons = [about.get(key) for key in _REASONS] if isinstance(about, dict) else []
+    reason = next((reason for reason in reasons if reason), None)
+    message = {"role": "assistant", "content": value["content"], "finish_reason": reason}
+    if calls := value.get("tool_calls"):
+        message["tool_calls"] = calls
+        if isinstance(value["content"], list):  # what the provider wrote, its calls among it
+            message["content"] = [part for part in value["content"] if kind_of(part) != "tool_use"]
+    return chat_of({**message, "usage": value.get("usage_metadata")})
+
+
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     message = value.get("message")
     if isinstance(message, dict) and (isinstance(value.get("index"), int) or _is_alone(value, message)):
@@ -101,10 +119,12 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     if value.get("role") not in _ROLES or not ({"content", "tool_calls", "function_call"} & value.keys()):
         return None
     content = value.get("content")
-    if "tool_plan" in value:
-        return {"message": value, "finish_reason": value.get("finish_reason")}
-    if isinstance(content, str) and (value.get("type") == "message" or "stop_reason" in value):
-        return {**value, "type": "message", "content": [{"type": "text", "text": content}]}  # short for one block
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if isinstance(value.get("tool_plan"), str):
+        return {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
+    is_anthropic = value.get("type") == "message" or "stop_reason" in value
+    if is_anthropic and isinstance(content, str) and not value.get("tool_calls"):
+        return {**value, "type": "message", "content": blocks}  # a text is short for one block
     return (_of_parts(value, content) if isinstance(content, list) else None) or chat_of(value)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from streamparse.repair.findings import Finding, named, pointer, shown
@@ -30,7 +31,8 @@ def coerced(validator: Validator, arguments: dict[str, Any]) -> tuple[dict[str, 
     """Convert, from the outside in, each value whose type is wrong and for which there is a lossless way."""
     found: dict[_Path, Finding] = {}
     for _ in range(_PASSES):
-        changes = {path: value for path, value in _changes(validator.iter_errors(arguments)) if path not in found}
+        ways = (way for error in validator.iter_errors(arguments) for way in _ways(error, arguments))
+        changes = {path: value for path, value in ways if path not in found}
         if not changes:
             break
         arguments = copy.deepcopy(arguments)
@@ -41,35 +43,31 @@ def coerced(validator: Validator, arguments: dict[str, Any]) -> tuple[dict[str, 
 
 def _put(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
     """Put a value in the place of another, and say so."""
-    parent: Any = arguments
-    for step in path[:-1]:
-        parent = parent[step]
+    parent = _at(arguments, path[:-1])
     message = f"{named(path)}: {shown(parent[path[-1]])} was read as {shown(value)}"
     parent[path[-1]] = value
     return Finding("coerced", message, pointer(path), fatal=False)
 
 
-def _changes(errors: Iterable[ValidationError]) -> Iterator[_Change]:
-    """Yield where a value can be converted, and to what."""
-    for error in errors:
-        yield from _ways(error)
+def _at(value: Any, path: _Path) -> Any:
+    return reduce(getitem, path, value)
 
 
-def _ways(error: ValidationError) -> list[_Change]:
+def _ways(error: ValidationError, arguments: dict[str, Any]) -> list[_Change]:
     """What would take an error away; nothing if that cannot be done."""
     if error.context:
-        return _of_branches(error)
+        return _of_branches(error, arguments)
     path = tuple(error.absolute_path)
     wanted = _WANTED.get(str(error.validator))
-    if wanted is None or not path or "propertyNames" in error.absolute_schema_path:  # of a name, at its object's path
+    if wanted is None or not path or _at(arguments, path) is not error.instance:  # of a name, at its object's path
         return []
     value = wanted(error.instance, error.validator_value)
     return [] if value is KEEP else [(path, value)]
 
 
-def _of_branches(error: ValidationError) -> list[_Change]:
+def _of_branches(error: ValidationError, arguments: dict[str, Any]) -> list[_Change]:
     """The changes by which the first branch of a choice is met that can be."""
-    branches = ([_ways(each) for each in branch] for branch in branches_of(error))
+    branches = ([_ways(each, arguments) for each in branch] for branch in branches_of(error))
     fitting = (changes for changes in branches if all(changes))
     return [change for changes in next(fitting, []) for change in changes]
 

@@ -29,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True):
     | `invalid_value` | a value that the schema forbids otherwise, or JSON cannot hold; too deep a nesting | yes |
     | `invalid_schema` | the tool's own schema cannot be read: nothing can be said of the call | yes |
     | `unreadable_pattern` | a pattern of the tool's schema cannot be read: nothing is checked against it | no |
-    | `empty_answer` | the answer holds nothing at all | yes |
+    | `empty_answer` | the answer holds nothing at all, not even a reason for its end | yes |
     | `no_call` | the answer calls no tool, though it must (`FallbackChain`) | yes |
     | `path_traversal` | a path leads out of its folder (`PathGuard`) | yes |
     | `coerced` | a value was read as the type that the schema wants; nothing was lost | no |

@@ -22,6 +22,8 @@ __all__ = ["FORMATS", "checker"]
 
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _TIME: Final = r"\d\d:\d\d.*"
+_LEAP: Final = re.compile(r"(?<=:\d\d):60")
+"""The second that a year may end with, which Python's clock does not know."""
 
 
 def _like(shape: str, read: Callable[[str], object]) -> Callable[[str], bool]:
@@ -30,10 +32,14 @@ def _like(shape: str, read: Callable[[str], object]) -> Callable[[str], bool]:
     return lambda text: pattern.fullmatch(text) is not None and read(text.upper()) is not None
 
 
+def _leaping(read: Callable[[str], object]) -> Callable[[str], object]:
+    return lambda text: read(_LEAP.sub(":59", text))
+
+
 FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     "date": _like(_DATE, date.fromisoformat),
-    "date-time": _like(f"{_DATE}[Tt ]{_TIME}", datetime.fromisoformat),
-    "time": _like(_TIME, time.fromisoformat),
+    "date-time": _like(f"{_DATE}[Tt ]{_TIME}", _leaping(datetime.fromisoformat)),
+    "time": _like(_TIME, _leaping(time.fromisoformat)),
     "email": _like(r"[^\s@]+@[^\s@]+", str),
     "ipv4": _like(r"[0-9.]+", IPv4Address),
     "ipv6": _like(r"[0-9A-Fa-f:.]+", IPv6Address),

@@ -66,9 +66,10 @@ class Look:
         """Yield the verdict on an answer, then the one on what could be recovered of it, if anything could."""
         verdict = self._judged(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
         yield verdict
-        generation = None if verdict.ok else _failed_generation(verdict.response)
-        recovered = self._judged(self._generated.parse(generation)) if generation is not None else verdict
-        if recovered.response.tool_calls and recovered is not verdict:
+        if verdict.ok or (generation := _failed_generation(verdict.response)) is None:
+            return
+        recovered = self._judged(self._generated.parse(generation))
+        if recovered.response.tool_calls:
             yield recovered
 
     def _judged(self, response: ParsedResponse) -> Verdict:

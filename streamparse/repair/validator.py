@@ -31,10 +31,9 @@ def validator_of(schema: dict[str, Any]) -> tuple[Validator, tuple[str, ...]]:
     Raises ValueError for what is no schema, ModuleNotFoundError without jsonschema.
     """
     try:
-        written = msgspec.json.encode(schema)
+        return _kept(msgspec.json.encode(schema))
     except (TypeError, ValueError, RecursionError):  # what JSON cannot hold is for jsonschema to judge
         return _made(schema)
-    return _kept(written)
 
 
 @lru_cache(maxsize=256)
@@ -153,7 +152,10 @@ def _comparable(value: Any) -> Any:
         return frozenset((key, _comparable(each)) for key, each in value.items())
     if isinstance(value, list):
         return tuple(map(_comparable, value))
-    return (bool, value) if isinstance(value, bool) else value
+    if isinstance(value, (int, float)):  # as texts: who chooses numbers chooses their hashes
+        whole = not isinstance(value, bool) and value == int(value)
+        return int, str(int(value) if whole else value)
+    return value
 
 
 def _pattern(_validator: Validator, source: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:

@@ -84,6 +84,9 @@ def _beside(response: ParsedResponse) -> Iterable[Finding]:
 
 
 def _is_empty(response: ParsedResponse) -> bool:
-    """Whether an answer that nothing else is wrong with holds nothing at all."""
-    said = response.content.strip() or response.reasoning.strip() or response.refusal
+    """Whether an answer that nothing else is wrong with holds nothing at all.
+
+    One whose end the server gives a reason for may be empty: Claude ends a turn so that has nothing to add to a result.
+    """
+    said = response.content.strip() or response.reasoning.strip() or response.refusal or response.finish_reason
     return not (said or response.tool_calls or response.broken_calls or response.items or response.errors)

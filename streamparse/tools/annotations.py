@@ -3,7 +3,7 @@
 | annotation | is read as |
 |---|---|
 | `Annotated[T, "text"]`, `Doc("text")` | the description of T |
-| `Annotated[T, Field(ge=1, description=...)]`, the words of annotated-types | `msgspec.Meta` |
+| `Annotated[T, Field(ge=1, description=...)]`, the words of annotated-types | `msgspec.Meta`, as far as T takes it |
 | a model of pydantic | its own schema; the value is made by its own `model_validate` |
 | a path of `pathlib` | a string |
 | `Iterable[T]` | `list[T]` |
@@ -18,6 +18,7 @@ import collections.abc
 import functools
 import operator
 import os
+import re
 import types
 import typing
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 
-__all__ = ["encoded", "made", "read_annotation", "schema_of"]
+__all__ = ["encoded", "made", "may_be_none", "read_annotation", "schema_of"]
 
 _NUMBER: Final = (int, float)
 _WORDS: Final[dict[str, type | tuple[type, ...]]] = {
@@ -33,6 +34,8 @@ _WORDS: Final[dict[str, type | tuple[type, ...]]] = {
     "max_length": int, "pattern": str, "title": str, "description": str, "examples": list,
 }  # fmt: skip
 """The words that `msgspec.Meta` shares with the others, and what may be said with them."""
+_TELLING: Final = ("title", "description", "examples")
+"""Those that any type takes."""
 _GROUPED: Final = "__is_annotated_types_grouped_metadata__"
 """What shows that a word stands for several, which it is an iterable of."""
 _PLAINER: Final[dict[Any, Any]] = {object: Any, collections.abc.Iterable: list}
@@ -44,23 +47,32 @@ def read_annotation(annotation: Any) -> Any:
     if origin is None or origin is Literal:
         return _PLAINER.get(annotation, annotation) if isinstance(annotation, type) else annotation
     if origin is Annotated:
-        meta = _meta(annotation.__metadata__)
-        inner = read_annotation(annotation.__origin__)
-        return Annotated[(inner, *annotation.__metadata__, *([meta] if meta is not None else []))]
+        return _worded(read_annotation(annotation.__origin__), annotation.__metadata__)
     arguments = typing.get_args(annotation)
     read = tuple(map(read_annotation, arguments))
     if origin in _PLAINER:
-        return _PLAINER[origin][read]
+        return _PLAINER[origin][read] if read else _PLAINER[origin]
     if all(new is old for new, old in zip(read, arguments, strict=True)):
         return annotation
-    return functools.reduce(operator.or_, read) if origin in (Union, types.UnionType) else origin[read]
+    return functools.reduce(operator.or_, read) if _is_union(annotation) else origin[read]
+
+
+def may_be_none(annotation: Any) -> bool:
+    """Whether a value may be None; of an annotation that was read."""
+    while typing.get_origin(annotation) is Annotated:
+        annotation = annotation.__origin__
+    choice = _is_union(annotation) or typing.get_origin(annotation) is Literal
+    options = typing.get_args(annotation) if choice else (annotation,)
+    return any(option is kind for option in options for kind in (Any, None, types.NoneType))
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of a type that msgspec does not know.  Raises NotImplementedError for one nobody knows here."""
+    """The JSON Schema of a type that msgspec does not know.
+
+    Raises NotImplementedError for one nobody knows here, and TypeError for a model that has none.
+    """
     if _is_model(kind):
-        schema: dict[str, Any] = kind.model_json_schema()
-        return schema
+        return _schema_of_model(kind)
     if _is_path(kind):
         return {"type": "string", "format": "path"}
     raise NotImplementedError
@@ -84,6 +96,14 @@ def encoded(value: Any) -> Any:
     raise NotImplementedError
 
 
+def _schema_of_model(kind: Any) -> dict[str, Any]:
+    try:
+        schema: dict[str, Any] = kind.model_json_schema()
+    except (AttributeError, RuntimeError) as error:  # pydantic's own errors are runtime errors
+        raise TypeError(f"{kind.__name__} has no schema: {error}") from error
+    return schema
+
+
 def _is_model(kind: Any) -> bool:
     return all(callable(getattr(kind, name, None)) for name in ("model_json_schema", "model_validate", "model_dump"))
 
@@ -92,10 +112,34 @@ def _is_path(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, os.PathLike)
 
 
-def _meta(metadata: tuple[Any, ...]) -> msgspec.Meta | None:
-    """What the words of others say; None if they say nothing."""
+def _is_union(kind: Any) -> bool:
+    return typing.get_origin(kind) in (Union, types.UnionType)
+
+
+def _worded(kind: Any, metadata: tuple[Any, ...]) -> Any:
+    """The type with its metadata, and with what of it only others say."""
     said = {word: value for each in metadata for word, value in _said(each)}
-    return msgspec.Meta(**said) if said else None
+    told = {word: said.pop(word) for word in _TELLING if word in said}
+    return Annotated[(_bounded(kind, said), *metadata, *([msgspec.Meta(**told)] if told else []))]
+
+
+def _bounded(kind: Any, bounds: dict[str, Any]) -> Any:
+    """The type within the bounds that msgspec can hold it to; of a choice, each member within its own."""
+    if _is_union(kind):
+        return functools.reduce(operator.or_, (_bounded(member, bounds) for member in typing.get_args(kind)))
+    for word, value in bounds.items():
+        kind = _within(kind, word, value)
+    return kind
+
+
+def _within(kind: Any, word: str, value: Any) -> Any:
+    """The type within one bound; as it is, if that says nothing of such a type."""
+    try:
+        bounded = Annotated[kind, msgspec.Meta(**{word: value})]
+        msgspec.inspect.type_info(bounded)
+    except (TypeError, ValueError, re.error):
+        return kind
+    return bounded
 
 
 def _said(word: Any) -> Iterator[tuple[str, Any]]:

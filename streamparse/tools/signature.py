@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.tools.annotations import encoded, made, read_annotation, schema_of
+from streamparse.tools.annotations import encoded, made, may_be_none, read_annotation, schema_of
 from streamparse.tools.docstring import read_docstring
 
 __all__ = ["Signature", "read_signature"]
@@ -64,10 +64,16 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 
 def _annotated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the docstring is, and the annotations: on what is wrapped, on a class, or on an object's `__call__`."""
-    while isinstance(function, partial) or hasattr(function, "__wrapped__"):
-        function = function.func if isinstance(function, partial) else function.__wrapped__
-    return function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
+    """Where the docstring is, and the annotations.
+
+    That is the function itself, the class, what a partial or another object wraps, or an object's `__call__`.
+    """
+    while not (inspect.isroutine(function) or isinstance(function, type)):
+        inner = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+        if inner is None:
+            return type(function).__call__
+        function = inner
+    return function
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -77,7 +83,8 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         beside = annotated.__dict__.get("__init__")
         own = typing.get_type_hints(beside, include_extras=True) if inspect.isfunction(beside) else {}
         return typing.get_type_hints(annotated, include_extras=True) | own
-    around = _around(annotated) if inspect.isfunction(annotated) else None
+    inmost = inspect.unwrap(annotated)
+    around = _around(inmost) if inspect.isfunction(inmost) else None
     return typing.get_type_hints(annotated, localns=around, include_extras=True)
 
 
@@ -86,7 +93,17 @@ def _around(function: types.FunctionType) -> dict[str, Any]:
     frame = inspect.currentframe()
     while frame is not None and not any(each is function.__code__ for each in frame.f_code.co_consts):
         frame = frame.f_back
-    return {**(frame.f_locals if frame is not None else {}), **inspect.getclosurevars(function).nonlocals}
+    return {**(frame.f_locals if frame is not None else {}), **_taken_along(function)}
+
+
+def _taken_along(function: types.FunctionType) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not yet assigned, as the function's own name while it is decorated
+            continue
+    return found
 
 
 def _fields(
@@ -106,7 +123,7 @@ def _fields(
 def _hint(annotation: Any, default: Any) -> Any:
     """The type of a parameter, which may be None where that is its default."""
     hint = read_annotation(annotation)
-    return hint if default is not None or hint is Any else hint | None
+    return hint if default is not None or may_be_none(hint) else hint | None
 
 
 def _unset() -> msgspec.UnsetType:

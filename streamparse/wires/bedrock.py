@@ -182,18 +182,16 @@ class BedrockConverse(MessageWire[Event]):
     def _unwrap(self, data: bytes) -> None:
         """Take an event of the model's own API."""
         invoked = self._invoked
-        if invoked.waits:
-            invoked.frame(Frame(data))
-            return
         try:
-            event = invoked.decode(data)
+            event = None if invoked.waits else invoked.decode(data)
         except (ValueError, RecursionError):
+            event = None
+        if event is None:
             invoked.frame(Frame(data))
+        elif event.type is None and event.error is None:
+            self.frame(Frame(data))
         else:
-            if event.type is None and event.error is None:
-                self.frame(Frame(data))
-            else:
-                invoked.take(event)
+            invoked.take(event)
         self.ignored = invoked.ignored
 
 

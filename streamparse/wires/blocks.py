@@ -15,41 +15,18 @@ the turn ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from io import StringIO
 from typing import Any
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.sink import Call, Sink
+from streamparse.limits import Limits, most
+from streamparse.sink import Sink
+from streamparse.wires.block import INPUT, Block
 
 __all__ = ["Blocks"]
 
-_INPUT = "input"
 _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
-
-
-class _Block:
-    """One block; with neither a call nor an item it is a thought, or one whose start has not come."""
-
-    __slots__ = ("call", "given", "id", "item", "kind", "size", "tell", "texts")
-
-    def __init__(self, kind: str = "", item: dict[str, Any] | None = None) -> None:
-        self.kind = kind
-        self.item = item
-        self.call: Call | None = None
-        self.tell: Callable[[str], None] | None = None  # the call's arguments, once it has none of its start
-        self.id = ""
-        self.given = ""  # arguments that stood in the start: they count if no others follow
-        self.texts: dict[str, StringIO] = {}  # fields that come in pieces
-        self.size = 0
-
-    @property
-    def unknown(self) -> bool:
-        """Whether argument text came, but not what it is for."""
-        return self.call is None and self.item is None and _INPUT in self.texts
 
 
 class Blocks:
@@ -57,9 +34,9 @@ class Blocks:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = limits.max_call_args
-        self._blocks: dict[int | None, _Block] = {}
-        self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
+        self._limit = most(limits.max_call_args)
+        self._blocks: dict[int | None, Block] = {}
+        self._waiting: list[Block] = []  # calls that the next start, or the end of the turn, will end
 
     def start(self, index: int | None) -> None:
         """A block of text or of thought starts."""
@@ -77,11 +54,13 @@ class Blocks:
             self.start_item(index, "tool_use", {"id": id, "input": given})
             return
         early = self._enter(index)
-        block = self._blocks[index] = _Block("call")
+        block = self._blocks[index] = Block("call")
         block.id = id
         block.call = self._sink.call_start(name, id or None)
-        if early is not None:
-            self._sink.call_arguments(block.call, early.texts[_INPUT].getvalue())
+        if early is not None and early.lost:
+            self._sink.call_error(block.call, "limit_args", f"too many arguments came before the name {name!r}")
+        elif early is not None:
+            self._sink.call_arguments(block.call, early.texts[INPUT].getvalue())
         elif given:
             block.given = given
             self._waiting.append(block)
@@ -91,9 +70,9 @@ class Blocks:
     def start_item(self, index: int | None, kind: str, item: dict[str, Any]) -> None:
         """A block starts that has no verb of its own."""
         early = self._enter(index)
-        block = self._blocks[index] = _Block(kind, item)
+        block = self._blocks[index] = Block(kind, item)
         if early is not None:
-            block.texts, block.size = early.texts, early.size
+            block.texts, block.size, block.lost = early.texts, early.size, early.lost
 
     def arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
@@ -108,14 +87,14 @@ class Blocks:
                 block.tell(fragment)
             return
         if block is None:
-            block = self._blocks[index] = _Block()
-        self._collect(index, block, _INPUT, fragment)
+            block = self._blocks[index] = Block()
+        self._collect(index, block, INPUT, fragment)
 
     def sign(self, index: int | None, signature: str) -> None:
         """A piece of a thought's signature came."""
         block = self._blocks.get(index)
         if block is None:
-            block = self._blocks[index] = _Block()
+            block = self._blocks[index] = Block()
         self._collect(index, block, _SIGNATURE, signature)
 
     def extend(self, index: int | None, fields: dict[str, Any]) -> bool:
@@ -130,7 +109,8 @@ class Blocks:
                     self._collect(index, block, key, old)
                 self._collect(index, block, key, value)
             elif isinstance(value, list) and isinstance(old, list):
-                old += value
+                if self._fits(index, block, key, len(value)):
+                    old += value
             else:
                 block.item[key] = value
         return True
@@ -166,7 +146,7 @@ class Blocks:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _enter(self, index: int | None) -> _Block | None:
+    def _enter(self, index: int | None) -> Block | None:
         """The model moved on to this block; return what came of it before its start."""
         old = self._blocks.pop(index, None)
         early = old if old is not None and old.unknown else None
@@ -182,7 +162,7 @@ class Blocks:
             if not self._tell_given(block):
                 self._sink.call_end(block.call)
 
-    def _end(self, index: int | None, block: _Block) -> None:
+    def _end(self, index: int | None, block: Block) -> None:
         """Tell what of a block is told at its end."""
         if block.call is not None:
             if not self._tell_given(block):
@@ -190,33 +170,39 @@ class Blocks:
                     self._waiting.append(block)
                 else:
                     self._sink.call_end(block.call)
+        elif block.lost:
+            return
         elif block.item is not None:
             for key, text in block.texts.items():
                 whole = text.getvalue()
-                if key != _INPUT or whole.strip():
-                    block.item[key] = _value(whole) if key == _INPUT else whole
+                if key != INPUT or whole.strip():
+                    block.item[key] = _value(whole) if key == INPUT else whole
             self._sink.item(block.kind, block.item, index)
         elif _SIGNATURE in block.texts:
             self._sink.item(_SIGNATURE, block.texts[_SIGNATURE].getvalue(), index)
 
-    def _tell_given(self, block: _Block) -> bool:
+    def _tell_given(self, block: Block) -> bool:
         given, block.given = block.given, ""
         if given and block.call is not None:
             self._sink.call_arguments(block.call, given)
         return bool(given)
 
-    def _collect(self, index: int | None, block: _Block, key: str, piece: str) -> None:
-        block.size += len(piece)
-        if self._limit is not None and block.size > self._limit:
-            del self._blocks[index]
-            self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
-            return
-        if key not in block.texts:
-            block.texts[key] = StringIO()
-        block.texts[key].write(piece)
+    def _collect(self, index: int | None, block: Block, key: str, piece: str) -> None:
+        if self._fits(index, block, key, len(piece)):
+            block.add(key, piece)
 
-    def _orphan(self, index: int | None, block: _Block) -> None:
-        text = block.texts[_INPUT].getvalue()
+    def _fits(self, index: int | None, block: Block, key: str, size: int) -> bool:
+        """Whether so much more may be added to a block; that it may not is told once, and nothing of it is."""
+        block.size += size
+        if block.size > self._limit and not block.lost:
+            block.lose(key)
+            self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
+        return not block.lost
+
+    def _orphan(self, index: int | None, block: Block) -> None:
+        if block.lost:
+            return
+        text = block.texts[INPUT].getvalue()
         self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +15,6 @@ __all__ = ["CustomCalls", "Details", "Sources"]
 
 _TEXTS: Final = ("text", "summary")
 _BEGINNING: Final = (*_TEXTS, "signature", "data")
-_OF_A_CALL: Final = 1024  # characters that a call counts for besides its input
 
 
 class Sources:
@@ -74,41 +74,64 @@ def _text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
+class _Custom:
+    """One call of a tool that takes text; `lost` once more of it came than may be kept."""
+
+    __slots__ = ("id", "input", "lost", "name")
+
+    def __init__(self, id: str | None, name: str | None) -> None:
+        self.id = id
+        self.name = name
+        self.input = StringIO()
+        self.lost = False
+
+
 class CustomCalls:
-    """Calls of tools that take text: no arguments are decoded, so each is an item, told when the answer is over."""
+    """Calls of tools that take text: no arguments are decoded, so each is an item, told when the answer is over.
+
+    `max_calls` bounds how many are kept, `max_call_args` their inputs, all together.
+    """
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._room = most(limits.max_call_args)  # characters of all calls together
-        self._calls: dict[int | None, dict[str, Any]] = {}
-        self._inputs: dict[int | None, list[str]] = {}
+        self._room = most(limits.max_call_args)
+        self._most = most(limits.max_calls)
+        self._calls: dict[int | None, _Custom] = {}
+        self._refused = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
         """Take a piece of a call."""
-        known = self._calls.get(index)
-        if known is not None and id and known["id"] and id != known["id"]:
+        call = self._calls.get(index)
+        if call is not None and id and call.id and id != call.id:
             self._tell(index)
-        text = piece.input or ""
-        if not self._fits(len(text) or 1, index):
-            return
-        if index not in self._calls:
-            self._calls[index] = {"id": id, "type": "custom", "custom": {"name": piece.name}}
-            self._inputs[index] = []
-        self._inputs[index].append(text)
+            call = None
+        if call is None and len(self._calls) < self._most:
+            call = self._calls[index] = _Custom(id, piece.name)
+        if call is not None:
+            self._keep(call, piece.input or "")
+        elif not self._refused:
+            self._refused = True
+            self._sink.error("frame", "limit_calls", f"more than {self._most} custom calls")
 
     def close(self) -> None:
         """The calls are whole."""
         for index in list(self._calls):
             self._tell(index)
 
-    def _fits(self, size: int, index: int | None) -> bool:
-        left = self._room
-        self._room -= size + (0 if index in self._calls else _OF_A_CALL)
-        if left >= 0 > self._room:
-            self._sink.error("frame", "limit_args", "the inputs of custom calls are too long")
-        return self._room >= 0
+    def _keep(self, call: _Custom, text: str) -> None:
+        if call.lost:
+            return
+        if len(text) > self._room:
+            call.lost = True
+            self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
+        else:
+            self._room -= len(text)
+            call.input.write(text)
 
     def _tell(self, index: int | None) -> None:
         call = self._calls.pop(index)
-        call["custom"]["input"] = "".join(self._inputs.pop(index))
-        self._sink.item("custom_tool_call", call)
+        text = call.input.getvalue()
+        self._room += len(text)
+        if not call.lost:
+            data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
+            self._sink.item("custom_tool_call", data)

@@ -53,7 +53,7 @@ class Fragments:
         id, name, text = _present(id), _present(name), arguments or ""
         slot = self._find(index, id, name, text)
         if slot is None:
-            if not (id or name or text) or (self._unstarted.full and not name):
+            if not (id or name or text) or not self._unstarted.admits(name):
                 return
             self.settle()
             slot = self._unstarted.add(index, id, name)

@@ -37,7 +37,7 @@ class Interactions:
         self._sink = sink
         self._most = most(limits.max_call_args)
         self._calls: dict[int | None, Call] = {}
-        self._own: dict[int | None, OwnStep] = {}  # the server's own steps, until they stop
+        self._own: dict[int | None, OwnStep | None] = {}  # the server's own steps, until they stop; None if too long
 
     @staticmethod
     def claims(message: dict[str, Any]) -> bool:
@@ -118,16 +118,19 @@ class Interactions:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_end(call)
-        if index in self._own:
-            item = self._own.pop(index).whole()
+        step = self._own.pop(index, None)
+        if step is not None:
+            item = step.whole()
             self._sink.item(str(item.get("type")), item)
 
     def _add(self, index: int | None, fields: dict[str, Any]) -> None:
         """Add a piece to a step of the server's own; one that grows too long is dropped."""
         step = self._own[index]
+        if step is None:
+            return
         step.add(fields)
         if step.size > self._most:
-            del self._own[index]
+            self._own[index] = None
             self._sink.error("frame", "limit_args", f"step {index} exceeds {self._most} characters")
 
     def _finish(self, status: str, usage: dict[str, Any] | None) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from bisect import insort
 from io import StringIO
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
 from streamparse.limits import Limits, most
 from streamparse.sink import Call, Sink
 
 __all__ = ["Slot", "Unstarted"]
-
-_OF_A_CALL: Final = 1024  # characters that a call without a name counts for besides its arguments
 
 
 class Slot:
@@ -44,7 +42,10 @@ class Slot:
 
 
 class Unstarted:
-    """Keeps such calls, and starts them; `max_call_args` bounds what is kept of those without a name, all together."""
+    """Keeps such calls, and starts them.
+
+    `max_calls` bounds how many are without a name, `max_call_args` their arguments, all together.
+    """
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
@@ -52,11 +53,16 @@ class Unstarted:
         self._named: list[Slot] = []  # by place
         self._begun = 0
         self._room = most(limits.max_call_args)
+        self._max_nameless = most(limits.max_calls)
+        self._refused = False
 
-    @property
-    def full(self) -> bool:
-        """Whether nothing more can be kept for a name to come."""
-        return self._room < 0
+    def admits(self, name: str) -> bool:
+        """Whether another call can be kept; that one without a name cannot is told once."""
+        admitted = bool(name) or len(self._nameless) < self._max_nameless
+        if not (admitted or self._refused):
+            self._refused = True
+            self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
+        return admitted
 
     def add(self, index: int | None, id: str, name: str) -> Slot:
         """Keep a new call."""
@@ -66,7 +72,6 @@ class Unstarted:
             self._named.append(slot)
         else:
             self._nameless[slot] = None
-            self._takes(_OF_A_CALL)
         return slot
 
     def name(self, slot: Slot, name: str) -> None:
@@ -77,11 +82,15 @@ class Unstarted:
         slot.name = name
 
     def keep(self, slot: Slot, text: str) -> None:
-        """Keep arguments that come before the name."""
-        if self._takes(len(text)):
-            slot.early.write(text)
-        else:
+        """Keep arguments that come before the name; if they are too long, nothing more of the call is kept."""
+        if slot.lost:
+            return
+        if len(text) > self._room:
             slot.lost = True
+            self._sink.error("frame", "limit_args", f"the arguments of calls without a name are too long ({slot.id})")
+            return
+        self._room -= len(text)
+        slot.early.write(text)
 
     def start(self, slot: Slot) -> None:
         """Start a call that has a name, and before it those that appeared before it."""
@@ -105,17 +114,11 @@ class Unstarted:
 
     def _begin(self, slot: Slot) -> None:
         call = slot.call = self._sink.call_start(slot.name, slot.id or None)
+        early, slot.early = slot.early.getvalue(), StringIO()
+        self._room += len(early)
         for kind, data in slot.notes:
             self._sink.item(kind, data, call.index)
         if slot.lost:
             self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {slot.name!r}")
-        elif slot.early.tell():
-            self._sink.call_arguments(call, slot.early.getvalue())
-
-    def _takes(self, size: int) -> bool:
-        """Whether so much more may be kept; that it may not is told once."""
-        left = self._room
-        self._room -= size
-        if left >= 0 > self._room:
-            self._sink.error("frame", "limit_args", "the arguments of calls without a name are too long")
-        return self._room >= 0
+        elif early:
+            self._sink.call_arguments(call, early)

@@ -118,7 +118,7 @@ def test_documents_without_a_name_have_different_ones_at_bedrock() -> None:
     assert len({content[0]["document"]["name"] for content in contents}) == 2
 
 
-@pytest.mark.parametrize("provider", ["openai-responses", "anthropic", "gemini"])
+@pytest.mark.parametrize("provider", ["openai-responses", "openrouter", "anthropic", "gemini"])
 def test_a_document_at_an_address_goes_on_as_such(provider: str) -> None:
     document = Document(media_type="application/pdf", url="https://example.com/a.pdf")
     written, lost = _sent(document, provider)
@@ -139,6 +139,43 @@ def test_a_document_that_anthropic_keeps_under_an_id_is_told() -> None:
     assert _keywords(translate_messages([message], "anthropic", "bedrock").lost) == ["document"]
     anthropic = ADAPTERS["anthropic"]
     assert anthropic.write_messages(anthropic.read_messages([message]), []) == [message]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"file_data": "data:application/json;base64,e30=", "filename": "a.json"},
+        {"file_data": "QUJD", "filename": "slides.pptx"},
+        {"file_data": "data:text/plain,plain"},
+    ],
+)
+def test_a_file_of_a_kind_that_is_not_known_stays_as_it_is_among_those_who_speak_of_files(file: dict[str, str]) -> None:
+    message = {"role": "user", "content": [{"type": "file", "file": file}]}
+    there = translate_messages([message], "openai", "openrouter")
+    assert (there.result, there.lost) == ([message], [])
+    assert _keywords(translate_messages([message], "openai", "gemini").lost) == ["file"]
+
+
+def test_a_document_of_bedrock_s_in_a_format_that_is_not_known_is_told() -> None:
+    document = {"document": {"format": "pages", "name": "n", "source": {"bytes": PDF}}}
+    assert _keywords(translate_messages([{"role": "user", "content": [document]}], "bedrock", "openai").lost) == [
+        "document"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("https://example.com/a.csv?sign=x.y", "text/csv"),
+        ("https://example.com/a.pdf#page=2", "application/pdf"),
+        ("https://example.com/1706.03762", "application/pdf"),
+        ("http://[", "application/pdf"),
+    ],
+)
+def test_the_path_of_an_address_tells_what_is_there(url: str, kind: str) -> None:
+    message = {"role": "user", "content": [{"type": "input_file", "file_url": url}]}
+    (turn,) = ADAPTERS["openai-responses"].read_messages([message])
+    assert turn.documents == [Document(media_type=kind, url=url)]
 
 
 def test_documents_and_pictures_of_boto3_are_read_with_their_bytes() -> None:
@@ -193,7 +230,9 @@ def test_a_document_in_a_result_of_bedrock_is_one_of_anthropic_s() -> None:
     assert translated.lost == []
 
 
-@pytest.mark.parametrize(("target", "told"), [("gemini", ["text"]), ("bedrock", []), ("openai-responses", [])])
+@pytest.mark.parametrize(
+    ("target", "told"), [("gemini", ["text"]), ("ollama", ["document"]), ("bedrock", []), ("openai-responses", [])]
+)
 def test_a_text_behind_a_document_is_told_where_the_text_stands_before_all(target: str, told: list[str]) -> None:
     content = [{"type": "text", "text": "before"}, OF_ANTHROPIC, {"type": "text", "text": "behind"}]
     lost = translate_messages(_of_anthropic(*content), "anthropic", target).lost

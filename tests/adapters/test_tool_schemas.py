@@ -63,6 +63,21 @@ def _openapi(schema: dict[str, Any]) -> tuple[dict[str, Any], set[tuple[str, str
             {"type": "ARRAY", "items": {"type": "INTEGER"}, "minItems": 2, "maxItems": 2},
         ),
         ({"type": "array", "items": False}, {"type": "ARRAY", "items": {}, "maxItems": 0}),
+        (
+            {"anyOf": [{"type": "string", "title": "T", "description": "one"}, {"type": "null"}], "description": "two"},
+            {"type": "STRING", "title": "T", "description": "two", "nullable": True},
+        ),
+        (
+            {"oneOf": [{"enum": ["a", "a"]}, {"const": "b"}, {"type": "null"}, {"type": "integer"}]},
+            {
+                "nullable": True,
+                "anyOf": [
+                    {"type": "STRING", "enum": ["a", "a"]},
+                    {"type": "STRING", "enum": ["b"]},
+                    {"type": "INTEGER"},
+                ],
+            },
+        ),
     ],
 )
 def test_what_the_subset_can_say_is_said_without_loss(schema: dict[str, Any], written: dict[str, Any]) -> None:
@@ -75,6 +90,11 @@ def test_what_the_subset_can_say_is_said_without_loss(schema: dict[str, Any], wr
         (
             {"oneOf": [{"type": "number"}, {"type": "integer"}]},
             {"anyOf": [{"type": "NUMBER"}, {"type": "INTEGER"}]},
+            "oneOf",
+        ),
+        (
+            {"oneOf": [{"const": "a"}, {"type": "string"}]},
+            {"anyOf": [{"type": "STRING", "enum": ["a"]}, {"type": "STRING"}]},
             "oneOf",
         ),
         ({"type": "integer", "enum": [1, 2]}, {"type": "INTEGER"}, "enum"),
@@ -113,6 +133,13 @@ TREE = {
         }
     },
 }
+
+
+def test_values_that_exclude_each_other_are_told_apart_however_many_they_are() -> None:
+    values = [{"const": f"v{number}"} for number in range(3000)]
+    written, lost = _openapi(_schema(x={"oneOf": values}))
+    assert (len(written["x"]["anyOf"]), lost) == (3000, set())
+    assert _openapi(_schema(x={"oneOf": [*values, values[0]]}))[1] == {("/properties/x", "oneOf")}
 
 
 def test_a_schema_that_contains_itself_is_cut_where_it_does() -> None:

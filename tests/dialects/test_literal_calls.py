@@ -61,6 +61,15 @@ def test_a_call_in_a_thought_is_held_only_so_long_as_text_may_be() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_a_key_may_be_as_long_as_its_limit_and_no_longer(name: str) -> None:
+    limits = sp.Limits(max_key=8)
+    for length, found in ((8, 1), (9, 0)):
+        text = f'{FORMATS[name][1]}call:f{{a:{{"{"k" * length}":1}}}}'
+        events = assert_same_in_every_cut(lambda: sp.TextParser([name], tools=[{"name": "f"}], limits=limits), text)
+        assert len(calls_of(events)) == found
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_string_between_plain_quotes_that_the_text_cuts_off_is_not_lost(name: str) -> None:
     text = f'{FORMATS[name][1]}call:f{{a:"abc'
     parser = sp.TextParser([name], tools=[{"name": "f"}])

@@ -130,3 +130,15 @@ def test_markup_that_was_cut_before_its_call_began_ends_the_turn_as_cut(wire: st
     done = read_again(wire, emitted(wire, [sp.TextDelta("I look."), cut, sp.Done("stop", None, True)]))[-1]
     assert isinstance(done, sp.Done)
     assert done.finish_reason in ("length", "max_tokens")
+
+
+def test_calls_of_tools_that_take_text_leave_under_the_same_ids_in_pieces_and_whole() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sh", "input": "ls"}}
+    pieces = [{"choices": [{"index": 0, "delta": {"tool_calls": [call | {"index": n}]}}]} for n in range(3)]
+    pieces.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    parser = sp.StreamParser("openai-chat")
+    events = events_of(parser, [b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces])
+    whole = EMITTERS["openai-chat"]().whole(parser.response)
+    for read in (read_again("openai-chat", emitted("openai-chat", events)), read_again("openai-chat", whole)):
+        items = [event.data["id"] for event in read if isinstance(event, sp.ProviderItem)]
+        assert items == ["c", "c_1", "c_2"]

@@ -83,14 +83,35 @@ def _frame(message: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(message).encode() + b"\n\n"
 
 
-def test_arguments_that_wait_for_their_name_are_bounded_all_together() -> None:
-    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_call_args=5000))
-    for index in range(4):
-        parser.feed(_frame(_call(index, arguments='{"a": "' + "x" * 1000)))
-    parser.feed(_frame(_call(2, name="f", arguments='"}')))
+def _parsed(limits: sp.Limits, *messages: dict[str, Any]) -> sp.ParsedResponse:
+    """The answer of a chat server that sends these messages, and ends its turn."""
+    parser = sp.StreamParser("openai-chat", limits=limits)
+    for message in (*messages, {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}):
+        parser.feed(_frame(message))
     parser.close()
-    assert [error.code for error in parser.response.errors][:2] == ["limit_args", "limit_args"]
-    assert [(call.name, call.code) for call in parser.response.broken_calls] == [("f", "limit_args")]
+    return parser.response
+
+
+def test_arguments_that_wait_for_their_name_are_bounded_all_together() -> None:
+    waiting = [_call(index, arguments='{"a": "' + "x" * 1000) for index in range(4)]
+    named = [_call(index, name="f", arguments='"}') for index in range(4)]
+    response = _parsed(sp.Limits(max_call_args=3500), *waiting, *named)
+    assert [error.code for error in response.errors] == ["limit_args", "limit_args"]
+    assert [call.index for call in response.tool_calls] == [0, 1, 2]
+    assert [(call.name, call.code) for call in response.broken_calls] == [("f", "limit_args")]
+
+
+def test_calls_whose_names_come_last_may_follow_each_other_without_end() -> None:
+    calls = [_call(n, **part) for n in range(50) for part in ({"arguments": '{"a": 1}'}, {"name": "f"}, {"name": "f"})]
+    response = _parsed(sp.Limits(max_call_args=10), *calls)
+    assert (len(response.tool_calls), response.errors) == (50, [])
+
+
+def test_calls_without_a_name_are_no_more_than_calls_may_be() -> None:
+    waiting = [_call(index, arguments="{") for index in range(5)]
+    response = _parsed(sp.Limits(max_calls=3), *waiting, _call(0, name="f", arguments="}"))
+    assert [call.raw for call in response.tool_calls] == ["{}"]
+    assert [error.code for error in response.errors] == ["limit_calls", "call_without_name", "call_without_name"]
 
 
 def test_a_name_in_pieces_grows_no_further_than_its_limit() -> None:
@@ -112,6 +133,8 @@ def test_a_step_of_the_servers_own_that_grows_too_long_is_an_error() -> None:
         parser.feed(_step("start", step={"type": "code", "data": ""}))
         for _ in range(length):
             parser.feed(_step("delta", delta={"type": "code", "data": "x"}))
+        if not told:
+            parser.feed(_step("delta", delta={"type": "code", "data": "and more"}))
         parser.feed(_step("stop"))
         assert [item["data"] for item in parser.response.items] == (
             [{"type": "code", "data": "x" * length}] if told else []

@@ -457,3 +457,15 @@ def test_the_official_async_client_may_stand_behind_a_chain() -> None:
             return [whole.tool_calls[0].arguments, *(event.arguments for event in streamed)]
 
     assert anyio.run(calls) == [{"query": "tea"}] * 2
+
+
+class _Marked(MiddlewareChain):
+    """A chain that does more than its steps."""
+
+    def process_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super().process_request(request), "marked": True}
+
+
+def test_a_chain_of_the_users_own_kind_is_asked_itself_within_another() -> None:
+    chain = MiddlewareChain(_Marked(Transform(lambda request: {**request, "seen": True})))
+    assert chain.process_request({}) == {"seen": True, "marked": True}

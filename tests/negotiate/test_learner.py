@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from streamparse.negotiate import CapabilityLearner, FormatNegotiator, JSONFile, Record, SharedStore, SQLiteFile, Store
+from streamparse.negotiate.locks import held
 
 KINDS = [JSONFile, SQLiteFile]
 FILES = {JSONFile: {"figures", ".figures.lock"}, SQLiteFile: {"figures"}}
@@ -493,3 +495,39 @@ def test_a_link_to_the_file_stays_one(tmp_path: Path) -> None:
     learner.save()
     assert link.is_symlink()
     assert os.path.getsize(tmp_path / "figures") > 0
+
+
+def test_refusals_that_were_kept_without_their_time_count_until_a_call_is_seen(tmp_path: Path) -> None:
+    clock = Clock()
+    store = JSONFile(tmp_path / "figures")
+    store.save([Record("m", "native", {"refused": 1, "last": clock.now})])
+    learner = CapabilityLearner(store=store, clock=clock)
+    assert FormatNegotiator(learner=learner).negotiate("vllm", "m").tools_in == "prompt"
+    learner.record("m", "native", "parsed")
+    assert FormatNegotiator(learner=learner).negotiate("vllm", "m").tools_in == "request"
+
+
+WAIT = """
+import sys
+from pathlib import Path
+from streamparse.negotiate.locks import held
+
+try:
+    print("waiting", flush=True)
+    with held(Path(sys.argv[1])):
+        print("held")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process can be interrupted by another")
+def test_who_waits_for_a_file_can_be_interrupted(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with held(lock):
+        command = [sys.executable, "-c", WAIT, str(lock)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stdout is not None
+            assert waiting.stdout.readline() == "waiting\n"
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.stdout.read() == "interrupted\n"

@@ -486,3 +486,9 @@ def test_a_file_that_is_not_utf_8_is_an_error_in_the_configuration(tmp_path: Pat
     path.write_bytes(b'[profiles.x]\nprovider = "\xe9"\n')
     with pytest.raises(ConfigurationError, match=r"latin\.toml: .*utf-8"):
         Configuration.load(path)
+
+
+def test_a_name_of_many_parts_is_as_soon_looked_up_as_any() -> None:
+    assert family_of("a_" * 1_000_000) is None
+    assert family_of("folder/" * 100_000 + "Qwen_Qwen3-8B") == family_of("qwen3-8b")
+    assert family_of("ft:qwen3-8b:me::x") == family_of("qwen3-8b")

@@ -160,6 +160,11 @@ def test_a_model_whose_server_refuses_tools_is_told_of_them_in_the_prompt(messag
     [
         "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
         "tool_choice is not supported",
+        "deepseek-reasoner does not support tool_choice",
+        "This model does not support tool choice 'required'",
+        "Parallel function calling is not supported with this model",
+        "Custom tools are not supported with this model",
+        "Built-in tools are not enabled for this account",
         "overloaded",
         "messages: tool_use ids were found without tool_result blocks",
         "Function name is not valid; it is not supported",

@@ -255,3 +255,17 @@ def test_why_a_filter_ended_the_turn_reaches_ollamas_client_in_the_error(
         request = {"model": "m", "messages": MESSAGES, "stream": streamed}
         answer = httpx.post(url + PATHS["ollama-chat"], json=request, timeout=60)
     assert json.loads(answer.text.splitlines()[-1]) == {"error": f"content_filter: {WHY}"}
+
+
+@EACH_WAY
+@pytest.mark.parametrize("detail", [{"type": "reasoning.summary", "index": 0}, None])
+def test_a_block_of_thought_has_its_thought_also_where_thoughts_are_signed_one_by_one(
+    streamed: bool, detail: dict[str, Any] | None
+) -> None:
+    begun: dict[str, Any] = {"reasoning_details": [detail]} if detail else {}
+    signed = {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]}
+    deltas = [{**begun, "reasoning_content": "hm"}, signed]
+    answer = _chat(deltas if streamed else [deltas[0] | signed], streamed=streamed)
+    with proxied(answer) as url:
+        message = _openai_message(url, streamed=streamed).choices[0].message
+    assert message.thinking_blocks == [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}]

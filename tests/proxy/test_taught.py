@@ -153,3 +153,10 @@ def test_a_call_that_the_dialect_cannot_say_is_told_and_the_request_goes_on() ->
     asked, lost = _taught("openai-chat", request, "openai-chat", dialects=["olmo3"])
     assert len(asked["messages"]) == 4
     assert lost
+
+
+def test_many_texts_and_turns_of_one_side_are_one_text_each_on_a_line_of_its_own() -> None:
+    texts = [{"type": "text", "text": text} for text in ("one", "", "two\n", "three", "\nfour")]
+    messages = [{"role": "user", "content": texts * 20_000}, {"role": "user", "content": "five"}]
+    asked, _ = _taught("openai-chat", {"model": "m", "messages": messages, "tools": FUNCTIONS}, "openai-chat")
+    assert asked["messages"][-1] == {"role": "user", "content": "one\ntwo\nthree\nfour\n" * 20_000 + "five"}

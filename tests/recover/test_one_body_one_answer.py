@@ -94,6 +94,19 @@ def test_the_content_of_a_message_of_anthropic_may_be_a_text(wire: str, form: st
     assert _what(sp.parse_response(FORMS[form](message), wire)) == ("Hi.", [], None, None, True, [])
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_message_with_calls_is_read_by_them_whatever_else_stands_beside(form: str) -> None:
+    content, calls, *_ = _what(sp.parse_response(FORMS[form]({**SAID, "stop_reason": None})))
+    assert (content, calls) == ("So.", [("look", {"a": 1}, "c", "native")])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_last_message_of_a_stream_is_no_answer_by_itself(form: str) -> None:
+    counts = {"prompt_tokens": 1}
+    parsed = sp.parse_response(FORMS[form]({"object": "chat.completion.chunk", "choices": [], "usage": counts}))
+    assert (parsed.usage, parsed.ok, [error.code for error in parsed.errors]) == (counts, False, ["stream_truncated"])
+
+
 KEPT: dict[str, Any] = {
     "a message of OpenAI": SAID,
     "blocks": BLOCKS,
@@ -151,9 +164,19 @@ def test_a_message_of_langchain_keeps_what_it_holds(content: Any) -> None:
     made = {"name": "look", "args": {"a": 1}, "id": "c", "type": "tool_call"}
     about = {"response_metadata": {"finish_reason": "tool_calls"}, "usage_metadata": counts, "additional_kwargs": {}}
     thing = {"type": "ai", "content": content, "tool_calls": [made], **about}
-    for given in (thing, SimpleNamespace(**thing)):
+    for given in (thing, SimpleNamespace(**thing), json.dumps(thing), {**thing, "type": "AIMessageChunk"}):
         found = [("look", {"a": 1}, "c", "native")]
         assert _what(sp.parse_response(given)) == ("So.", found, "tool_calls", counts, True, [])
+
+
+@pytest.mark.parametrize("word", ["finish_reason", "stop_reason", "stopReason", "done_reason"])
+def test_a_message_of_langchain_has_its_calls_once_and_the_reason_in_the_word_of_its_server(word: str) -> None:
+    made = {"name": "look", "args": {"a": 1}, "id": "c", "type": "tool_call"}
+    parsed = sp.parse_response(
+        {"type": "ai", "content": BLOCKS, "tool_calls": [made], "response_metadata": {word: "x"}}
+    )
+    assert _what(parsed) == ("So.", [("look", {"a": 1}, "c", "native")], "x", None, True, [])
+    assert parsed.items == []
 
 
 @pytest.mark.parametrize("text", [BLOCKS[:1], BLOCKS[0], PARTS[:1], PARTS[0], ITEMS[:1], ITEMS[0]])
@@ -170,6 +193,13 @@ def test_the_thought_of_a_message_of_ollama_and_the_plan_of_one_of_cohere_are_ke
     planned = sp.parse_response({"role": "assistant", "tool_plan": "I look.", "tool_calls": [CALL]})
     assert [(item["kind"], item["data"]) for item in planned.items] == [("tool_plan", "I look.")]
     assert [call.id for call in planned.tool_calls] == ["c"]
+
+
+@pytest.mark.parametrize("plan", [None, "I look."])
+@pytest.mark.parametrize("content", ["So.", [{"type": "text", "text": "So."}]])
+def test_the_text_beside_a_plan_is_kept(plan: str | None, content: Any) -> None:
+    message = {"role": "assistant", "tool_plan": plan, "content": content}
+    assert _what(sp.parse_response(message)) == ("So.", [], None, None, True, [])
 
 
 class _Slots:
@@ -249,7 +279,15 @@ def test_the_lines_of_a_stream_without_their_ends_are_the_stream() -> None:
     lines = ["event: message", f"data: {chunk}", "", "data: [DONE]", ""]
     for given in (lines, [line.encode() for line in lines], [*lines[:2], b"", *lines[3:]]):
         assert _what(sp.parse_response(given)) == ("So.", [], "stop", None, True, [])
-    assert sp.parse_response(["data: a", " data: b"]).content == "data: a data: b"
+    data = lines[1]
+    for given in (["id: 1", data], [": alive", data, ""], [data, "data: [DONE]"], ["retry: 1", "event: message", data]):
+        assert sp.parse_response(given).content == "So."
+    assert sp.parse_response([data, data, "data: [DONE]"]).content == "So.So.", "the blank lines may be left out"
+
+
+@pytest.mark.parametrize("pieces", [["data: a", " data: b"], ["data: a", "data: b"], ["id: ", "data: ", "x"]])
+def test_the_pieces_of_a_text_are_the_text_though_they_begin_as_lines_of_a_stream_do(pieces: list[str]) -> None:
+    assert sp.parse_response(pieces).content == "".join(pieces)
 
 
 def test_the_exception_that_a_client_made_of_an_answer_is_the_answer() -> None:
@@ -279,6 +317,11 @@ def test_json_that_says_nothing_is_no_answer(body: Any) -> None:
     parsed = sp.parse_response(body)
     assert (parsed.content, parsed.ok) == ("", False)
     assert parsed.errors
+
+
+def test_a_brace_before_many_blanks_is_looked_at_once() -> None:
+    body = b"{" + b" " * 1_000_000 + b"x"
+    assert sp.parse_response(body).content == body.decode()
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None, 7, [None], "x"])

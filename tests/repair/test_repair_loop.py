@@ -343,6 +343,13 @@ def test_an_answer_that_says_nothing_but_thought_or_holds_an_item_of_the_server_
         assert _repaired(response)[0].ok
 
 
+def test_a_turn_that_the_server_ended_with_nothing_to_add_is_an_answer() -> None:
+    body = {"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"}
+    result, asked = _repaired(body, wire="anthropic")
+    assert result.ok
+    assert not asked
+
+
 def test_a_broken_call_is_told_in_words() -> None:
     _, (complaint,) = _repaired(BROKEN, GOOD)
     assert complaint.message == "the call of 'search' is broken: the stream ended inside the call"

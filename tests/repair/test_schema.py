@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import socket
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -172,6 +174,12 @@ def test_a_schema_is_read_as_it_stands_at_each_call() -> None:
     assert preflight(sp.ToolCall("f", {"a": "x"}), [tool]).findings == ()
 
 
+@pytest.mark.parametrize("limit", [{"maximum": math.inf}, {"multipleOf": Decimal("0.5")}])
+def test_a_limit_may_be_a_number_that_json_cannot_hold(limit: Any) -> None:
+    assert _value({"type": "number", **limit}, 3).ok
+    assert _codes(_value({"type": "number", **limit}, "x")) == ["wrong_type"]
+
+
 @pytest.mark.parametrize("default", [object(), {1, 2}, "\ud800", _deep(5000, lambda value: [value])])
 def test_a_schema_may_hold_beside_it_what_json_cannot(default: Any) -> None:
     assert _value({"type": "integer", "default": default}, 3).ok
@@ -263,10 +271,16 @@ def test_a_call_may_be_run_just_where_jsonschema_says_so_of_what_it_became(schem
         ("date", ["2025-01-31"], ["tomorrow", "2025-02-30", "20250131", "2025-1-5", "٢٠٢٥-01-31", ""]),
         (
             "date-time",
-            ["2025-01-31T10:00:00Z", "2025-01-31t10:00:00z", "2025-01-31 10:00", "2025-01-31T10:00:00.5+02:00"],
-            ["2025-01-31", "2025-01-31T25:00", "now", "2025-01-31T"],
+            [
+                "2025-01-31T10:00:00Z",
+                "2025-01-31t10:00:00z",
+                "2025-01-31 10:00",
+                "2025-01-31T10:00:00.5+02:00",
+                "1990-12-31T23:59:60Z",
+            ],
+            ["2025-01-31", "2025-01-31T25:00", "now", "2025-01-31T", "2025-01-31T10:60:00Z"],
         ),
-        ("time", ["10:00", "10:00:00Z", "10:00:00+02:00"], ["10am", "25:00", "10"]),
+        ("time", ["10:00", "10:00:00Z", "10:00:00+02:00", "23:59:60Z"], ["10am", "25:00", "10", "10:60"]),
         ("email", ["a@b.c"], ["a", "a b@c", "@"]),
         ("ipv4", ["127.0.0.1"], ["1.2.3", "256.0.0.1", "::1"]),
         ("ipv6", ["::1", "2001:db8::"], ["1.2.3.4", "x", ":::"]),
@@ -457,3 +471,18 @@ def test_all_patterns_of_a_schema_together_take_no_longer_than_one_may(
         ("invalid_value", "a text takes too long to compare with its pattern")
     ]
     assert _checked({"properties": {"a": {"pattern": "^a$"}}}, {"a": "a"}).ok, "the next call has time of its own"
+
+
+def test_a_member_may_be_called_as_a_keyword_is() -> None:
+    schema = {"type": "object", "properties": {"propertyNames": {"type": "integer"}}}
+    found = _checked(schema, {"propertyNames": "3"})
+    assert found.ok
+    assert found.call.arguments == {"propertyNames": 3}
+
+
+def test_numbers_with_one_hash_are_compared_without_comparing_each_with_each() -> None:
+    alike = [number * (2**61 - 1) for number in range(200_000)]
+    assert _value({"uniqueItems": True}, alike).ok
+    assert _codes(_value({"uniqueItems": True}, [*alike, float(2**61)])) == []
+    assert _codes(_value({"uniqueItems": True}, [2**61, float(2**61)])) == ["invalid_value"]
+    assert _value({"uniqueItems": True}, [1, "1", True, [1]]).ok

@@ -133,6 +133,25 @@ def test_what_stands_behind_the_end_marker_changes_nothing_in_any_cut(wire: str,
         assert merged(events_of(parser, pieces)) == HI
 
 
+CUT_CALLS = {
+    "openai-chat": _sse(
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{"}}]}}]}
+    )
+    + b"data: [DONE]\n\n",
+    "ollama-chat": b'{"message": {"content": "<tool_call>{\\"name\\": \\"f\\", \\"arguments\\": {"}, "done": false}\n'
+    b'{"done": true, "done_reason": "stop"}\n',
+}
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+@pytest.mark.parametrize("wire", CUT_CALLS)
+def test_a_call_that_the_end_marker_cuts_is_an_error_there_in_any_cut(wire: str, behind: bytes) -> None:
+    marker = CUT_CALLS[wire].rindex(b"[DONE]" if wire == "openai-chat" else b'{"done"')
+    for _, pieces in cuts_of(CUT_CALLS[wire] + behind):
+        errors = [event for event in sp.iter_events(pieces, wire) if isinstance(event, sp.Error)]
+        assert [(error.code, error.offset) for error in errors] == [("truncated_call", marker)]
+
+
 def test_a_body_of_several_answers_is_read_to_its_end_in_any_cut() -> None:
     message = {"type": "message_start", "message": {"role": "assistant", "content": []}}
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi"}}

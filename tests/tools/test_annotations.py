@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import math
+import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pytest
 
+import streamparse as sp
 from streamparse.tools import Tool, bind, validate
 
 pydantic = pytest.importorskip("pydantic")
@@ -89,6 +93,38 @@ def test_the_bounds_of_a_field_are_checked_before_the_function_runs() -> None:
     assert "n" in (validate(Tool("x", function=function), {"n": 0}) or "")
 
 
+@pytest.mark.parametrize(
+    ("kind", "word", "schema"),
+    [
+        (Decimal, pydantic.Field(ge=0), {"type": "string", "format": "decimal"}),
+        (Path, pydantic.Field(min_length=1), {"type": "string", "format": "path"}),
+        (str, pydantic.Field(ge=1), {"type": "string"}),
+        (Any, pydantic.Field(min_length=1), {}),
+        (str, pydantic.Field(pattern="(?<only>here)"), {"type": "string"}),
+        (int, pydantic.Field(ge=1, le=9, max_length=3), {"type": "integer", "minimum": 1, "maximum": 9}),
+    ],
+)
+def test_a_bound_that_a_type_cannot_be_held_to_refuses_no_tool(kind: Any, word: Any, schema: dict[str, Any]) -> None:
+    def function(x: Any) -> None: ...
+
+    function.__annotations__ = {"x": Annotated[kind, word, "said"]}
+    assert _properties(function) == {"x": {**schema, "description": "said"}}
+
+
+def test_the_bounds_of_a_choice_are_those_of_its_members() -> None:
+    def function(
+        n: Annotated[int | None, pydantic.Field(ge=1)] = None,
+        m: Annotated[int | str, pydantic.Field(ge=1, max_length=3)] = 1,
+    ) -> None: ...
+
+    number = {"type": "integer", "minimum": 1}
+    assert _properties(function) == {
+        "n": {"anyOf": [number, {"type": "null"}], "default": None},
+        "m": {"anyOf": [number, {"type": "string", "maxLength": 3}], "default": 1},
+    }
+    assert "n" in (validate(Tool("x", function=function), {"n": 0}) or "")
+
+
 def test_what_says_nothing_beside_a_type_changes_nothing() -> None:
     def function(n: Annotated[int, object(), pydantic.Field()]) -> None: ...
 
@@ -120,6 +156,13 @@ def test_the_references_of_a_model_that_contains_itself_lead_to_the_root_of_the_
     assert bind(tool, arguments)["place"].near == [Place(city="Thun")]
 
 
+def test_a_model_that_has_no_schema_is_refused_as_any_type_that_has_none() -> None:
+    def function(model: pydantic.BaseModel) -> None: ...
+
+    with pytest.raises(TypeError, match="BaseModel has no schema"):
+        Tool("x", function=function)
+
+
 def test_two_types_of_one_name_are_refused_and_not_mixed() -> None:
     other = msgspec.defstruct("Place", [("street", str)])
 
@@ -143,10 +186,11 @@ def test_a_path_is_a_string_to_the_model_and_a_path_to_the_function() -> None:
 
 
 def test_anything_to_iterate_over_is_an_array() -> None:
-    def function(names: Iterable[str], rest: object = None) -> None: ...
+    def function(names: Iterable[str], all: typing.Iterable, rest: object = None) -> None: ...  # type: ignore[type-arg]
 
     assert _properties(function) == {
         "names": {"type": "array", "items": {"type": "string"}},
+        "all": {"type": "array"},
         "rest": {"default": None},
     }
 
@@ -215,6 +259,49 @@ def _made() -> Any:
 
 def test_annotations_that_are_text_may_name_what_the_function_took_along() -> None:
     assert Tool("x", function=_made()).parameters["$defs"].keys() == {"There"}
+
+
+def test_a_function_that_calls_itself_or_what_comes_later_can_be_a_tool() -> None:
+    @sp.tool(early="closed")
+    def function(n: int) -> int:
+        return function(n - 1) + later
+
+    tool = Tool("x", function=function)
+    later = 1
+    assert tool.parameters["properties"] == {"n": {"type": "integer"}}
+
+
+def _wrapped(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    return wrapper
+
+
+def test_annotations_of_a_wrapped_function_may_name_what_is_beside_it() -> None:
+    class Here(msgspec.Struct):
+        x: int
+
+    @_wrapped
+    def function(here: Here) -> None: ...
+
+    assert Tool("x", function=function).parameters["$defs"].keys() == {"Here"}
+
+
+def test_a_wrapper_that_says_what_it_takes_is_read_by_itself() -> None:
+    def function(city: str, secret: str) -> None:
+        """Look the weather up."""
+
+    wrapper = _wrapped(function)
+    days = inspect.Parameter("days", inspect.Parameter.KEYWORD_ONLY, annotation=int)
+    wrapper.__signature__ = inspect.Signature([days])
+    wrapper.__annotations__ = {"days": int}
+    wrapper.__doc__ = "Look days up."
+    assert (Tool("x", function=wrapper).description, _properties(wrapper)) == (
+        "Look days up.",
+        {"days": {"type": "integer"}},
+    )
 
 
 def test_an_object_that_wraps_a_function_is_read_by_the_function() -> None:

@@ -140,6 +140,31 @@ def test_input_that_belongs_to_no_call_is_bounded() -> None:
     assert [event.code for event in events if isinstance(event, sp.Error)] == ["limit_args", "stream_truncated"]
 
 
+LONG: dict[str, list[bytes]] = {
+    "a text of its start that grows": [_start(0, type="note", text="x" * 60), _delta(0, "more", text="x" * 60)],
+    "several fields": [_start(0, type="note", a="", b=""), _delta(0, "more", a="x" * 60, b="x" * 60)],
+    "a list": [_start(0, type="note", all=[]), *[_delta(0, "more", all=[0] * 60)] * 2],
+    "one piece": [_start(0, type="server_tool_use", name="search"), _arguments(0, "x" * 101)],
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_block_that_grows_too_long_is_one_error_and_what_follows_is_told(name: str) -> None:
+    more = [_delta(0, "more", text="and more"), _arguments(0, "and more"), _stop(0)]
+    other = [_start(1, type="note", text="short"), _stop(1), USED, END]
+    body = b"".join([BEGIN, *LONG[name], *more, *other])
+    events = assert_same_in_every_cut(lambda: _parser(limits=sp.Limits(max_call_args=100)), body)
+    assert [event.data for event in events if isinstance(event, sp.ProviderItem)] == [{"type": "note", "text": "short"}]
+    assert [event.code for event in events if isinstance(event, sp.Error)] == ["limit_args"]
+
+
+def test_a_call_whose_first_arguments_were_too_long_is_not_told_with_the_rest_of_them() -> None:
+    parser = _parser(limits=sp.Limits(max_call_args=100))
+    events_of(parser, [BEGIN, _arguments(0, "x" * 101), CALL, _arguments(0, '{"city": "P"}'), _stop(0), USED, END])
+    assert [(call.name, call.code) for call in parser.response.broken_calls] == [("get_weather", "limit_args")]
+    assert parser.response.tool_calls == []
+
+
 @pytest.mark.parametrize(
     "junk",
     [

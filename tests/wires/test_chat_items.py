@@ -9,8 +9,8 @@ import pytest
 import streamparse as sp
 
 
-def _fed(*messages: dict[str, Any]) -> tuple[list[sp.Event], sp.StreamParser]:
-    parser = sp.StreamParser("openai-chat")
+def _fed(*messages: dict[str, Any], limits: sp.Limits = sp.Limits()) -> tuple[list[sp.Event], sp.StreamParser]:  # noqa: B008
+    parser = sp.StreamParser("openai-chat", limits=limits)
     return [event for message in messages for event in parser.feed(message)] + parser.close(), parser
 
 
@@ -76,3 +76,32 @@ def test_a_message_that_is_no_json_leaves_the_offsets_of_later_errors_alone() ->
     assert isinstance(error, sp.Error)
     assert error.offset is not None
     assert len(good) <= error.offset <= len(good) + len(bad)
+
+
+def _custom(index: int, text: str, **fields: Any) -> dict[str, Any]:
+    return _delta(tool_calls=[{"index": index, "custom": {"name": f"tool{index}", "input": text}, **fields}])
+
+
+END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+
+
+def test_a_custom_call_is_an_item_with_the_sum_of_its_input() -> None:
+    pieces = [_custom(0, "a", id="c", type="custom"), _custom(0, "", type="custom"), _custom(0, "b", type="custom")]
+    _, parser = _fed(*pieces, END, limits=sp.Limits(max_call_args=2))
+    assert [item["data"] for item in parser.response.items] == [
+        {"id": "c", "type": "custom", "custom": {"name": "tool0", "input": "ab"}}
+    ]
+    assert parser.response.errors == []
+
+
+def test_a_custom_call_whose_input_is_too_long_is_an_error_and_no_item() -> None:
+    pieces = [_custom(index, text, type="custom") for text in ("12345", "67", "8") for index in (0, 1)]
+    _, parser = _fed(*pieces, END, limits=sp.Limits(max_call_args=13))
+    assert [item["data"]["custom"]["input"] for item in parser.response.items] == ["12345678"]
+    assert [error.code for error in parser.response.errors] == ["limit_args"]
+
+
+def test_custom_calls_are_no_more_than_calls_may_be() -> None:
+    _, parser = _fed(*[_custom(index, "x", type="custom") for index in range(5)], END, limits=sp.Limits(max_calls=3))
+    assert len(parser.response.items) == 3
+    assert [error.code for error in parser.response.errors] == ["limit_calls"]

@@ -18,7 +18,7 @@ from streamparse.adapters.requests.responses import read_responses, write_respon
 from streamparse.adapters.table import ADAPTERS
 from streamparse.providers import known_as
 
-__all__ = ["READERS", "REQUEST_WRITERS", "Choice", "Request", "translate_request"]
+__all__ = ["READERS", "REQUEST_WRITERS", "Choice", "Request", "translate_request", "write_request"]
 
 READERS: dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]] = {
     "openai": read_openai,
@@ -50,10 +50,14 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
-    read = READERS[source](request, lost)
-    read = replace(read, tools=ADAPTERS[target].taken(read.tools, lost))
-    written = REQUEST_WRITERS[target](read, lost)
+    written = write_request(READERS[source](request, lost), target, lost)
     return Translation(written, list(dict.fromkeys(lost)))
+
+
+def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
+    taken = ADAPTERS[target].taken(request.tools, lost)
+    return REQUEST_WRITERS[target](replace(request, tools=taken), lost)
 
 
 def _known(provider: str) -> str:
