@@ -7,6 +7,7 @@ in each run, and new ones are the nightly run's.
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,9 @@ _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filt
 settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_BY_CHANCE)
 settings.load_profile("usual")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background is deaf, and hands that down
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -530,4 +530,7 @@ def test_who_waits_for_a_file_can_be_interrupted(tmp_path: Path) -> None:
             assert waiting.stdout is not None
             assert waiting.stdout.readline() == "waiting\n"
             waiting.send_signal(signal.SIGINT)
-            assert waiting.stdout.read() == "interrupted\n"
+            try:
+                assert waiting.communicate(timeout=60)[0] == "interrupted\n"
+            finally:
+                waiting.kill()
