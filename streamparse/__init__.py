@@ -35,7 +35,7 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolResult, tool
+from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ if TYPE_CHECKING:
         register_parser,
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
-    from streamparse.runtime import ToolRunner
+    from streamparse.runtime import ApprovalRequest, Progress, ToolRunner, Turn
 
 __all__ = [
     "DIALECTS",
     "WIRES",
+    "ApprovalRequest",
     "BrokenCall",
     "CapabilityLearner",
     "CompositeParser",
@@ -75,6 +76,7 @@ __all__ = [
     "MiddlewareChain",
     "NativeParser",
     "ParsedResponse",
+    "Progress",
     "ProviderItem",
     "ReasoningDelta",
     "RefusalDelta",
@@ -89,14 +91,19 @@ __all__ = [
     "ToolCallParser",
     "ToolCallRevoked",
     "ToolCallStart",
+    "ToolContext",
     "ToolDefinitionAdapter",
+    "ToolError",
+    "ToolFailure",
     "ToolFormat",
     "ToolIntent",
     "ToolResult",
     "ToolResultAdapter",
     "ToolRunner",
+    "Turn",
     "aiter_events",
     "detect_format",
+    "format_error_for_model",
     "iter_events",
     "load_plugins",
     "parse_response",
@@ -115,7 +122,7 @@ __all__ = [
 ]
 
 _LATER = {
-    "ToolRunner": "runtime",
+    **dict.fromkeys(("ApprovalRequest", "Progress", "ToolRunner", "Turn"), "runtime"),
     **dict.fromkeys(
         ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
     ),

@@ -1,14 +1,16 @@
 """Runs tool calls while events still arrive.
 
     events ──▶ reader ──▶ buffer ──▶ consumer
-                 └─▶ calls ─▶ tools ──▶┘
+                 └─▶ turn ─▶ tools ──▶┘
 
 The reader never waits for a tool and never for the consumer, but when the buffer is full; it is the reader
-that starts a tool, so a slow consumer delays none.  `calls` decides when a call may run and does no I/O;
-`execution` is the only place where code that is not ours is called.
+that starts a tool, so a slow consumer delays none.  `turn` decides what may run when, and does no I/O; `run` obeys it
+on an event loop; `execution` is the only place where code that is not ours is called.
 """
 
+from streamparse.runtime.facts import ApprovalRequest, Progress
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.turn import Turn
 
-__all__ = ["Item", "Run", "ToolRunner"]
+__all__ = ["ApprovalRequest", "Item", "Progress", "Run", "ToolRunner", "Turn"]

@@ -7,13 +7,19 @@ An item costs an append and a pop: a wake-up is made only when a side really wai
 from __future__ import annotations
 
 from collections import deque
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
 __all__ = ["Buffer"]
 
 T = TypeVar("T")
+
+
+class _Latest(NamedTuple):
+    """Stands in the queue for an item that may still be replaced."""
+
+    key: int
 
 
 class Buffer(Generic[T]):
@@ -23,7 +29,8 @@ class Buffer(Generic[T]):
     """
 
     def __init__(self, size: int) -> None:
-        self._items: deque[T] = deque()
+        self._items: deque[T | _Latest] = deque()
+        self._latest: dict[int, T] = {}
         self._size = size
         self._closed = False
         self._failure: BaseException | None = None
@@ -41,6 +48,13 @@ class Buffer(Generic[T]):
     def put(self, item: T) -> None:
         """Add an item, and wake the consumer if it waits."""
         self._items.append(item)
+        self._wake_consumer()
+
+    def put_latest(self, key: int, item: T) -> None:
+        """Add an item, in place of the one with the same key if that was not taken yet."""
+        if key not in self._latest:
+            self._items.append(_Latest(key))
+        self._latest[key] = item
         self._wake_consumer()
 
     def close(self, failure: BaseException | None = None) -> None:
@@ -67,7 +81,7 @@ class Buffer(Generic[T]):
         if self._taken is not None and len(items) <= self._size // 2:
             self._taken.set()
             self._taken = None
-        return item
+        return self._latest.pop(item.key) if isinstance(item, _Latest) else item
 
     async def _wait_for_item(self) -> None:
         self._arrived = arrived = anyio.Event()

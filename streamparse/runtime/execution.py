@@ -14,16 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio
 
-from streamparse.runtime.threads import Job, Raised, Threads
+from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import InvalidArguments, Tool, bind
+from streamparse.tools import InvalidArguments, Tool, ToolContext, ToolError, ToolFailure, bind
 
-__all__ = ["Failure", "attempt", "execute"]
+__all__ = ["Failure", "Outcome", "attempt", "execute", "is_async"]
 
 T = TypeVar("T")
 
 MAX_ERROR = 2000
-"""Characters of a tool's own error that the model gets to see."""
+"""Characters of a tool's own error that are kept; the model gets to see fewer."""
 
 
 class Failure(NamedTuple):
@@ -56,29 +56,30 @@ def _passes_through(error: BaseException) -> bool:
     return group.subgroup((KeyboardInterrupt, GeneratorExit)) is not None
 
 
+class Outcome(NamedTuple):
+    """What came of calling a tool: JSON values, or a failure."""
+
+    value: Any = None
+    failure: ToolFailure | None = None
+    truncated: bool = False
+
+
 async def execute(
-    tool: Tool, arguments: dict[str, Any], timeout: float | None, max_result: int, threads: Threads
-) -> tuple[Any, str | None]:
-    """Run a tool; returns its result as JSON values, or None and an error for the model.
-
-    Synchronous functions run in one of the threads, which a timeout or a cancellation leaves behind.
-    """
-    assert tool.function is not None
-    job = None if _is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
-    seconds = timeout if tool.timeout is None else tool.timeout
-    with anyio.move_on_after(seconds):
-        answer = await attempt(partial(_answer, tool, arguments, max_result, job))
-        if isinstance(answer, Failure):
-            return None, _describe(answer.error)
-        return answer, None
-    assert seconds is not None
-    return None, _describe_timeout(seconds, job, threads)
+    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
+) -> Outcome:
+    """Call a tool; `job` is the thread that a synchronous function runs in, which a cancellation leaves behind."""
+    answer = await attempt(partial(_call, tool, arguments, context, max_result, job))
+    return Outcome(failure=_describe(answer.error, max_result)) if isinstance(answer, Failure) else answer
 
 
-async def _answer(tool: Tool, arguments: dict[str, Any], max_result: int, job: Job | None) -> Any:
+async def _call(
+    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
+) -> Outcome:
     function = tool.function
     assert function is not None
     values = bind(tool, arguments)
+    if tool.signature is not None and tool.signature.context is not None:
+        values = {**values, tool.signature.context: context}
     if job is None:
         value = await function(**values)
     else:
@@ -88,26 +89,31 @@ async def _answer(tool: Tool, arguments: dict[str, Any], max_result: int, job: J
             raise value.error if not is_odd else RuntimeError(repr(value.error))
         if inspect.isawaitable(value):
             value = await value
-    return reduce_value(value, max_result)
+    reduced = reduce_value(value, max_result)
+    return Outcome(reduced.value, truncated=reduced.is_cut)
 
 
-def _describe_timeout(seconds: float, job: Job | None, threads: Threads) -> str:
-    if job is not None and not job.has_started:
-        held = ", ".join(threads.left)
-        return (
-            f"the tool was not run: no thread became free in {seconds:g} s; "
-            f"{len(threads.left)} threads are held by tools that did not return ({held})"
-        )
-    goes_on = "; its thread goes on" if job is not None and job.is_left else ""
-    return f"the tool timed out after {seconds:g} s{goes_on}"
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling the function gives an awaitable at once."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _describe(error: BaseException) -> str:
-    if isinstance(error, (InvalidArguments, UnusableResult)):
-        return str(error)
+def _describe(error: BaseException, max_result: int) -> ToolFailure:
+    if isinstance(error, ToolError):
+        details = _reduce_details(error.details, max_result)
+        message = cut_text(error.message, MAX_ERROR)
+        return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
+    if isinstance(error, InvalidArguments):
+        return ToolFailure("validation", str(error), "invalid_value")
+    if isinstance(error, UnusableResult):
+        return ToolFailure("execution", str(error), "bad_result")
     # Unlike str(), this survives an exception whose own __str__ raises.
-    return cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR)
+    return ToolFailure("execution", cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR))
+
+
+def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:
+    try:
+        reduced = reduce_value(details, max_result).value
+    except UnusableResult as error:
+        return {"left_out": str(error)}
+    return reduced if isinstance(reduced, dict) else {"cut": reduced}

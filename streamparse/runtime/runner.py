@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import AsyncIterable, Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
@@ -12,8 +13,9 @@ import anyio.abc
 
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.run import Batch, Run
-from streamparse.runtime.settings import Settings, Trailing
+from streamparse.runtime.settings import Settings
 from streamparse.runtime.threads import Threads
+from streamparse.runtime.turn import Trailing
 from streamparse.tools import ToolResult
 
 __all__ = ["ToolRunner"]
@@ -33,8 +35,9 @@ class ToolRunner:
     Leaving the `async with` block in any way cancels and awaits all that still runs, and closes the source.
     What runs has passed `streamparse.repair.preflight`, with these `tier`, `guards`, `coerce` and `sanitise`.
 
-    `limit`: tools that run at one time, and threads for synchronous ones.  `timeout`: seconds for each call, unless its
-    tool says otherwise.  `max_result`: characters of a text, bytes of other JSON; what is longer is cut, and says so.
+    `limit`: tools that run at one time, and threads for synchronous ones.  `timeout`: seconds for each attempt of a
+    call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
+    `max_result`: characters of a text, bytes of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
     `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that stand
     where the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
@@ -53,6 +56,7 @@ class ToolRunner:
         *,
         limit: int = 8,
         timeout: float | None = 60.0,
+        time_limit: float | None = None,
         max_result: int = MIB,
         max_buffered: int = 1024,
         tier: int = 0,
@@ -67,8 +71,9 @@ class ToolRunner:
         gate = Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards)
         gate.require_validator()
         self._settings = Settings(
-            gate=gate, limit=limit, timeout=timeout, max_result=max_result, max_buffered=max_buffered,
-            run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing, clock=clock,
+            gate=gate, limit=limit, timeout=timeout, time_limit=time_limit, max_result=max_result,
+            max_buffered=max_buffered, run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing,
+            clock=clock,
         )  # fmt: skip
         self._threads = Threads(limit)
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -105,9 +110,18 @@ class ToolRunner:
         """The names of the threads that were left behind, for their tool did not return, and that still run."""
         return self._threads.left
 
-    def run(self, events: AsyncIterable[Batch] | Iterable[Batch]) -> Run:
+    def run(
+        self,
+        events: AsyncIterable[Batch] | Iterable[Batch],
+        *,
+        deps: Any = None,
+        run_id: str | None = None,
+        turn: int = 0,
+    ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
+        `deps` is what tools find in their `ToolContext`.  `run_id` and `turn` make the idempotency keys of the calls;
+        without a `run_id` one is drawn.
         A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
         Raises RuntimeError outside of the `async with` block.
         """
@@ -116,6 +130,7 @@ class ToolRunner:
         source = aiter(events) if isinstance(events, AsyncIterable) else iter(events)
         if self._run is not None:
             self._run.stop()
-        self._run = Run(source, self._settings, self._threads)
+        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn)
+        self._run = Run(source, self._settings, self._threads, machine, deps)
         self._tasks.start_soon(self._run.work, name="streamparse reader")
         return self._run

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from streamparse.repair import Gate
+from streamparse.runtime.turn import Trailing, Turn
 
-__all__ = ["Settings", "Trailing"]
-
-Trailing: TypeAlias = Literal["refuse", "run"]
-"""What becomes of calls in the text, of tools with effects, that visible text follows."""
+__all__ = ["Settings"]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +18,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate
     limit: int = 8
     timeout: float | None = 60.0
+    time_limit: float | None = None
     max_result: int = 1024 * 1024
     max_buffered: int = 1024
     run_recovered: bool = False
@@ -32,7 +30,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("limit", "max_buffered", "max_result"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.timeout is not None and self.timeout <= 0:
-            raise ValueError(f"timeout must be positive seconds or None, got {self.timeout}")
+        for name in ("timeout", "time_limit"):
+            seconds = getattr(self, name)
+            if seconds is not None and seconds <= 0:
+                raise ValueError(f"{name} must be positive seconds or None, got {seconds}")
         if self.trailing not in ("refuse", "run"):
             raise ValueError(f"trailing must be 'refuse' or 'run', got {self.trailing!r}")
+
+    def make_turn(self, run_id: str, number: int) -> Turn:
+        """Make the machine of one turn."""
+        return Turn(
+            self.gate, self.limit, timeout=self.timeout, time_limit=self.time_limit, run_id=run_id, number=number,
+            run_recovered=self.run_recovered, run_quoted=self.run_quoted, trailing=self.trailing,
+        )  # fmt: skip

@@ -81,6 +81,7 @@ class Job:
         self._threads = threads
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
+        self._ended: anyio.Event | None = None
 
     @property
     def has_started(self) -> bool:
@@ -98,7 +99,7 @@ class Job:
         Returns what the function returns, or `Raised`.  A cancellation leaves the thread behind.
         """
         await self._threads.take_place(self)
-        over = anyio.Event()
+        self._ended = over = anyio.Event()
         work = partial(self._work, partial(contextvars.copy_context().run, function), _find_event_loop(), over)
         thread = threading.Thread(target=work, name=self.name, daemon=True)
         try:
@@ -112,6 +113,11 @@ class Job:
         finally:
             self.is_left = not over.is_set()
         return self._outcome
+
+    async def wait_for_end(self) -> None:
+        """Wait until the function that was begun has returned."""
+        assert self._ended is not None
+        await self._ended.wait()
 
     def _work(
         self, function: Callable[[], Any], call_soon: Callable[[Callable[[], None]], object], over: anyio.Event

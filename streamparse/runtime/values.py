@@ -7,11 +7,11 @@ is too large becomes such a text.  Bytes, pictures and documents make no sense i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-__all__ = ["UnusableResult", "cut_text", "reduce_value"]
+__all__ = ["Reduced", "UnusableResult", "cut_text", "reduce_value"]
 
 _TAIL: Final = 4
 """The end of a text that is cut gets one character of so many."""
@@ -28,28 +28,36 @@ class UnusableResult(ValueError):
     """A value that cannot be handed to the model; the message is written for the model."""
 
 
-def reduce_value(value: Any, most: int) -> Any:
+class Reduced(NamedTuple):
+    """JSON values, and whether something of them is missing."""
+
+    value: Any
+    is_cut: bool = False
+
+
+def reduce_value(value: Any, most: int) -> Reduced:
     """Reduce a value to what JSON has, and to `most` characters of text or bytes of other JSON.
 
     Raises UnusableResult if that cannot be done.
     """
+    is_cut = False
     if isinstance(value, _BYTES) and len(value) > most:  # before anything copies it
         raise UnusableResult(f"the tool's result is too large: {len(value)} bytes, at most {most} are allowed")
     if isinstance(value, str) and len(value) > most:
-        value = cut_text(value, most)
+        value, is_cut = cut_text(value, most), True
     try:
         encoded = msgspec.json.encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise UnusableResult(f"the tool's result is not JSON: {error}") from error
     if isinstance(value, str):
-        return value
+        return Reduced(value, is_cut)
     decoded = msgspec.json.decode(encoded)
     if len(encoded) <= most:
-        return decoded
+        return Reduced(decoded)
     if _holds_media(value, _DEPTH) or _holds_media(decoded, _DEPTH):
         told = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
         raise UnusableResult(f"the tool's result is too large: {told}")
-    return cut_text(encoded.decode(), most)
+    return Reduced(cut_text(encoded.decode(), most), True)
 
 
 def cut_text(text: str, most: int) -> str:

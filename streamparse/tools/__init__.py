@@ -5,8 +5,25 @@ carry, or plain Python functions.  Nothing here runs a tool; `streamparse.runtim
 """
 
 from streamparse.tools.arguments import InvalidArguments, bind, validate
-from streamparse.tools.declaration import Early, Tool, tool
+from streamparse.tools.context import ToolContext
+from streamparse.tools.declaration import Effect, Tool, tool
+from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
 from streamparse.tools.result import ToolResult
 from streamparse.tools.toolset import Toolset
 
-__all__ = ["Early", "InvalidArguments", "Tool", "ToolResult", "Toolset", "bind", "tool", "validate"]
+__all__ = [
+    "RETRYABLE",
+    "Effect",
+    "ErrorKind",
+    "InvalidArguments",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolFailure",
+    "ToolResult",
+    "Toolset",
+    "bind",
+    "format_error_for_model",
+    "tool",
+    "validate",
+]

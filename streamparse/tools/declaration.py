@@ -1,8 +1,8 @@
-"""A tool: its name, its schema, the function behind it, and when a call of it may run."""
+"""A tool: its name, its schema, the function behind it, and what a call of it does to the world."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
@@ -10,15 +10,20 @@ import msgspec
 
 from streamparse.tools.signature import Signature, read_signature
 
-__all__ = ["TOOL_ATTRIBUTE", "Early", "Tool", "tool"]
+__all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
 
-Early: TypeAlias = Literal["closed", "superseded", "finish"]
-"""When a call may run: at its closing brace, once the model moved on, or after the turn ended well."""
+Effect: TypeAlias = Literal["none", "idempotent", "once"]
+"""What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
+
+Lock: TypeAlias = str | Callable[[dict[str, Any]], str | Iterable[str] | None]
+"""What calls must not touch at one time: `"*"` for all, a parameter's name, or a function of the arguments."""
+
+NeedsApproval: TypeAlias = bool | Callable[[Any], bool]
+"""Whether somebody must agree before a call runs; or a function that says so of a call with its `arguments`."""
 
 TOOL_ATTRIBUTE = "tool"
 """Where a decorated function carries its `Tool`."""
 
-_EARLY = frozenset(get_args(Early))
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -28,7 +33,12 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     `parameters` is a JSON Schema of an object; `{}` means that the schema is not known.  With a `function`
     and no `parameters`, they and the description are read from its annotations and docstring.
     The function is called with the arguments by name; it may be a coroutine function.
-    `timeout` is in seconds (None: the runner's).  `tier` is what the runner must have unlocked for the call to run.
+    `effect` says what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
+    Calls that share a `lock`, or of which one has `"*"`, never overlap unless all have no effect, and begin in call
+    order; a parameter's name stands for the argument's value, whatever the tool.  `retries` is how many more attempts
+    there may be after a failure that may pass, of a tool whose effect is not "once".
+    `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
+    call to run.
     With `strict` the provider is asked to enforce the schema while the model writes, where it can.
 
     Raises TypeError or ValueError for what cannot be a tool.
@@ -38,24 +48,36 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     description: str = ""
     parameters: dict[str, Any] = {}
     function: Callable[..., Any] | None = None
-    early: Early = "finish"
+    effect: Effect = "once"
     timeout: float | None = None
     tier: int = 0
     strict: bool = False
+    lock: Lock | None = None
+    needs_approval: NeedsApproval = False
+    retries: int = 3
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ValueError(f"a tool needs a name, got {self.name!r}")
         if not isinstance(self.parameters, dict):
             raise TypeError(f"tool {self.name!r}: parameters must be a JSON Schema as a dict, got {self.parameters!r}")
-        if self.early not in _EARLY:
-            raise ValueError(f"tool {self.name!r}: early must be one of {get_args(Early)}, got {self.early!r}")
-        if self.function is None:
-            return
-        if not callable(self.function):
+        if self.effect not in get_args(Effect):
+            raise ValueError(f"tool {self.name!r}: effect must be one of {get_args(Effect)}, got {self.effect!r}")
+        if self.retries < 0:
+            raise ValueError(f"tool {self.name!r}: retries must not be negative, got {self.retries}")
+        if self.function is not None and not callable(self.function):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
-        if not self.parameters:
+        if self.function is not None and not self.parameters:
             self._learn(read_signature(self.function))
+        self._check_lock()
+
+    def _check_lock(self) -> None:
+        known = self.parameters.get("properties")
+        if not isinstance(self.lock, str):
+            if self.lock is not None and not callable(self.lock):
+                raise TypeError(f"tool {self.name!r}: lock must be a text or a function, got {self.lock!r}")
+        elif self.lock != "*" and isinstance(known, dict) and self.lock not in known:
+            raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
 
     def _learn(self, signature: Signature) -> None:
         self.__dict__["signature"] = signature
@@ -83,10 +105,13 @@ def tool(
     *,
     name: str | None = None,
     description: str = "",
-    early: Early = "finish",
+    effect: Effect = "once",
     timeout: float | None = None,
     tier: int = 0,
     strict: bool = False,
+    lock: Lock | None = None,
+    needs_approval: NeedsApproval = False,
+    retries: int = 3,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -96,18 +121,24 @@ def tool(
     *,
     name: str | None = None,
     description: str = "",
-    early: Early = "finish",
+    effect: Effect = "once",
     timeout: float | None = None,
     tier: int = 0,
     strict: bool = False,
+    lock: Lock | None = None,
+    needs_approval: NeedsApproval = False,
+    retries: int = 3,
 ) -> Callable[..., Any]:
-    """Declare a function as a tool: `@tool`, or `@tool(early="closed", ...)`.
+    """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)`.
 
     The function stays what it was, and carries its `Tool` as the attribute `tool`.
     """
 
     def declare(function: Function) -> Function:
-        declared = Tool(name or function.__name__, description, {}, function, early, timeout, tier, strict)
+        declared = Tool(
+            name or function.__name__, description, {}, function, effect, timeout, tier, strict, lock, needs_approval,
+            retries,
+        )  # fmt: skip
         setattr(function, TOOL_ATTRIBUTE, declared)
         return function
 

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from streamparse.tools.annotations import encoded, made, may_be_none, read_annotation, schema_of
+from streamparse.tools.context import is_context
 from streamparse.tools.docstring import read_docstring
 
 __all__ = ["Signature", "read_signature"]
@@ -27,13 +28,15 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 class Signature(msgspec.Struct, frozen=True):
     """What a function takes.
 
-    `arguments` has a field for each parameter that can be given by name; `bound` are those that a `partial` has set.
+    `arguments` has a field for each parameter that can be given by name; `bound` are those that a model must
+    not give: a `partial` has set them, or they take the `ToolContext`, as `context` does.
     """
 
     arguments: type[msgspec.Struct]
     schema: dict[str, Any]
     description: str
     bound: frozenset[str] = frozenset()
+    context: str | None = None
 
     def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Make typed values of JSON ones; what is not given is left to the function's own defaults.
@@ -56,14 +59,17 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     try:
         parameters = inspect.signature(function).parameters.values()
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
-        fields = list(_fields(function, parameters, _hints(function)))
+        hints = _hints(function)
+        context = next((each.name for each in parameters if is_context(hints.get(each.name))), None)
+        fields = list(_fields(function, parameters, hints, context))
         arguments = msgspec.defstruct("arguments", fields, kw_only=True, forbid_unknown_fields=not takes_any)
         schema = _schema(arguments)
     except (TypeError, ValueError, NameError) as error:
         raise TypeError(f"the function {name!r} cannot be a tool: {error}") from error
     documented = read_docstring(_annotated(function).__doc__)
     _describe(schema, parameters, documented.parameters)
-    return Signature(arguments, schema, documented.description, _bound_names(function))
+    bound = _bound_names(function) | ({context} if context is not None else frozenset())
+    return Signature(arguments, schema, documented.description, bound, context)
 
 
 def _bound_names(function: Callable[..., Any]) -> frozenset[str]:
@@ -114,13 +120,17 @@ def _taken_along(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _fields(
-    function: Callable[..., Any], parameters: typing.ValuesView[inspect.Parameter], hints: dict[str, Any]
+    function: Callable[..., Any],
+    parameters: typing.ValuesView[inspect.Parameter],
+    hints: dict[str, Any],
+    context: str | None,
 ) -> Iterator[tuple[str, Any, Any]]:
     bound = _bound_names(function)
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is parameter.empty:
             raise TypeError(f"its parameter {parameter.name!r} cannot be given by name")
-        if parameter.kind not in NAMED or parameter.name in bound:  # a model must not replace what was bound
+        hidden = parameter.name in bound or parameter.name == context  # a model must not replace what was bound
+        if parameter.kind not in NAMED or hidden:
             continue
         required = parameter.default is parameter.empty
         field = msgspec.field() if required else msgspec.field(default_factory=_unset)

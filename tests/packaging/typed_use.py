@@ -10,7 +10,7 @@ from streamparse import Done, TextDelta, ToolCallComplete
 from streamparse.dialects import dialect_from_template
 
 
-@sp.tool(early="closed")
+@sp.tool(effect="none")
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
@@ -45,8 +45,26 @@ def loop(chunks: Iterable[bytes]) -> None:
 async def run(chunks: AsyncIterator[bytes]) -> list[sp.ToolResult]:
     async with sp.aiter_events(chunks) as events, sp.ToolRunner([add]) as runner:
         async for item in runner.run(events):
-            assert_type(item, sp.Event | sp.ToolResult)
+            assert_type(item, sp.Event | sp.ToolResult | sp.Progress | sp.ApprovalRequest)
         return runner.results
+
+
+@sp.tool(effect="idempotent", lock="path", needs_approval=lambda call: call.arguments["path"] != "a", timeout=30)
+async def write(path: str, ctx: sp.ToolContext[list[str]]) -> str:
+    await ctx.progress("started")
+    assert_type(ctx.deps, list[str])
+    raise sp.ToolError("network", "no route", suggestion="retry later")
+
+
+async def decide(chunks: AsyncIterator[bytes]) -> None:
+    async with sp.aiter_events(chunks) as events, sp.ToolRunner([write], time_limit=60) as runner:
+        run = runner.run(events, deps=["a"])
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.approve(item)
+                run.deny(item, "why")
+            elif isinstance(item, sp.ToolResult) and item.failure is not None:
+                assert_type(item.exit_code, int | None)
 
 
 def whole(body: bytes) -> list[sp.ToolCall]:

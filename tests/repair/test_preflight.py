@@ -21,7 +21,7 @@ def book(city: str, days: int = 1, unit: Literal["c", "f"] = "c", tags: list[str
     return f"{city} {days} {unit} {tags}"
 
 
-@sp.tool(early="closed")
+@sp.tool(effect="none")
 def read_file(path: str) -> str:
     """Read a file."""
     return path
@@ -240,7 +240,7 @@ def test_nothing_runs() -> None:
     def wipe(path: str) -> None:
         ran.append(path)
 
-    tools = [wipe, sp.Tool("late", function=wipe, early="closed")]
+    tools = [wipe, sp.Tool("late", function=wipe, effect="none")]
     results = [preflight(_call(name, path="x"), tools, tier=9) for name in ("wipe", "late", "wip")]
     assert [result.ok for result in results] == [True, True, False]
     assert ran == []

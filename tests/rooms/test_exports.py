@@ -17,6 +17,7 @@ CONTRACT = (
     *("Tool", "tool", "ToolCall", "ToolResult", "ToolIntent", "ParsedResponse", "Limits", "Event", "WIRES", "DIALECTS"),
     *("TextDelta", "ReasoningDelta", "RefusalDelta", "ProviderItem", "Error", "Done"),
     *("ToolCallStart", "ToolCallDelta", "ToolCallComplete", "ToolCallRevoked"),
+    *("Turn", "ToolContext", "ToolError", "format_error_for_model", "Progress", "ApprovalRequest"),
 )
 MODULES = [module.name for module in pkgutil.walk_packages(sp.__path__, "streamparse.")]
 

@@ -24,7 +24,7 @@ def weather(**arguments: Any) -> Any:
     return arguments
 
 
-TOOLS = [sp.Tool("weather", "", CITY, weather), sp.Tool("look", "", CITY, weather, early="closed")]
+TOOLS = [sp.Tool("weather", "", CITY, weather), sp.Tool("look", "", CITY, weather, effect="none")]
 
 
 def _chunk(finish: str | None = None, **delta: Any) -> bytes:

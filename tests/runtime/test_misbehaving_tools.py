@@ -59,7 +59,10 @@ def quick():
 
 async def outcome_of(function, **settings):
     """Run a tool between two that behave; returns its one result."""
-    tools = [Tool("odd", function=function, early="closed"), Tool("quick", function=quick, early="closed", timeout=60)]
+    tools = [
+        Tool("odd", function=function, effect="none", retries=0),
+        Tool("quick", function=quick, effect="none", timeout=60),
+    ]
     events = [complete(0, "quick", n=0), complete(1, "odd"), complete(2, "quick"), DONE]
     events[0] = complete(0, "quick")
     async with ToolRunner(tools, **settings) as runner:
@@ -135,8 +138,8 @@ async def test_a_long_error_is_cut():
         raise ValueError("x" * 100_000)
 
     result = await outcome_of(fail)
-    assert len(result.error) == 2000
-    assert "left out here" in result.error
+    assert len(result.error) <= 600
+    assert "cut here" in result.error
 
 
 async def test_a_value_becomes_json_values():
@@ -158,19 +161,16 @@ async def test_a_thread_that_hangs_is_timed_out():
     assert "timed out" in result.error
 
 
-async def test_threads_that_hang_are_bounded_named_and_take_no_place_from_async_tools():
-    release, most, left = threading.Event(), 0, []
+async def test_threads_that_hang_are_bounded_and_named_and_keep_their_place():
+    release = threading.Event()
 
     async def look():
-        nonlocal most
-        most = sum(thread.name.startswith("streamparse tool") for thread in threading.enumerate())
-        left.extend(runner.unstopped_threads)
         return "fine"
 
     tools = [
-        Tool("hang", function=lambda: release.wait(60), early="closed", timeout=0.05),
-        Tool("late", function=quick, early="closed", timeout=0.05),
-        Tool("look", function=look, early="closed"),
+        Tool("hang", function=lambda: release.wait(60), effect="none", timeout=0.05),
+        Tool("late", function=quick, effect="none", timeout=0.05),
+        Tool("look", function=look, effect="none", timeout=0.05),
     ]
     events = [*(complete(index, "hang") for index in range(4)), complete(4, "late"), complete(5, "look"), DONE]
     runner = ToolRunner(tools, limit=2)
@@ -178,11 +178,13 @@ async def test_threads_that_hang_are_bounded_named_and_take_no_place_from_async_
         async with runner:
             with anyio.fail_after(60):
                 await collect(runner, stream(*events))
-                assert [result.result for result in runner.results] == [None] * 5 + ["fine"]
-                assert "2 threads" in runner.results[4].error
-                assert "streamparse tool hang" in runner.results[4].error
+                assert [result.result for result in runner.results] == [None] * 6
+                for result in runner.results[2:]:
+                    assert "2 threads are held by tools that did not return (hang, hang)" in result.error
+                    assert (result.attempts, result.failure.code) == (0, "no_place")
+                most = sum(thread.name.startswith("streamparse tool") for thread in threading.enumerate())
         assert most == 2
-        assert left == runner.unstopped_threads == ["streamparse tool hang"] * 2
+        assert runner.unstopped_threads == ["streamparse tool hang"] * 2
     finally:
         release.set()
     for thread in threading.enumerate():
@@ -194,8 +196,8 @@ async def test_threads_that_hang_are_bounded_named_and_take_no_place_from_async_
 async def test_a_thread_that_returns_late_gives_its_place_back():
     release = threading.Event()
     tools = [
-        Tool("hang", function=lambda: release.wait(60), early="closed", timeout=0.02),
-        Tool("quick", function=quick, early="closed"),
+        Tool("hang", function=lambda: release.wait(60), effect="none", timeout=0.02),
+        Tool("quick", function=quick, effect="none"),
     ]
     async with ToolRunner(tools, limit=1) as runner:
         with anyio.fail_after(60):
@@ -229,7 +231,7 @@ def test_a_thread_that_outlives_its_event_loop_gives_its_place_to_a_call_in_the_
         return runner.results[0]
 
     left = anyio.run(run, stream(complete(0, "odd"), DONE), backend=backend)
-    assert left.error.endswith("its thread goes on")
+    assert "its thread goes on" in left.error
     assert anyio.run(run, watch(), backend=backend).result == "fine"
 
 
@@ -253,7 +255,7 @@ def test_a_tool_that_never_returns_does_not_keep_the_process_alive(loop):
 import anyio, threading, sys
 import streamparse as sp
 
-@sp.tool(early="closed", timeout=0.1)
+@sp.tool(effect="none", timeout=0.1)
 def hang() -> str:
     threading.Event().wait()
 
@@ -267,7 +269,8 @@ async def main():
 anyio.run(main, backend={loop!r})
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert ran.stdout.strip() == "the tool timed out after 0.1 s; its thread goes on ['streamparse tool hang']"
+    assert "the tool timed out after 0.1 s; its thread goes on" in ran.stdout
+    assert ran.stdout.strip().endswith("['streamparse tool hang']")
     assert ran.stderr == ""
 
 

@@ -159,7 +159,7 @@ def test_a_function_that_cannot_be_read_may_have_a_schema_by_hand():
         ({"name": "  "}, ValueError),
         ({"name": None}, ValueError),
         ({"name": "x", "parameters": "city"}, TypeError),
-        ({"name": "x", "early": "soon"}, ValueError),
+        ({"name": "x", "effect": "soon"}, ValueError),
         ({"name": "x", "function": "print"}, TypeError),
     ],
 )
@@ -181,14 +181,14 @@ def test_a_decorated_function_stays_what_it_was_and_carries_its_tool():
 
     assert add(2) == 3
     assert add.tool == Tool("add", "Add.", add.tool.parameters, add)
-    assert add.tool.early == "finish"
+    assert add.tool.effect == "once"
 
 
 def test_the_decorator_takes_what_a_tool_takes():
-    @tool(name="sum", description="By hand.", early="closed", timeout=2.5, tier=1)
+    @tool(name="sum", description="By hand.", effect="none", timeout=2.5, tier=1)
     async def add(a: int) -> int:
         return a
 
     declared = add.tool
-    assert (declared.name, declared.description, declared.early) == ("sum", "By hand.", "closed")
+    assert (declared.name, declared.description, declared.effect) == ("sum", "By hand.", "none")
     assert (declared.timeout, declared.tier, declared.function) == (2.5, 1, add)

@@ -77,7 +77,7 @@ def plain(city: str):
     """Plain."""
 
 
-@tool(early="closed")
+@tool(effect="none")
 async def decorated(city: str):
     """Decorated."""
 
@@ -86,7 +86,7 @@ class Service:
     def method(self, city: str):
         """Plain method."""
 
-    @tool(early="superseded")
+    @tool(effect="idempotent")
     def declared(self, city: str):
         """Declared method."""
         return self, city
@@ -95,11 +95,11 @@ class Service:
 def test_functions_and_methods_are_tools():
     service = Service()
     tools = Toolset.of([plain, decorated, service.method, service.declared])
-    assert {name: each.early for name, each in tools.items()} == {
-        "plain": "finish",
-        "decorated": "closed",
-        "method": "finish",
-        "declared": "superseded",
+    assert {name: each.effect for name, each in tools.items()} == {
+        "plain": "once",
+        "decorated": "none",
+        "method": "once",
+        "declared": "idempotent",
     }
     assert all(list(each.parameters["properties"]) == ["city"] for each in tools.values())
     assert tools["declared"].function(city="x") == (service, "x")

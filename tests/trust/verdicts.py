@@ -15,9 +15,9 @@ import streamparse as sp
 
 __all__ = ["EFFECTS", "HARMFUL", "Begun", "Call", "begun_calls", "complete_calls", "declare", "standing_calls"]
 
-EFFECTS = ("finish", "superseded", "closed")
-"""Values of `early`: after a good end, once the model moved on, at the closing byte."""
-HARMFUL = ("finish", "superseded")
+EFFECTS = ("once", "idempotent", "none")
+"""Values of `effect`: after a good end, once the model moved on, at the closing byte."""
+HARMFUL = ("once", "idempotent")
 
 
 class Call(NamedTuple):
@@ -75,10 +75,10 @@ class _Bench:
             yield event
 
 
-def declare(tool: sp.Tool, effect: str = "finish", function: Any = None) -> sp.Tool:
+def declare(tool: sp.Tool, effect: str = "once", function: Any = None) -> sp.Tool:
     """The tool as a runner takes it."""
-    early: Any = effect
-    return sp.Tool(tool.name, tool.description, tool.parameters, function, early=early)
+    declared: Any = effect
+    return sp.Tool(tool.name, tool.description, tool.parameters, function, effect=declared)
 
 
 async def _run(events: Sequence[sp.Event], tools: Iterable[sp.Tool], effect: str) -> list[Begun]:

@@ -19,9 +19,22 @@ from streamparse.events import (
 )
 from streamparse.repair import Finding, Gate, preflight
 from streamparse.response import ToolCall
-from streamparse.runtime.calls import Calls
-from streamparse.runtime.settings import Settings
-from streamparse.tools import Tool, Toolset
+from streamparse.runtime.facts import (
+    Abandoned,
+    Answer,
+    Cancel,
+    Cancelled,
+    Received,
+    Restarted,
+    Returned,
+    SourceEnded,
+    Start,
+    Wake,
+    Woke,
+)
+from streamparse.runtime.retries import find_delay
+from streamparse.runtime.turn import Turn as Machine
+from streamparse.tools import Tool, ToolFailure, Toolset
 
 
 def do_nothing(**more):
@@ -36,10 +49,10 @@ CITY = {
 }
 TOOLS = Toolset.of(
     [
-        *(Tool(early, function=do_nothing, early=early) for early in ("closed", "superseded", "finish")),
-        Tool("upper", function=do_nothing, early="closed", tier=1),
+        *(Tool(effect, function=do_nothing, effect=effect) for effect in ("none", "idempotent", "once")),
+        Tool("upper", function=do_nothing, effect="none", tier=1),
         Tool("declared-only"),
-        Tool("city", "", CITY, do_nothing, early="closed"),
+        Tool("city", "", CITY, do_nothing, effect="none"),
     ]
 )
 PLACES = ["field", "plain", "bare", "quoted", "thought"]
@@ -47,28 +60,44 @@ IN_TEXT = ["plain", "bare", "thought"]
 
 
 class Turn:
-    """Calls whose starts and answers are written down."""
+    """A turn whose starts and answers are written down."""
 
     def __init__(self, *events, tier=0, guards=(), **options):
-        gate = Gate(TOOLS, tier=tier, guards=guards)
-        settings = Settings(gate=gate, timeout=None, clock=lambda: 0.0, **options)
+        self.machine = Machine(Gate(TOOLS, tier=tier, guards=guards), timeout=None, **options)
         self.running, self.begun, self.answers = [], [], []
-        self.calls = Calls(settings, self._start, self.answers.append)
         self.take(*events)
 
-    def _start(self, call):
-        call.started = 0.0
-        self.running.append(call)
-        self.begun.append(call.index)
+    def hear(self, *facts):
+        for fact in facts:
+            for command in self.machine.take(fact):
+                if isinstance(command, Start):
+                    self.running.append(command)
+                    self.begun.append(command.index)
+                elif isinstance(command, Answer):
+                    self.answers.append(command.result)
+        return self
 
     def take(self, *events):
-        for event in events:
-            self.calls.take(event)
-        return self
+        return self.hear(*(Received(event, 0.0) for event in events))
 
     def end(self, position=0):
-        self.calls.ended(self.running.pop(position), "value", None, 1.0)
+        start = self.running.pop(position)
+        return self.hear(Returned(start.index, start.attempt, 1.0, "value"))
+
+    def end_source(self):
+        return self.hear(SourceEnded(1.0))
+
+    def stop(self):
+        """Cancel the run; what runs is cancelled at once."""
+        self.hear(Cancelled(1.0))
+        while self.running:
+            start = self.running.pop(0)
+            self.hear(Returned(start.index, start.attempt, 1.0, cancelled=True))
         return self
+
+    @property
+    def results(self):
+        return self.machine.results
 
     @property
     def errors(self):
@@ -76,7 +105,7 @@ class Turn:
 
 
 def test_a_closed_tool_begins_with_its_call():
-    assert Turn(complete(0, "closed")).begun == [0]
+    assert Turn(complete(0, "none")).begun == [0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +114,7 @@ def test_a_closed_tool_begins_with_its_call():
     ids=lambda event: type(event).__name__,
 )
 def test_a_superseded_tool_begins_when_the_model_goes_on(event):
-    turn = Turn(complete(0, "superseded"))
+    turn = Turn(complete(0, "idempotent"))
     assert turn.begun == []
     assert turn.take(event).begun == [0]
 
@@ -96,29 +125,29 @@ def test_a_superseded_tool_begins_when_the_model_goes_on(event):
     ids=lambda event: type(event).__name__,
 )
 def test_what_belongs_to_the_same_call_does_not_supersede_it(event):
-    assert Turn(complete(0, "superseded"), event).begun == []
+    assert Turn(complete(0, "idempotent"), event).begun == []
 
 
-@pytest.mark.parametrize("name", ["superseded", "finish"])
+@pytest.mark.parametrize("name", ["idempotent", "once"])
 def test_a_turn_that_did_not_end_well_runs_nothing_that_waited(name):
     turn = Turn(complete(0, name), FAILED)
     assert turn.begun == []
     assert turn.errors == ["the turn did not finish; the call was not run"]
-    assert turn.calls.results[0].incomplete
+    assert turn.results[0].incomplete
 
 
 def test_a_finish_tool_begins_only_when_the_turn_ended_well():
-    turn = Turn(complete(0, "finish"), TEXT, ToolCallStart(1, "b", "finish"))
+    turn = Turn(complete(0, "once"), TEXT, ToolCallStart(1, "b", "once"))
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
 
 def test_what_waited_for_the_end_begins_in_call_order():
-    assert Turn(complete(1, "finish"), complete(0, "finish"), complete(2, "superseded"), DONE).begun == [0, 1, 2]
+    assert Turn(complete(1, "once"), complete(0, "once"), complete(2, "idempotent"), DONE).begun == [0, 1, 2]
 
 
 def test_a_repaired_call_that_may_run_waits_for_the_end_unless_its_tool_says_closed():
-    calls = (complete(i, n, "recovered") for i, n in enumerate(["closed", "superseded", "finish"]))
+    calls = (complete(i, n, "recovered") for i, n in enumerate(["none", "idempotent", "once"]))
     turn = Turn(*calls, TEXT, run_recovered=True)
     assert turn.begun == [0]
     assert turn.take(DONE).begun == [0, 1, 2]
@@ -147,27 +176,27 @@ def test_an_unlocked_tier_runs():
 
 
 def test_the_answer_to_an_unknown_tool_lists_the_known_ones():
-    assert "closed" in Turn(complete(0, "Closed")).errors[0]
+    assert "none" in Turn(complete(0, "Closed")).errors[0]
 
 
 def test_an_index_that_is_complete_twice_runs_once():
-    turn = Turn(complete(0, "closed"), complete(0, "closed", n=1), DONE).end()
-    assert (turn.begun, len(turn.answers), len(turn.calls.results)) == ([0], 1, 1)
+    turn = Turn(complete(0, "none"), complete(0, "none", n=1), DONE).end()
+    assert (turn.begun, len(turn.answers), len(turn.results)) == ([0], 1, 1)
 
 
 @pytest.mark.parametrize("other", [True, 1.0, "1", [1], {"a": 1}])
 def test_calls_of_one_id_whose_arguments_python_takes_for_equal_are_two(other):
-    turn = Turn(complete(0, "closed", id="x", n=[{"a": 1}]), complete(1, "closed", id="x", n=[{"a": other}]))
+    turn = Turn(complete(0, "none", id="x", n=[{"a": 1}]), complete(1, "none", id="x", n=[{"a": other}]))
     assert turn.begun == [0, 1]
 
 
 def test_a_call_that_did_not_run_is_not_what_another_repeats():
-    turn = Turn(complete(0, "closed", id="x", place="quoted"), complete(1, "closed", id="x"))
+    turn = Turn(complete(0, "none", id="x", place="quoted"), complete(1, "none", id="x"))
     assert turn.begun == [1]
 
 
 def test_what_runs_is_what_was_checked_though_others_change_the_event():
-    event = complete(0, "finish", path=["a"])
+    event = complete(0, "once", path=["a"])
     turn = Turn(event)
     event.arguments["path"].append("../b")
     turn.take(DONE)
@@ -176,44 +205,44 @@ def test_what_runs_is_what_was_checked_though_others_change_the_event():
 
 @pytest.mark.parametrize("source", ["native", "recovered"])
 def test_the_same_call_at_another_index_does_not_run_again_and_is_answered(source):
-    turn = Turn(complete(0, "closed"), complete(4, "closed", source, id="call-0"), DONE).end()
-    assert (turn.begun, [result.index for result in turn.calls.results]) == ([0], [0, 4])
-    assert "the first one stands" in turn.calls.results[1].error
+    turn = Turn(complete(0, "none"), complete(4, "none", source, id="call-0"), DONE).end()
+    assert (turn.begun, [result.index for result in turn.results]) == ([0], [0, 4])
+    assert "the first one stands" in turn.results[1].error
 
 
 @pytest.mark.parametrize(
-    "second", [complete(1, "closed", id="call-0", n=1), complete(1, "closed"), complete(1, "closed", id="")]
+    "second", [complete(1, "none", id="call-0", n=1), complete(1, "none"), complete(1, "none", id="")]
 )
 def test_different_calls_run_even_if_the_server_repeats_an_id(second):
-    assert Turn(complete(0, "closed"), second).begun == [0, 1]
+    assert Turn(complete(0, "none"), second).begun == [0, 1]
 
 
 def test_calls_without_ids_are_told_apart_by_index():
-    assert Turn(complete(0, "closed", id=""), complete(1, "closed", id="")).begun == [0, 1]
+    assert Turn(complete(0, "none", id=""), complete(1, "none", id="")).begun == [0, 1]
 
 
 def test_a_revoked_call_that_waits_never_runs():
-    turn = Turn(complete(0, "finish"), ToolCallRevoked(0, "call-0", "content_filter"), DONE)
+    turn = Turn(complete(0, "once"), ToolCallRevoked(0, "call-0", "content_filter"), DONE)
     assert turn.begun == []
     assert "content_filter" in turn.errors[0]
     assert turn.answers[0].revoked
 
 
 def test_a_revoked_call_that_waits_for_a_free_place_never_runs():
-    turn = Turn(complete(0, "closed"), complete(1, "closed"), ToolCallRevoked(1, "call-1", "error"), limit=1)
+    turn = Turn(complete(0, "none"), complete(1, "none"), ToolCallRevoked(1, "call-1", "error"), limit=1)
     assert turn.end().begun == [0]
-    assert [result.revoked for result in turn.calls.results] == [False, True]
+    assert [result.revoked for result in turn.results] == [False, True]
 
 
 def test_a_revoked_call_that_runs_keeps_its_result_marked():
-    turn = Turn(complete(0, "closed"), ToolCallRevoked(0, "call-0", "error"), FAILED).end()
+    turn = Turn(complete(0, "none"), ToolCallRevoked(0, "call-0", "error"), FAILED).end()
     (result,) = turn.answers
     assert (result.result, result.error, result.revoked, result.incomplete) == ("value", None, True, True)
 
 
 def test_a_revoked_call_that_has_ended_keeps_its_result_marked():
-    turn = Turn(complete(0, "closed")).end().take(ToolCallRevoked(0, "call-0", "error"), FAILED)
-    (result,) = turn.calls.results
+    turn = Turn(complete(0, "none")).end().take(ToolCallRevoked(0, "call-0", "error"), FAILED)
+    (result,) = turn.results
     assert (result.result, result.revoked, result.incomplete) == ("value", True, True)
     assert len(turn.answers) == 1
 
@@ -223,21 +252,21 @@ def test_a_call_that_was_never_complete_can_be_revoked_without_harm():
 
 
 def test_a_source_that_ends_without_done_has_not_ended_well():
-    turn = Turn(complete(0, "finish"))
-    turn.calls.source_ended()
+    turn = Turn(complete(0, "once"))
+    turn.end_source()
     assert turn.errors == ["the turn did not finish; the call was not run"]
 
 
 def test_a_stopped_run_answers_what_runs_and_what_waits():
-    turn = Turn(complete(0, "closed"), complete(1, "finish"))
-    turn.calls.stop()
+    turn = Turn(complete(0, "none"), complete(1, "once"))
+    turn.stop()
     assert turn.errors == ["the run was stopped before the tool had ended"] * 2
 
 
 def test_results_are_in_call_order():
-    turn = Turn(*(complete(index, "closed") for index in (2, 0, 1))).end(2).end(0).end(0)
+    turn = Turn(*(complete(index, "none") for index in (2, 0, 1))).end(2).end(0).end(0)
     assert [answer.index for answer in turn.answers] == [1, 2, 0]
-    assert [result.index for result in turn.calls.results] == [0, 1, 2]
+    assert [result.index for result in turn.results] == [0, 1, 2]
 
 
 # -- the gate
@@ -281,11 +310,9 @@ VIOLATIONS = {
 @pytest.mark.parametrize("schema, value", VIOLATIONS.values(), ids=VIOLATIONS)
 def test_nothing_runs_against_any_keyword_of_its_schema(schema, value):
     whole = {"type": "object", "properties": {"a": schema}, "$defs": {"three": {"const": 3}}}
-    tool = Tool("f", "", whole, do_nothing, early="closed")
-    begun, answers = [], []
-    settings = Settings(gate=Gate([tool]), clock=lambda: 0.0)
-    Calls(settings, start=begun.append, answer=answers.append).take(complete(0, "f", a=value))
-    assert (begun, [answer.success for answer in answers]) == ([], [False])
+    tool = Tool("f", "", whole, do_nothing, effect="none")
+    (answer,) = Machine([tool]).take(Received(complete(0, "f", a=value), 0.0))
+    assert not answer.result.success
 
 
 def test_what_preflight_converts_runs_converted_and_the_result_says_so():
@@ -298,15 +325,15 @@ def test_what_preflight_converts_runs_converted_and_the_result_says_so():
     assert result.changes == ("days: '3' was read as 3",)
 
 
-def test_what_runs_as_it_was_written_says_nothing_of_its_arguments():
+def test_what_runs_as_it_was_written_has_no_changes():
     (result,) = Turn(complete(0, "city", city="Bern")).end().answers
-    assert (result.changes, result.arguments) == ((), None)
+    assert (result.changes, result.arguments) == ((), {"city": "Bern"})
 
 
 def test_a_guard_keeps_a_call_from_running():
     def no_bern(call):
         if call.arguments["city"] == "Bern":
-            yield Finding("closed", "Bern is closed")
+            yield Finding("none", "Bern is closed")
 
     turn = Turn(complete(0, "city", city="Bern"), complete(1, "city", city="Basel"), guards=[no_bern])
     assert turn.begun == [1]
@@ -327,13 +354,13 @@ def test_a_guard_that_raises_keeps_a_call_from_running():
 
 @pytest.mark.parametrize("place", PLACES)
 def test_only_calls_in_fields_and_in_open_text_with_markup_start_early(place):
-    turn = Turn(complete(0, "closed", place=place))
+    turn = Turn(complete(0, "none", place=place))
     assert turn.begun == ([0] if place in ("field", "plain") else [])
 
 
 @pytest.mark.parametrize("place", ["bare", "thought"])
-@pytest.mark.parametrize("name", ["closed", "superseded", "finish"])
-@pytest.mark.parametrize("between", [complete(1, "closed"), ToolCallStart(1, "b", "x"), ReasoningDelta("hm")], ids=str)
+@pytest.mark.parametrize("name", ["none", "idempotent", "once"])
+@pytest.mark.parametrize("between", [complete(1, "none"), ToolCallStart(1, "b", "x"), ReasoningDelta("hm")], ids=str)
 def test_bare_calls_and_those_of_thoughts_begin_after_a_good_end(place, name, between):
     turn = Turn(complete(0, name, place=place), between)
     assert 0 not in turn.begun
@@ -341,7 +368,7 @@ def test_bare_calls_and_those_of_thoughts_begin_after_a_good_end(place, name, be
     assert 0 not in Turn(complete(0, name, place=place), between, FAILED).begun
 
 
-@pytest.mark.parametrize("name", ["closed", "superseded", "finish"])
+@pytest.mark.parametrize("name", ["none", "idempotent", "once"])
 def test_a_quoted_call_does_not_run_and_the_model_is_told_why(name):
     turn = Turn(complete(0, name, place="quoted"), DONE)
     assert turn.begun == []
@@ -349,12 +376,12 @@ def test_a_quoted_call_does_not_run_and_the_model_is_told_why(name):
 
 
 def test_a_quoted_call_that_may_run_waits_for_a_good_end():
-    turn = Turn(complete(0, "closed", place="quoted"), run_quoted=True)
+    turn = Turn(complete(0, "none", place="quoted"), run_quoted=True)
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
 
-@pytest.mark.parametrize("name", ["superseded", "finish"])
+@pytest.mark.parametrize("name", ["idempotent", "once"])
 @pytest.mark.parametrize("place", IN_TEXT)
 def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_running(name, place):
     turn = Turn(complete(0, name, place=place), complete(1, name, place=place), TEXT, DONE)
@@ -367,37 +394,37 @@ def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_run
     "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("So."), RefusalDelta("no")], ids=str
 )
 def test_what_is_not_visible_text_keeps_nothing_from_running(behind):
-    assert Turn(complete(0, "finish", place="plain"), behind, DONE).begun == [0]
+    assert Turn(complete(0, "once", place="plain"), behind, DONE).begun == [0]
 
 
 def test_text_before_the_last_call_of_the_text_keeps_nothing_from_running():
-    calls = complete(0, "finish", place="plain"), TEXT, complete(1, "finish", place="plain")
+    calls = complete(0, "once", place="plain"), TEXT, complete(1, "once", place="plain")
     assert Turn(*calls, DONE).begun == [0, 1]
 
 
 def test_text_behind_keeps_tools_without_effects_and_native_calls_running():
-    turn = Turn(complete(0, "closed", place="plain"), complete(1, "finish"), TEXT, DONE)
+    turn = Turn(complete(0, "none", place="plain"), complete(1, "once"), TEXT, DONE)
     assert turn.begun == [0, 1]
-    assert Turn(complete(0, "closed", place="thought"), TEXT, DONE).begun == [0]
+    assert Turn(complete(0, "none", place="thought"), TEXT, DONE).begun == [0]
 
 
 def test_a_quoted_call_behind_a_call_of_the_text_is_text_behind_it():
-    turn = Turn(complete(0, "finish", place="plain"), complete(1, "closed", place="quoted"), DONE)
+    turn = Turn(complete(0, "once", place="plain"), complete(1, "none", place="quoted"), DONE)
     assert turn.begun == []
 
 
 def test_a_native_call_behind_text_does_not_speak_for_the_call_before_the_text():
-    turn = Turn(complete(0, "finish", place="plain"), TEXT, complete(1, "finish"), DONE)
+    turn = Turn(complete(0, "once", place="plain"), TEXT, complete(1, "once"), DONE)
     assert turn.begun == [1]
 
 
 def test_text_of_a_call_that_was_taken_back_is_text_behind_the_one_before_it():
-    again = complete(1, "closed", place="bare"), ToolCallRevoked(1, "call-1", "prose"), TextDelta('{"name": "x"}')
-    assert Turn(complete(0, "finish", place="plain"), *again, DONE).begun == []
+    again = complete(1, "none", place="bare"), ToolCallRevoked(1, "call-1", "prose"), TextDelta('{"name": "x"}')
+    assert Turn(complete(0, "once", place="plain"), *again, DONE).begun == []
 
 
 def test_of_a_call_in_the_text_only_another_call_says_that_the_model_moved_on():
-    call = complete(0, "superseded", place="plain")
+    call = complete(0, "idempotent", place="plain")
     for event in (TEXT, ReasoningDelta("hm"), RefusalDelta("no")):
         assert Turn(call, event, trailing="run").begun == []
     for event in (ToolCallStart(1, "b", "x"), complete(1, "unknown"), DONE):
@@ -405,7 +432,7 @@ def test_of_a_call_in_the_text_only_another_call_says_that_the_model_moved_on():
 
 
 def test_that_no_text_follows_is_known_at_the_end_alone():
-    turn = Turn(complete(0, "superseded", place="plain"), ToolCallStart(1, "b", "x"))
+    turn = Turn(complete(0, "idempotent", place="plain"), ToolCallStart(1, "b", "x"))
     assert turn.begun == []
     assert turn.take(DONE).begun == [0]
 
@@ -415,19 +442,19 @@ def test_that_no_text_follows_is_known_at_the_end_alone():
 
 @pytest.mark.parametrize("end", [FAILED, Error("stream", "transport_error", "gone"), None], ids=str)
 def test_nothing_begins_after_a_bad_end(end):
-    turn = Turn(complete(0, "closed"), complete(1, "closed"), complete(2, "finish"), limit=1)
+    turn = Turn(complete(0, "none"), complete(1, "none"), complete(2, "once"), limit=1)
     if end is None:
-        turn.calls.source_ended()
+        turn.end_source()
     else:
         turn.take(end)
-    turn.end().take(complete(3, "closed"), DONE)
+    turn.end().take(complete(3, "none"), DONE)
     assert turn.begun == [0]
-    assert [result.index for result in turn.calls.results] == [0, 1, 2, 3]
-    assert all(result.error for result in turn.calls.results[1:])
+    assert [result.index for result in turn.results] == [0, 1, 2, 3]
+    assert all(result.error for result in turn.results[1:])
 
 
 def test_a_call_behind_the_end_does_not_run():
-    turn = Turn(DONE, complete(0, "closed"))
+    turn = Turn(DONE, complete(0, "none"))
     assert turn.begun == []
     assert "after the end" in turn.errors[0]
 
@@ -454,16 +481,147 @@ def test_a_broken_call_of_an_unknown_tool_is_answered():
 
 
 def test_an_error_of_a_call_that_is_whole_or_never_began_is_no_second_answer():
-    turn = Turn(complete(0, "closed"), Error("call", "malformed_call", "", 0), Error("call", "limit_name", "", 1))
+    turn = Turn(complete(0, "none"), Error("call", "malformed_call", "", 0), Error("call", "limit_name", "", 1))
     turn.take(Error("frame", "late_arguments", "", 0), Error("call", "limit_name", ""), DONE).end()
     assert [answer.error for answer in turn.answers] == [None]
 
 
-@pytest.mark.parametrize("way", ["source_ended", "stop"])
+@pytest.mark.parametrize("way", ["end_source", "stop"])
 def test_a_call_that_began_and_nothing_more_came_of_is_answered(way):
     turn = Turn(ToolCallStart(0, "a", "city"), ToolCallDelta(0, '{"ci'))
-    getattr(turn.calls, way)()
+    getattr(turn, way)()
     assert [(answer.call_id, answer.success) for answer in turn.answers] == [("a", False)]
+
+
+# -- locks, time, attempts
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer", "default": 1}}}
+LOCKED = [
+    Tool("read", "", NUMBER, do_nothing, "none", lock="n"),
+    Tool("write", "", NUMBER, do_nothing, "idempotent", lock="n"),
+    Tool("bash", "", NUMBER, do_nothing, "once", lock="*"),
+    Tool("pair", "", NUMBER, do_nothing, "idempotent", lock=lambda arguments: ["1", str(arguments["n"])]),
+    Tool("free", "", NUMBER, do_nothing, "none", retries=1),
+]
+
+
+def hear(machine, *facts):
+    """The commands after all facts: starts as (index, attempt), the others by name."""
+    said = [command for fact in facts for command in machine.take(fact)]
+    return [(each.index, each.attempt) if isinstance(each, Start) else each for each in said]
+
+
+def starts(commands):
+    return [each for each in commands if isinstance(each, tuple)]
+
+
+def received(*events, at=0.0):
+    return [Received(event, at) for event in events]
+
+
+def test_a_read_waits_for_an_earlier_write_of_the_same_and_for_no_other():
+    machine = Machine(LOCKED)
+    calls = complete(0, "write", n=1), complete(1, "read", n=1), complete(2, "read", n=2)
+    assert starts(hear(machine, *received(*calls))) == [(0, 1), (2, 1)]
+    assert starts(hear(machine, Returned(0, 1, 1.0))) == [(1, 1)]
+
+
+def test_a_call_with_a_lower_index_waits_for_one_that_runs():
+    machine = Machine(LOCKED)
+    assert starts(hear(machine, *received(complete(1, "read", n=1)))) == [(1, 1)]
+    assert starts(hear(machine, *received(complete(0, "write", n=1), TEXT))) == []
+    assert starts(hear(machine, Returned(1, 1, 1.0))) == [(0, 1)]
+
+
+def test_reads_that_share_a_lock_run_at_one_time():
+    assert starts(hear(Machine(LOCKED), *received(complete(0, "read", n=1), complete(1, "read", n=1)))) == [
+        (0, 1), (1, 1),
+    ]  # fmt: skip
+
+
+def test_a_call_that_locks_everything_holds_back_what_has_no_lock():
+    machine = Machine(LOCKED)
+    assert starts(hear(machine, *received(complete(0, "bash"), complete(1, "free"), TEXT))) == []
+    assert starts(hear(machine, *received(DONE))) == [(0, 1)]
+    assert starts(hear(machine, Returned(0, 1, 1.0))) == [(1, 1)]
+
+
+def test_a_call_that_is_still_written_holds_back_later_ones_for_what_it_locks_is_not_known():
+    machine = Machine(LOCKED)
+    opened = ToolCallStart(0, "a", "write")
+    assert starts(hear(machine, *received(opened, complete(1, "read", n=1), complete(2, "free")))) == []
+    assert starts(hear(machine, *received(Error("call", "malformed_call", "", 0)))) == [(1, 1), (2, 1)]
+
+
+def test_an_argument_that_is_not_given_locks_its_default():
+    machine = Machine(LOCKED)
+    calls = complete(0, "write"), complete(1, "read", n=1), complete(2, "read", n=2)
+    assert starts(hear(machine, *received(*calls))) == [(0, 1), (2, 1)]
+
+
+def test_a_lock_may_be_a_function_of_the_arguments():
+    machine = Machine(LOCKED)
+    calls = complete(0, "pair", n=2), complete(1, "read", n=1), complete(2, "read", n=2), complete(3, "read", n=3)
+    assert starts(hear(machine, *received(*calls))) == [(0, 1), (3, 1)]
+
+
+def test_what_is_left_behind_keeps_its_lock_until_it_returns():
+    machine = Machine(LOCKED, timeout=5.0)
+    hear(machine, *received(complete(0, "write", n=1), complete(1, "read", n=1)))
+    assert hear(machine, Woke(5.0))[0] == Cancel(0, 1)
+    (answer, wake) = hear(machine, Abandoned(0, 1, 5.0))
+    assert "it had begun, and may be called again" in answer.result.error
+    assert wake == Wake(10.0)
+    (other,) = hear(Machine(LOCKED), *received(complete(1, "read", n=1)))[:1]
+    assert other == (1, 1)
+    assert starts(hear(machine, Returned(0, 1, 6.0))) == [(1, 1)]
+
+
+def test_a_call_that_only_what_was_left_behind_holds_back_is_answered_when_its_time_is_over():
+    machine = Machine(LOCKED, timeout=5.0)
+    hear(machine, *received(complete(0, "write", n=1), complete(1, "read", n=1)), Woke(5.0), Abandoned(0, 1, 5.0))
+    (answer,) = hear(machine, Woke(10.0))
+    assert (answer.result.index, answer.result.attempts, answer.result.failure.code) == (1, 0, "no_place")
+
+
+def test_a_failure_that_may_pass_is_tried_again_when_its_time_has_come():
+    machine = Machine(LOCKED, timeout=None)
+    hear(machine, *received(complete(0, "free")))
+    failure = ToolFailure("quota", "too often", details={"Retry-After": "7"})
+    assert hear(machine, Returned(0, 1, 1.0, failure=failure)) == [Wake(8.0)]
+    assert hear(machine, Woke(7.9)) == [Wake(8.0)]
+    assert starts(hear(machine, Woke(8.0))) == [(0, 2)]
+    (answer,) = hear(machine, Returned(0, 2, 9.0, failure=failure))
+    assert (answer.result.attempts, answer.result.failure.kind) == (2, "quota")
+
+
+@given(st.sampled_from(["timeout", "network", "quota"]), st.integers(0, 9), st.text(max_size=5))
+def test_a_delay_grows_from_100_ms_to_10_s_and_is_the_same_for_the_same_call(kind, retries, key):
+    tool = Tool("f", function=do_nothing, effect="none", retries=10)
+    delay = find_delay(tool, ToolFailure(kind, ""), retries, key)
+    assert min(10, 0.1 * 2**retries) <= delay <= min(10, 0.2 * 2**retries)
+    assert delay == find_delay(tool, ToolFailure(kind, ""), retries, key)
+    assert find_delay(tool, ToolFailure(kind, "", details={"retry_after": 61}), retries, key) is None
+    assert find_delay(tool, ToolFailure(kind, "", details={"retry_after": "Fri, 31 Dec"}), retries, key) == delay
+
+
+def test_the_time_of_the_run_is_over_in_the_middle_of_the_answer():
+    machine = Machine(LOCKED, timeout=None, time_limit=10.0)
+    hear(machine, *received(complete(0, "free"), complete(1, "bash")))
+    said = hear(machine, *received(TEXT, at=10.0))
+    assert said[0] == Cancel(0, 1)
+    assert (said[1].result.index, said[1].result.failure.code) == (1, "out_of_time")
+    assert machine.is_stopped
+    assert starts(hear(machine, *received(DONE, complete(2, "free"), at=11.0))) == []
+
+
+@pytest.mark.parametrize("name, again", [("read", True), ("write", True), ("bash", False)])
+def test_after_a_crash_what_had_begun_is_repeated_unless_it_must_not_happen_twice(name, again):
+    machine = Machine(LOCKED)
+    assert starts(hear(machine, *received(complete(0, name), DONE))) == [(0, 1)]
+    said = hear(machine, Restarted(9.0))
+    assert starts(said) == ([(0, 2)] if again else [])
+    assert again or "its outcome is unknown" in said[0].result.error
 
 
 # -- all of it
@@ -488,17 +646,17 @@ steps_of_turns = st.one_of(
 
 def _may_have_begun(event, seen):
     """Whether the evidence that a call's start asks for is there, by the page about the design."""
-    early = TOOLS[event.name].early
+    effect = TOOLS[event.name].effect
     ended_well = any(isinstance(each, Done) and each.ok for each in seen)
     at = seen.index(event)
     if any((isinstance(each, Done) and not each.ok) or each == FATAL for each in seen[:at]):
         return False
     if event.source == "recovered" or event.place == "quoted":
         return False
-    if early == "closed":
+    if effect == "none":
         return event.place in ("field", "plain") or ended_well
     if event.place == "field":
-        return ended_well or (early == "superseded" and len(seen) > at + 1)
+        return ended_well or (effect == "idempotent" and len(seen) > at + 1)
     texts = [number for number, each in enumerate(seen) if isinstance(each, TextDelta) and each.text.strip()]
     in_text = [number for number, each in enumerate(seen) if getattr(each, "place", "field") in IN_TEXT]
     return ended_well and not any(number > in_text[-1] for number in texts)
@@ -519,16 +677,16 @@ def test_each_call_gets_exactly_one_answer_and_nothing_begins_before_its_evidenc
         if isinstance(step, ToolCallStart | ToolCallComplete):
             calls.setdefault(step.index, step)
         if isinstance(step, ToolCallComplete) and isinstance(calls[step.index], ToolCallStart):
-            broken = any(result.index == step.index for result in turn.calls.results)
+            broken = any(result.index == step.index for result in turn.results)
             calls[step.index] = calls[step.index] if broken else step
         before = len(turn.begun)
         turn.take(step)
         assert len(turn.running) <= limit
         assert all(_may_have_begun(calls[index], seen) for index in turn.begun[before:])
-    turn.calls.source_ended()
+    turn.end_source()
     while turn.running:
         turn.end()
-    turn.calls.stop()
+    turn.stop()
     assert sorted(answer.index for answer in turn.answers) == sorted(calls)
-    assert [result.index for result in turn.calls.results] == sorted(calls)
+    assert [result.index for result in turn.results] == sorted(calls)
     assert len(turn.begun) == len(set(turn.begun))

@@ -1,0 +1,32 @@
+"""When a failed call is tried again: with backoff, after what the tool itself said, and never all calls at one moment.
+
+Attempt n+1 begins 100 ms * 2**(n-1) after attempt n failed, up to twice that, and at most 10 s.  How much more is drawn
+from the call's idempotency key: it differs between calls, and is the same whenever the facts are taken again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from streamparse.tools import RETRYABLE, Tool, ToolFailure
+
+__all__ = ["find_delay"]
+
+FIRST_DELAY: Final = 0.1
+MAX_DELAY: Final = 10.0
+FACTOR: Final = 2.0
+MAX_RETRY_AFTER: Final = 60.0
+"""A tool that asks to be left alone for longer is not tried again in this turn."""
+
+
+def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> float | None:
+    """Return the seconds until the next attempt, after so many retries; None if there is none."""
+    if tool.effect == "once" or failure.kind not in RETRYABLE or not failure.recoverable or retries >= tool.retries:
+        return None
+    wanted = failure.retry_after or 0.0
+    if wanted > MAX_RETRY_AFTER:
+        return None
+    digest = hashlib.sha256(f"{key}:{retries}".encode()).digest()
+    jitter = 1 + int.from_bytes(digest[:4]) / 2**32
+    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * jitter))

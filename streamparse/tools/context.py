@@ -1,0 +1,69 @@
+"""What a tool's function may know of the call that it runs for."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+__all__ = ["ToolContext", "is_context"]
+
+Deps = TypeVar("Deps")
+
+
+class ToolContext(Generic[Deps]):
+    """The call that a tool runs for.
+
+    A function gets it as the parameter that is annotated so; the model does not see that parameter:
+
+        @sp.tool
+        async def fetch(url: str, ctx: sp.ToolContext[Client]) -> str:
+            await ctx.progress("connecting")
+            return await ctx.deps.get(url, timeout=30)
+
+    `id` is the call's id on the wire, `idempotency_key` one that no other call has and that stays the same over
+    attempts.  `attempt` counts from 1.  `deadline` is when the call's time is over, in seconds of the runner's clock,
+    None if it may take for ever.  `deps` is what was given to `run`.
+    """
+
+    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key")
+
+    def __init__(
+        self,
+        id: str,
+        idempotency_key: str,
+        attempt: int,
+        deadline: float | None,
+        deps: Deps,
+        *,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        report: Callable[[Any], Awaitable[None]] | None = None,
+    ) -> None:
+        self.id = id
+        self.idempotency_key = idempotency_key
+        self.attempt = attempt
+        self.deadline = deadline
+        self.deps = deps
+        self._is_cancelled = is_cancelled
+        self._report = report
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the call any more.
+
+        Coroutines are cancelled by the event loop; a function in a thread cannot be, so it should look here.
+        """
+        return self._is_cancelled()
+
+    async def progress(self, value: Any) -> None:
+        """Show something of what goes on, as an item of the run; of several that were not yet read the latest stays.
+
+        For coroutines only.
+        """
+        if self._report is not None:
+            await self._report(value)
+
+
+def is_context(annotation: Any) -> bool:
+    """Whether a parameter of this annotation takes the context."""
+    return annotation is ToolContext or typing.get_origin(annotation) is ToolContext

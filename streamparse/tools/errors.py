@@ -1,0 +1,117 @@
+"""What a tool may fail with, and how the model is told.
+
+| kind | says | the runtime |
+|---|---|---|
+| `validation` | the arguments are wrong | – |
+| `execution` | the tool failed | – |
+| `timeout` | its time was over | ends the tool; tries again |
+| `permission` | it is not allowed | – |
+| `resource` | something was not found, or cannot be used | – |
+| `network` | another machine was not reached | tries again |
+| `quota` | too much was asked for in this time | tries again |
+| `fatal` | nothing can go on | the turn's loop ends |
+
+Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+__all__ = ["RETRYABLE", "ErrorKind", "ToolError", "ToolFailure", "format_error_for_model"]
+
+ErrorKind: TypeAlias = Literal[
+    "validation", "execution", "timeout", "permission", "resource", "network", "quota", "fatal"
+]
+
+RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
+"""The kinds after which another attempt may go well."""
+
+MAX_TEXT: Final = 600
+"""Characters of an error that the model gets to see."""
+
+SUGGESTIONS: Final[dict[str, str]] = {
+    "validation": "correct the arguments and call it again",
+    "execution": "look at the cause; call it again with other arguments, or go another way",
+    "timeout": "ask for less at once, or go another way",
+    "permission": "do not repeat the call; go another way, or ask the user",
+    "resource": "check that what you named exists, then call it again",
+    "network": "go on without it, or call it again later",
+    "quota": "go on without it, or call it again later",
+    "fatal": "do not call it again",
+}
+
+
+class ToolError(Exception):
+    """Raised by a tool to say what kind of failure this is.
+
+    `message` says why.  `suggestion` says what the model may try; without one there is a sentence for each kind.
+    `details` are JSON values for the program; `{"retry_after": 3}` (or `"Retry-After"`, the header's text), in seconds,
+    says when another attempt makes sense; a date there is not read.  `recoverable` says whether another call may go
+    well, by default for all kinds but `fatal`.
+
+    Raises ValueError for a kind that is none.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        details: dict[str, Any] | None = None,
+        recoverable: bool | None = None,
+        suggestion: str = "",
+    ) -> None:
+        if kind not in get_args(ErrorKind):
+            raise ValueError(f"kind must be one of {get_args(ErrorKind)}, got {kind!r}")
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.message = str(message)
+        self.details = {} if details is None else dict(details)
+        self.recoverable = kind != "fatal" if recoverable is None else recoverable
+        self.suggestion = suggestion
+
+
+class ToolFailure(msgspec.Struct, frozen=True):
+    """Why a call has no value.
+
+    `code` is stable, for programs: that of a broken call's `Error` or of a `Finding`, or one of the runtime's own:
+    `raised`, `bad_result`, `timed_out`, `no_place`, `stopped`, `out_of_time`, `unfinished`, `late`, `trailed`,
+    `quoted`, `recovered`, `revoked`, `denied`, `no_function`, `guard_failed`, `declaration_failed`, `crashed`.
+    The other fields are those of `ToolError`.
+    """
+
+    kind: ErrorKind
+    message: str
+    code: str = "raised"
+    details: dict[str, Any] = {}
+    recoverable: bool = True
+    suggestion: str = ""
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds until another attempt makes sense, if the tool said so."""
+        for key, value in self.details.items():
+            if key.lower().replace("-", "_") != "retry_after" or isinstance(value, bool):
+                continue
+            try:
+                seconds = float(value)
+            except (TypeError, ValueError):  # a date; only the tool's own clock could read it
+                return None
+            return seconds if 0 <= seconds < float("inf") else None
+        return None
+
+
+def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
+    """Say what failed, why, and what to try, in at most 600 characters; `name` is the tool's."""
+    begin = f"the call of {name[:100]!r} failed ({error.kind}): "
+    advice = (error.suggestion or SUGGESTIONS[error.kind])[: MAX_TEXT // 3]
+    room = MAX_TEXT - len(begin) - len(advice) - 2
+    message = error.message.strip() or "the tool gave no reason"
+    if len(message) > room:
+        note = f" [… {len(message)} characters, cut here …] "
+        kept = room - len(note)
+        message = f"{message[: kept - kept // 4]}{note}{message[len(message) - kept // 4 :]}"
+    return f"{begin}{message}; {advice}"
