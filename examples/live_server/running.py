@@ -25,16 +25,23 @@ def is_available() -> bool:
 
 @contextmanager
 def running_server(
-    template: str = "hermes", *, pad_layers: int = 0, slots: int = 2, pure_content: bool = False
+    template: str = "hermes",
+    *,
+    pad_layers: int = 0,
+    slots: int = 2,
+    context: int = 4096,
+    pure_content: bool = False,
 ) -> Iterator[Scripted]:
     """A real llama.cpp server on a free local port, in a process of its own.
 
     `template` names a file in `templates/`, `pad_layers` slow the model down (120: about 200 tokens a second on one
-    core), `slots` is how many answers it writes at one time.  With `pure_content` the server does not read the calls
+    core), `slots` is how many answers it writes at one time, `context` how many tokens each of these and its prompt may
+    have (16384 at most).  With `pure_content` the server does not read the calls
     out of an answer, even where the request has tools.  Raises RuntimeError with the server's log when it does not
     start.
     """
     options = ["--template", template, "--pad-layers", str(pad_layers), "--slots", str(slots)]
+    options += ["--context", str(context)]
     options += ["--pure-content"] if pure_content else []
     command = [sys.executable, "-m", "live_server.serve", *options]
     with TemporaryFile("w+") as log:
