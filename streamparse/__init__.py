@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         register_parser,
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
-    from streamparse.runtime import ApprovalRequest, Progress, ToolRunner, Turn
+    from streamparse.runtime import ApprovalRequest, ModelError, Progress, Request, ToolRunner, Turn, http_model
 
 __all__ = [
     "DIALECTS",
@@ -74,6 +74,7 @@ __all__ = [
     "Limits",
     "MarkupParser",
     "MiddlewareChain",
+    "ModelError",
     "NativeParser",
     "ParsedResponse",
     "Progress",
@@ -81,6 +82,7 @@ __all__ = [
     "ReasoningDelta",
     "RefusalDelta",
     "RepairLoop",
+    "Request",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -104,6 +106,7 @@ __all__ = [
     "aiter_events",
     "detect_format",
     "format_error_for_model",
+    "http_model",
     "iter_events",
     "load_plugins",
     "parse_response",
@@ -122,7 +125,9 @@ __all__ = [
 ]
 
 _LATER = {
-    **dict.fromkeys(("ApprovalRequest", "Progress", "ToolRunner", "Turn"), "runtime"),
+    **dict.fromkeys(
+        ("ApprovalRequest", "ModelError", "Progress", "Request", "ToolRunner", "Turn", "http_model"), "runtime"
+    ),
     **dict.fromkeys(
         ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
     ),

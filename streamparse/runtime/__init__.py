@@ -9,8 +9,35 @@ on an event loop; `execution` is the only place where code that is not ours is c
 """
 
 from streamparse.runtime.facts import ApprovalRequest, Progress
+from streamparse.runtime.model import (
+    HTTPModel,
+    Model,
+    ModelError,
+    ModelFailure,
+    Request,
+    describe_failure,
+    find_model_delay,
+    http_model,
+    open_model,
+)
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.turn import Turn
 
-__all__ = ["ApprovalRequest", "Item", "Progress", "Run", "ToolRunner", "Turn"]
+__all__ = [
+    "ApprovalRequest",
+    "HTTPModel",
+    "Item",
+    "Model",
+    "ModelError",
+    "ModelFailure",
+    "Progress",
+    "Request",
+    "Run",
+    "ToolRunner",
+    "Turn",
+    "describe_failure",
+    "find_model_delay",
+    "http_model",
+    "open_model",
+]
