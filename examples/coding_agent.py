@@ -96,11 +96,11 @@ async def write_file(
         told = "an earlier attempt may have appended the text already"
         raise sp.ToolError("execution", told, suggestion="read the end of the file before you append again")
     target = ctx.deps.find(path)
-    exists = target.exists()
+    exists = target.exists() and ctx.deps.find_file(path) == target
     with explain(path), ctx.deps.replace(target) as file:
         if mode == "append" and exists:
             with target.open("rb") as old:
-                shutil.copyfileobj(old, file)
+                await anyio.to_thread.run_sync(shutil.copyfileobj, old, file)
         size = file.write(content.encode())
         if create_directories:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -59,6 +59,7 @@ class Folder:
         """Find the place that a path means, links followed.  Raises ToolError if it is not in the folder."""
         with explain(path):
             found = (self.root / path).resolve()
+            found.exists()  # raises for a name that is too long
         if os.path.isabs(path) or not found.is_relative_to(self.root):
             raise sp.ToolError("permission", f"{path!r} is outside of the folder", suggestion="use a path inside of it")
         return found
@@ -113,8 +114,12 @@ def explain(path: str) -> Iterator[None]:
         raise sp.ToolError("resource", f"{path!r}: {error.strerror}") from error
     except PermissionError as error:
         raise sp.ToolError("permission", f"{path!r}: {error.strerror}") from error
-    except (OSError, RuntimeError, ValueError) as error:  # too long, a circle of links, a zero byte, another encoding
-        raise sp.ToolError("validation", f"{path!r}: {error}") from error
+    except OSError as error:
+        raise sp.ToolError("execution", f"{path[:200]!r}: {error.strerror}") from error
+    except RuntimeError as error:
+        raise sp.ToolError("validation", f"{path!r} is a circle of links") from error
+    except ValueError as error:  # a zero byte, another encoding
+        raise sp.ToolError("validation", f"{path[:200]!r}: {error}") from error
 
 
 # -- commands ----------------------------------------------------------------------------------------------
