@@ -9,8 +9,9 @@ on an event loop; `execution` is the only place where code that is not ours is c
 """
 
 from streamparse.runtime.facts import ApprovalRequest, Progress
+from streamparse.runtime.history import History, Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.turn import Turn
 
-__all__ = ["ApprovalRequest", "Item", "Progress", "Run", "ToolRunner", "Turn"]
+__all__ = ["ApprovalRequest", "History", "Item", "Progress", "Prompt", "Round", "Run", "ToolRunner", "Turn"]
