@@ -21,13 +21,13 @@ import anyio.abc
 import msgspec
 
 from streamparse.adapters import Document, Image
+from streamparse.negotiate import NegotiatedFormat
 from streamparse.response import ParsedResponse, TokenCounts
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.loop import AnswerEnded, Fact, Finish, Interrupted, Loop, RequestFailed, Send, Started, Wait, Waited
 from streamparse.runtime.model import (
-    AgentModel,
     Model,
     ModelError,
     ModelFailure,
@@ -45,6 +45,7 @@ __all__ = ["Agent", "AgentItem", "AgentRun", "PromptParts", "RunResult", "Stoppe
 
 Output = TypeVar("Output")
 
+AgentModel: TypeAlias = Model | NegotiatedFormat
 Models: TypeAlias = AgentModel | list[AgentModel] | tuple[AgentModel, ...]
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 PrepareHistory: TypeAlias = Callable[[History], History]
@@ -55,11 +56,11 @@ DENIED = "nobody was there to approve it"
 
 
 class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
-    """An answer is read, and each of its calls has its result.
+    """The end of one request: its answer is read, and each of the calls has its result.
 
-    `number` counts the run's requests from 0; `model` is the place of the one that answered among the agent's.
-    An answer that is `discarded` broke off before any tool had begun: it stands in no history and is asked for again,
-    so what was shown of it does not count.
+    `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
+    An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
+    asked for again, so what was shown of it does not count; `failure` says why.
     """
 
     number: int
@@ -67,6 +68,7 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     results: tuple[ToolResult, ...] = ()
     model: int = 0
     discarded: bool = False
+    failure: ModelFailure | None = None
 
 
 AgentItem: TypeAlias = Item | TurnEnd
@@ -367,7 +369,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             await self._follow_loop()
             finish = self._loop.finish
             if finish is not None and finish.stopped_by == "model_failed":
-                error = self._error or ModelError(self._loop.failure)
+                error = self._error or ModelError(self._loop.failure.message if self._loop.failure else "")
         except Exception as raised:  # noqa: BLE001 - by a stop or `prepare_history`: the user's; raised at the consumer
             error = raised
         finally:
@@ -377,7 +379,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         fact: Fact = Started(self._given, self._clock())
         while True:
             command = self._loop.take(fact)
-            if isinstance(fact, AnswerEnded):
+            if isinstance(fact, (AnswerEnded, RequestFailed)):
                 self._answer = None
                 self._buffer.put(self._end_turn(fact))
             match command:
@@ -390,9 +392,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if self._loop.finish is not None:  # cancelled meanwhile
                 return
 
-    def _end_turn(self, answer: AnswerEnded) -> TurnEnd:
-        is_discarded = self._loop.was_discarded
-        return TurnEnd(self._number, answer.response, answer.results, self._model, is_discarded)
+    def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
+        if isinstance(fact, RequestFailed):
+            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure)
+        failure = self._loop.failure
+        return TurnEnd(self._number, fact.response, fact.results, self._model, self._loop.was_discarded, failure)
 
     async def _wait(self, until: float) -> Fact:
         with self._limit_wait():

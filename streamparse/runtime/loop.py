@@ -256,9 +256,7 @@ class Loop:
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
-        self._history = self._history.with_round(
-            answer.response, answer.results, provider=answer.provider, heard=heard
-        )
+        self._history = self._history.with_round(answer.response, answer.results, provider=answer.provider, heard=heard)
         latest = self._history.entries[-1]
         assert isinstance(latest, Round)
         self._rounds += (latest,)
