@@ -39,7 +39,7 @@ def test_the_programs_of_a_page_run_in_order(page: str, server: str, monkeypatch
     if page in NEEDED and not find_spec(NEEDED[page]):
         pytest.skip(f"the page needs {NEEDED[page]}")
     monkeypatch.chdir(ROOT)
-    names: dict[str, Any] = {"__name__": page}
+    names: dict[str, Any] = {}
     for block in PROGRAMS[page]:
         exec(compile(block.replace(SERVER, server), f"docs/{page}.md", "exec"), names)  # noqa: S102 - our own page
 
