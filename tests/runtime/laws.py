@@ -37,6 +37,7 @@ from streamparse.runtime.facts import (
     SourceEnded,
     Start,
     Wake,
+    Woke,
 )
 
 RETRIED = ("timeout", "network", "quota")
@@ -85,7 +86,7 @@ class Laws:
         self.run_recovered, self.run_quoted = run_recovered, run_quoted
         self.now, self.first = float("-inf"), None
         self.calls, self.events, self.wakes = {}, [], []
-        self.done = self.done_well = self.bad = self.source_over = self.trailed = False
+        self.done = self.done_well = self.bad = self.source_over = self.trailed = self.trailed_at_end = False
         self.stopped = ""
 
     # -- what is known ----------------------------------------------------------------------------------
@@ -93,16 +94,19 @@ class Laws:
     def hear(self, fact, commands):
         self.first = fact.at if self.first is None else self.first
         self.now = max(self.now, fact.at)
-        before = {call.index for call in self.calls.values() if call.answer is not None}
-        self._note(fact)
+        is_running = not self.stopped
+        if isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be stopped
+            self._note(fact)
         if self.time_limit is not None and self.now >= self.first + self.time_limit:
             self._stop("out_of_time")
+        if not isinstance(fact, (Returned, Abandoned)):
+            self._note(fact)
         for command in commands:
             self._check(command, fact)
         started = [command.index for command in commands if isinstance(command, Start)]
         assert started == sorted(started)
         for call in list(self.calls.values()):
-            self._check_nothing_is_missing(call, fact, before, started)
+            self._check_nothing_is_missing(call, fact, started, is_running and bool(self.stopped))
         assert sum(call.occupies for call in self.calls.values()) <= self.limit, "R7: a place is held"
         self._check_wakes()
 
@@ -123,6 +127,8 @@ class Laws:
         match fact:
             case Received(event=event):
                 self._note_event(event)
+            case Woke() if self.wakes and min(self.wakes) <= self.now:
+                self.wakes.remove(min(self.wakes))
             case SourceEnded():
                 self.source_over = True
                 self.bad = self.bad or not self.done
@@ -136,7 +142,7 @@ class Laws:
                 for call in self.calls.values():
                     call.left = False
                     if call.running:
-                        call.running, call.window = False, (self.now, self.now)
+                        self._note_crash_of(call)
                     call.asked = False  # nobody who was asked is left
             case Returned(index=index, attempt=attempt) if index in self.calls:
                 self._note_return(self.calls[index], fact, attempt)
@@ -147,6 +153,13 @@ class Laws:
                 call.granted = call.granted or (granted and call.answer is None)
                 if not granted and call.answer is None and not call.verdict and not call.starts and not call.granted:
                     call.verdict = "denied"
+
+    def _note_crash_of(self, call):
+        call.running = False
+        if call.cancelled:
+            self._note_failure(call, "timeout", None)
+        elif call.effect != "once":
+            call.window = (self.now, self.now)
 
     def _stop(self, code):
         self.stopped = self.stopped or code
@@ -161,14 +174,15 @@ class Laws:
             call.starts.pop()
         if was_left or call.answer is not None:
             return
-        kind = fact.failure.kind if fact.failure is not None else "timeout" if fact.cancelled else ""
-        may_pass = fact.failure is None or (fact.failure.recoverable and (fact.failure.retry_after or 0) <= 60)
-        timed_out = call.cancelled and call.timed_out
-        if (
-            kind in RETRIED and may_pass and call.effect != "once" and call.retries < call.tool.retries and fact.began
-            and not call.revoked and not self.stopped and (timed_out or not call.cancelled)
-        ):  # fmt: skip
-            wanted = 0.0 if fact.failure is None else fact.failure.retry_after or 0.0
+        if fact.began and (fact.failure is not None or fact.cancelled):
+            self._note_failure(call, "timeout" if fact.failure is None else fact.failure.kind, fact.failure)
+
+    def _note_failure(self, call, kind, failure):
+        """Find when a call is to be tried again, if it is."""
+        wanted = 0.0 if failure is None else failure.retry_after or 0.0
+        may_pass = kind in RETRIED and (failure is None or failure.recoverable) and wanted <= 60
+        is_over = call.revoked or self.stopped or (call.cancelled and not call.timed_out)
+        if may_pass and not is_over and call.effect != "once" and call.retries < call.tool.retries:
             low, high = (max(wanted, min(10.0, first * 2**call.retries)) for first in (0.1, 0.2))
             call.window = (self.now + low, self.now + high)
             call.retries += 1
@@ -190,7 +204,8 @@ class Laws:
                 self.trailed = True
             case Done(ok=ok):
                 self.bad = self.bad or not ok
-                self.done_well = self.done_well or (ok and not self.bad and not self.done)
+                if ok and not self.bad and not self.done:
+                    self.done_well, self.trailed_at_end = True, self.trailed
                 self.done = True
 
     def _is_known(self, index):
@@ -252,10 +267,6 @@ class Laws:
             if isinstance(each, (ToolCallStart, ToolCallComplete)):
                 first.setdefault(each.index, at)
         return max(seen, key=first.__getitem__, default=None)
-
-    @property
-    def trailed_at_end(self):
-        return self._trailed_at_end if hasattr(self, "_trailed_at_end") else self.trailed
 
     def _may_run(self, call):
         """Whether nothing but time, place and locks keeps a call from beginning."""
@@ -383,7 +394,7 @@ class Laws:
         if call.event is None:  # never whole
             if isinstance(fact, Received) and isinstance(fact.event, Error):
                 return fact.event.code
-            return self.stopped or "unfinished"
+            return result.failure.code if result.failure.code in ("stopped", "out_of_time", "unfinished") else "?"
         if result.failure.code == "no_place":
             seconds = self._seconds(call)
             assert seconds is not None
@@ -397,16 +408,12 @@ class Laws:
         if call.revoked:
             return "revoked"
         if self.stopped:
-            return self.stopped if call.starts or not self.bad_before_stop else result.failure.code
+            return self.stopped
         if not call.starts and self.bad:
             return "unfinished"
         if isinstance(fact, Restarted):
             return "crashed"
         return "trailed"
-
-    @property
-    def bad_before_stop(self):
-        return True
 
     def _check_words(self, call, result, fact):
         """R1: what had begun is told in words."""
@@ -429,13 +436,13 @@ class Laws:
 
     # -- what must not be missing -----------------------------------------------------------------------
 
-    def _check_nothing_is_missing(self, call, fact, before, started):
+    def _check_nothing_is_missing(self, call, fact, started, was_stopped):
         if call.running and not call.cancelled:
             assert not call.revoked, "a revoked call is cancelled"
             assert not self.stopped, "what runs is cancelled"
             assert call.deadline is None or self.now < call.deadline, "a call out of time is cancelled"
         if call.answer is None:
-            assert not self._must_be_answered(call, fact), "R1: an answer is missing"
+            assert not self._must_be_answered(call, fact, was_stopped), "R1: an answer is missing"
         if self._may_be_asked(call):
             assert call.asked, "nobody was asked"
         is_ready = self._may_run(call)
@@ -462,12 +469,13 @@ class Laws:
             and self._has_evidence(call, surely=True)
         )  # fmt: skip
 
-    def _must_be_answered(self, call, fact):
-        if call.verdict or (self.stopped and not call.running):
+    def _must_be_answered(self, call, fact, was_stopped):
+        if call.verdict or (self.stopped and not call.running and call.event is not None):
             return True
         if call.event is None:
             broken = isinstance(fact, Received) and isinstance(fact.event, Error) and fact.event.index == call.index
-            return self.source_over_now(fact) or (broken and fact.event.scope == "call")
+            is_over = isinstance(fact, (SourceEnded, Restarted, Cancelled)) or was_stopped
+            return is_over or (broken and fact.event.scope == "call")
         if call.left or (call.revoked and not call.running):
             return True
         if not call.starts:
@@ -475,11 +483,7 @@ class Laws:
             return self.bad or trailed
         return not call.running and call.window is None
 
-    def source_over_now(self, fact):
-        return isinstance(fact, (SourceEnded, Restarted, Cancelled)) or bool(self.stopped)
-
     def _check_wakes(self):
-        self.wakes = [at for at in self.wakes if at > self.now]
         soonest = min(self.wakes, default=float("inf"))
         if self.time_limit is not None and not self.stopped:
             assert soonest <= self.first + self.time_limit, "nobody watches the time of the run"
