@@ -35,8 +35,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parent.parent
 EQUIVALENTS = Path(__file__).with_suffix(".toml")
 RUNTIME = "streamparse/runtime"
-MODULES = [f"{RUNTIME}/{name}.py" for name in ("turn", "facts", "admission", "retries")]
-TESTS = [f"tests/runtime/{name}.py" for name in ("test_turn", "test_turn_laws")]
+MODULES = [f"{RUNTIME}/{name}.py" for name in ("turn", "call", "endings", "schedule", "admission", "retries", "facts")]
+TESTS = [f"tests/runtime/{name}.py" for name in ("test_turn", "test_facts", "test_turn_laws")]
 PRELOADED = ("pytest", "hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
 

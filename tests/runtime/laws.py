@@ -253,20 +253,16 @@ class Laws:
         if waits_for_the_end or call.effect == "once" or (in_text and self.trailing == "refuse"):
             return False
         behind = self.events[[each is call.event for each in self.events].index(True) + 1 :]
+        behind = [each for each in behind if not isinstance(each, ToolCallComplete) or each.index != call.index]
         if in_text:
             behind = [each for each in behind if isinstance(each, (ToolCallStart, ToolCallComplete))]
-        if surely:
-            seen = {each.index for each in self.events if isinstance(each, (ToolCallStart, ToolCallComplete))}
-            behind = [each for each in behind if getattr(each, "index", None) not in seen - {self._newest(seen)}]
-            behind = [each for each in behind if getattr(each, "text", "x") and getattr(each, "index", -1) != call.index]
-        return any(isinstance(each, GOES_ON) for each in behind)
+        return any(isinstance(each, GOES_ON) and (not surely or self._is_news(each)) for each in behind)
 
-    def _newest(self, seen):
-        first = {}
-        for at, each in enumerate(self.events):
-            if isinstance(each, (ToolCallStart, ToolCallComplete)):
-                first.setdefault(each.index, at)
-        return max(seen, key=first.__getitem__, default=None)
+    def _is_news(self, event):
+        """Whether an event surely is more of the answer: a call that nobody has heard of, a text that is not empty."""
+        if isinstance(event, (ToolCallStart, ToolCallComplete)):
+            return next(each for each in self.events if getattr(each, "index", None) == event.index) is event
+        return getattr(event, "text", "x") != ""
 
     def _may_run(self, call):
         """Whether nothing but time, place and locks keeps a call from beginning."""
@@ -444,7 +440,7 @@ class Laws:
         if call.answer is None:
             assert not self._must_be_answered(call, fact, was_stopped), "R1: an answer is missing"
         if self._may_be_asked(call):
-            assert call.asked, "nobody was asked"
+            assert call.asked, f"nobody was asked about {call.index} {fact}"
         is_ready = self._may_run(call)
         has_come = call.window is None or self.now >= call.window[1]
         clash = list(self._blockers(call)) if is_ready else []

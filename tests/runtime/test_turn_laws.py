@@ -336,7 +336,8 @@ options = st.fixed_dictionaries({
     "run_quoted": st.sampled_from([False, False, True]),
     "first": st.sampled_from([0.0, 1000.0]),
 })  # fmt: skip
-EXAMPLES = max(500, settings().max_examples)
+USUAL = settings().max_examples
+EXAMPLES = max(USUAL, min(USUAL * 5 // 2, 500))
 
 
 @settings(max_examples=EXAMPLES)
