@@ -35,7 +35,7 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import StateChange, Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         Request,
         RunResult,
         Stopped,
+        ToolRegistry,
         ToolRunner,
         Turn,
         TurnEnd,
@@ -117,6 +118,7 @@ __all__ = [
     "Request",
     "RunResult",
     "Stopped",
+    "StateChange",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -133,6 +135,7 @@ __all__ = [
     "ToolFailure",
     "ToolFormat",
     "ToolIntent",
+    "ToolRegistry",
     "ToolResult",
     "ToolResultAdapter",
     "ToolRunner",
@@ -175,6 +178,7 @@ _LATER = {
             "Request",
             "RunResult",
             "Stopped",
+            "ToolRegistry",
             "ToolRunner",
             "Turn",
             "TurnEnd",

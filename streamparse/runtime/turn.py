@@ -31,6 +31,7 @@ a read waits for an earlier write.  A lock, and a place under `limit`, is free o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -68,7 +69,7 @@ from streamparse.runtime.facts import (
     Woke,
 )
 from streamparse.runtime.retries import find_delay
-from streamparse.tools import Effect, ErrorKind, Tool, ToolFailure, ToolResult, format_error_for_model
+from streamparse.tools import Effect, ErrorKind, StateChange, Tool, ToolFailure, ToolResult, format_error_for_model
 
 __all__ = ["Trailing", "Turn"]
 
@@ -121,6 +122,8 @@ class Call(msgspec.Struct, eq=False):
     not_before: float = 0.0
     stuck_since: float | None = None
     revoked: bool = False
+    made: float = 0.0
+    state_changes: tuple[StateChange, ...] = ()
     result: ToolResult | None = None
 
     @property
@@ -137,7 +140,9 @@ class Turn:
 
     `tools` are those of the parser, or a `Gate` that calls must pass.  `limit` is how many functions run at one time.
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
-    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  The other options are
+    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.
+    `epoch` is the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when
+    their calls were made.  The other options are
     those of `ToolRunner`.
     """
 
@@ -150,6 +155,7 @@ class Turn:
         time_limit: float | None = None,
         run_id: str = "run",
         number: int = 0,
+        epoch: float | None = None,
         run_recovered: bool = False,
         run_quoted: bool = False,
         trailing: Trailing = "refuse",
@@ -160,6 +166,7 @@ class Turn:
         self._time_limit = time_limit
         self._run_id = run_id
         self._number = number
+        self._epoch = epoch
         self._run_recovered = run_recovered
         self._run_quoted = run_quoted
         self._trailing = trailing
@@ -231,6 +238,7 @@ class Turn:
         if call is None or not call.occupies or fact.attempt != call.attempt:
             return
         self._release(call)
+        call.state_changes += fact.state_changes
         if call.phase != "running":  # it was left behind, and is answered
             return
         if not fact.began:
@@ -246,6 +254,7 @@ class Turn:
     def _abandoned(self, fact: Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
+            call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
     def _approval(self, fact: Approval) -> None:
@@ -594,7 +603,7 @@ class Turn:
             seconds=0.0 if ended is None or call.started is None else ended - call.started,
             revoked=call.revoked, incomplete=self._incomplete, started=call.started, ended=ended,
             changes=call.changes, arguments=call.arguments, failure=failure, attempts=call.attempt,
-            truncated=truncated, turn=self._number,
+            truncated=truncated, turn=self._number, time=self._find_time(call.made), state_changes=call.state_changes,
         )  # fmt: skip
         self._unanswered -= 1
         if not call.occupies:
@@ -611,6 +620,7 @@ class Turn:
 
     def _add(self, call: Call) -> Call:
         self._calls[call.index] = self._live[call.index] = call
+        call.made = self._now
         self._unanswered += 1
         return call
 
@@ -629,6 +639,9 @@ class Turn:
         if call.phase == "answered":
             del self._live[call.index]
         self._changed = True
+
+    def _find_time(self, at: float) -> datetime | None:
+        return None if self._epoch is None else datetime.fromtimestamp(self._epoch + at, UTC)
 
     def _key(self, call: Call) -> str:
         return f"{self._run_id}:{self._number}:{call.index}"
