@@ -14,6 +14,7 @@ __all__ = [
     "BrokenCall",
     "Mark",
     "ParsedResponse",
+    "TokenCounts",
     "ToolCall",
     "ToolIntent",
     "Writer",
@@ -70,6 +71,15 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     reasoning: int
 
 
+class TokenCounts(msgspec.Struct, frozen=True):
+    prompt: int = 0
+    completion: int = 0
+    total: int = 0
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        return TokenCounts(self.prompt + other.prompt, self.completion + other.completion, self.total + other.total)
+
+
 class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
@@ -92,6 +102,19 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     usage: dict[str, Any] | None = None
     ok: bool = False
     raw_response: Any = None
+
+    @property
+    def stop(self) -> str | None:
+        return {"stop": "end", "tool_calls": "tools", "length": "length", "content_filter": "filter"}.get(
+            self.finish_reason or ""
+        )
+
+    @property
+    def tokens(self) -> TokenCounts:
+        usage = self.usage or {}
+        return TokenCounts(
+            usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), usage.get("total_tokens", 0)
+        )
 
     def as_message(self, provider: str) -> Any:
         """The assistant's turn, to be sent back to one of `streamparse.adapters.ADAPTERS` or `streamparse.providers`.

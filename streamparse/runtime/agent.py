@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast, overload
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import msgspec
 
 from streamparse.adapters import Document, Image
@@ -26,7 +27,18 @@ from streamparse.response import ParsedResponse, TokenCounts
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import AnswerEnded, Fact, Finish, Interrupted, Loop, RequestFailed, Send, Started, Wait, Waited
+from streamparse.runtime.loop import (
+    AnswerEnded,
+    Fact,
+    Finish,
+    Interrupted,
+    Loop,
+    RequestFailed,
+    Send,
+    Started,
+    Wait,
+    Waited,
+)
 from streamparse.runtime.model import (
     Model,
     ModelError,
@@ -75,7 +87,7 @@ AgentItem: TypeAlias = Item | TurnEnd
 """What a run yields."""
 
 
-class RunResult(msgspec.Struct, frozen=True, Generic[Output]):
+class RunResult(msgspec.Struct, Generic[Output], frozen=True):
     """What came of a run.
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
@@ -161,7 +173,7 @@ class Agent(Generic[Output]):
         self._system = system
         stops = tuple(stop)
         has_limit = any(isinstance(each, MaxTurns) for each in stops)
-        self._stops = stops if has_limit else (*stops, max_turns(MAX_TURNS))
+        self._stops: tuple[Stop, ...] = stops if has_limit else (*stops, max_turns(MAX_TURNS))
         self._settings = dict(settings or {})
         self._prepare_history = prepare_history
         self._runner_options = runner
@@ -301,9 +313,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                 return await self._stack.__aexit__(kind, error, trace)
             # The task group would wrap the body's own exception in a group; it has nothing to do with our tasks.
             await self._stack.__aexit__(None, None, None)
-            return None
         finally:
             self._settle()
+        await anyio.lowlevel.checkpoint_if_cancelled()  # our tasks may have ended before we saw the cancellation
+        return None
 
     def __anext__(self) -> Awaitable[AgentItem]:
         return self._buffer.take()
