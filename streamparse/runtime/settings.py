@@ -44,7 +44,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         limits = [each for each in (self.time_limit, time_limit) if each is not None]
         return Turn(
             self.gate, self.limit, timeout=self.timeout, time_limit=min(limits, default=None), run_id=run_id,
-            self.gate, self.limit, timeout=self.timeout, time_limit=min(limits, default=None), run_id=run_id,
             number=number, epoch=self.wall_clock() - self.clock(), run_recovered=self.run_recovered,
             run_quoted=self.run_quoted, trailing=self.trailing,
         )  # fmt: skip
