@@ -35,7 +35,16 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import (
+    StateChange,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    ToolResult,
+    format_error_for_model,
+    tool,
+)
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -75,6 +84,7 @@ if TYPE_CHECKING:
         RunResult,
         RunState,
         Stopped,
+        ToolRegistry,
         ToolRunner,
         Turn,
         TurnEnd,
@@ -118,6 +128,7 @@ __all__ = [
     "Request",
     "RunResult",
     "RunState",
+    "StateChange",
     "Stopped",
     "StreamParser",
     "TextDelta",
@@ -135,6 +146,7 @@ __all__ = [
     "ToolFailure",
     "ToolFormat",
     "ToolIntent",
+    "ToolRegistry",
     "ToolResult",
     "ToolResultAdapter",
     "ToolRunner",
@@ -178,6 +190,7 @@ _LATER = {
             "RunResult",
             "RunState",
             "Stopped",
+            "ToolRegistry",
             "ToolRunner",
             "Turn",
             "TurnEnd",

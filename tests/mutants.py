@@ -266,7 +266,7 @@ def start(mutant: Mutant | None, tests: list[str], seconds: int) -> int:
 
 
 def run_tests(mutant: Mutant | None, tests: list[str], seconds: int) -> None:
-    import pytest  # noqa: PLC0415
+    import pytest
 
     signal.alarm(seconds)  # a mutant may never end
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

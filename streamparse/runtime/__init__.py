@@ -24,6 +24,7 @@ from streamparse.runtime.model import (
     http_model,
     open_model,
 )
+from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns
@@ -49,6 +50,7 @@ __all__ = [
     "RunState",
     "Stop",
     "Stopped",
+    "ToolRegistry",
     "ToolRunner",
     "Turn",
     "TurnEnd",

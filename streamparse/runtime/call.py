@@ -16,13 +16,14 @@ A call may skip any phase but the last.  Why it changes its phase is decided in 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from streamparse.events import Place, ToolCallComplete
 from streamparse.runtime.facts import ApprovalRequest, Start
-from streamparse.tools import Effect, Tool, ToolFailure, ToolResult
+from streamparse.tools import Effect, StateChange, Tool, ToolFailure, ToolResult
 
 __all__ = ["Call", "Ending", "Phase"]
 
@@ -44,7 +45,8 @@ class Call(msgspec.Struct, eq=False):
     `key` is its idempotency key, `timeout` the seconds of each attempt.  `attempt` is 0 until it has begun, `retries`
     counts those that followed a failure.  `occupies` says that its function has not returned: it holds its locks and a
     place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
-    in words.  `stuck_since` is since when it waits for what functions hold that nobody can stop.
+    in words.  `made` is when the model began to write it.  `stuck_since` is since when it waits for what functions hold
+    that nobody can stop.
     """
 
     index: int
@@ -69,6 +71,8 @@ class Call(msgspec.Struct, eq=False):
     not_before: float = 0.0
     stuck_since: float | None = None
     revoked: bool = False
+    made: float = 0.0
+    state_changes: tuple[StateChange, ...] = ()
     result: ToolResult | None = None
 
     @property
@@ -121,8 +125,8 @@ class Call(msgspec.Struct, eq=False):
         if self.cancelled in ("", "timed_out"):
             self.cancelled, self.reason = code, reason
 
-    def answer(self, ending: Ending, now: float, *, turn: int, incomplete: bool) -> ToolResult:
-        """End its life with a result."""
+    def answer(self, ending: Ending, now: float, *, turn: int, incomplete: bool, epoch: float | None) -> ToolResult:
+        """End its life with a result; `epoch` is the time, since 1970, at which the clock of `now` showed 0."""
         self.phase = "answered"
         ended = None if self.started is None else now
         self.result = ToolResult(
@@ -130,7 +134,8 @@ class Call(msgspec.Struct, eq=False):
             seconds=0.0 if self.started is None else now - self.started,
             revoked=self.revoked, incomplete=incomplete, started=self.started, ended=ended,
             changes=self.changes, arguments=self.arguments, failure=ending.failure, attempts=self.attempt,
-            truncated=ending.truncated, turn=turn,
+            truncated=ending.truncated, turn=turn, state_changes=self.state_changes,
+            time=None if epoch is None else datetime.fromtimestamp(epoch + self.made, UTC),
         )  # fmt: skip
         return self.result
 
