@@ -11,23 +11,35 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast, overload
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import msgspec
 
 from streamparse.adapters import Document, Image
-from streamparse.response import ParsedResponse, TokenCounts
+from streamparse.negotiate import NegotiatedFormat
+from streamparse.response import ParsedResponse
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import AnswerEnded, Fact, Finish, Interrupted, Loop, RequestFailed, Send, Started, Wait, Waited
+from streamparse.runtime.loop import (
+    AnswerEnded,
+    Fact,
+    Finish,
+    Interrupted,
+    Loop,
+    RequestFailed,
+    Send,
+    Started,
+    Wait,
+    Waited,
+)
 from streamparse.runtime.model import (
-    AgentModel,
     Model,
     ModelError,
     ModelFailure,
@@ -40,11 +52,13 @@ from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
 from streamparse.streams import AsyncEventStream, aiter_events
 from streamparse.tools import ToolResult, Toolset, make_output_tool, read_output
+from streamparse.usage import TokenCounts
 
 __all__ = ["Agent", "AgentItem", "AgentRun", "PromptParts", "RunResult", "Stopped", "TurnEnd"]
 
 Output = TypeVar("Output")
 
+AgentModel: TypeAlias = Model | NegotiatedFormat
 Models: TypeAlias = AgentModel | list[AgentModel] | tuple[AgentModel, ...]
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 PrepareHistory: TypeAlias = Callable[[History], History]
@@ -55,11 +69,11 @@ DENIED = "nobody was there to approve it"
 
 
 class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
-    """An answer is read, and each of its calls has its result.
+    """The end of one request: its answer is read, and each of the calls has its result.
 
-    `number` counts the run's requests from 0; `model` is the place of the one that answered among the agent's.
-    An answer that is `discarded` broke off before any tool had begun: it stands in no history and is asked for again,
-    so what was shown of it does not count.
+    `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
+    An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
+    asked for again, so what was shown of it does not count; `failure` says why.
     """
 
     number: int
@@ -67,13 +81,14 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     results: tuple[ToolResult, ...] = ()
     model: int = 0
     discarded: bool = False
+    failure: ModelFailure | None = None
 
 
 AgentItem: TypeAlias = Item | TurnEnd
 """What a run yields."""
 
 
-class RunResult(msgspec.Struct, frozen=True, Generic[Output]):
+class RunResult(msgspec.Struct, Generic[Output], frozen=True):
     """What came of a run.
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
@@ -159,7 +174,7 @@ class Agent(Generic[Output]):
         self._system = system
         stops = tuple(stop)
         has_limit = any(isinstance(each, MaxTurns) for each in stops)
-        self._stops = stops if has_limit else (*stops, max_turns(MAX_TURNS))
+        self._stops: tuple[Stop, ...] = stops if has_limit else (*stops, max_turns(MAX_TURNS))
         self._settings = dict(settings or {})
         self._prepare_history = prepare_history
         self._runner_options = runner
@@ -299,9 +314,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                 return await self._stack.__aexit__(kind, error, trace)
             # The task group would wrap the body's own exception in a group; it has nothing to do with our tasks.
             await self._stack.__aexit__(None, None, None)
-            return None
         finally:
             self._settle()
+        await anyio.lowlevel.checkpoint_if_cancelled()  # our tasks may have ended before we saw the cancellation
+        return None
 
     def __anext__(self) -> Awaitable[AgentItem]:
         return self._buffer.take()
@@ -367,7 +383,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             await self._follow_loop()
             finish = self._loop.finish
             if finish is not None and finish.stopped_by == "model_failed":
-                error = self._error or ModelError(self._loop.failure)
+                error = self._error or ModelError(self._loop.failure.message if self._loop.failure else "")
         except Exception as raised:  # noqa: BLE001 - by a stop or `prepare_history`: the user's; raised at the consumer
             error = raised
         finally:
@@ -377,7 +393,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         fact: Fact = Started(self._given, self._clock())
         while True:
             command = self._loop.take(fact)
-            if isinstance(fact, AnswerEnded):
+            if isinstance(fact, (AnswerEnded, RequestFailed)):
                 self._answer = None
                 self._buffer.put(self._end_turn(fact))
             match command:
@@ -390,9 +406,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             if self._loop.finish is not None:  # cancelled meanwhile
                 return
 
-    def _end_turn(self, answer: AnswerEnded) -> TurnEnd:
-        is_discarded = self._loop.was_discarded
-        return TurnEnd(self._number, answer.response, answer.results, self._model, is_discarded)
+    def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
+        if isinstance(fact, RequestFailed):
+            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure)
+        failure = self._loop.failure
+        return TurnEnd(self._number, fact.response, fact.results, self._model, self._loop.was_discarded, failure)
 
     async def _wait(self, until: float) -> Fact:
         with self._limit_wait():

@@ -25,11 +25,12 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from streamparse.response import ParsedResponse, TokenCounts
+from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History, Round
 from streamparse.runtime.model import ModelFailure, find_model_delay
 from streamparse.runtime.stops import MaxSeconds, RunState, Stop
 from streamparse.tools import ToolResult
+from streamparse.usage import TokenCounts
 
 __all__ = [
     "AnswerEnded",
@@ -256,9 +257,7 @@ class Loop:
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
-        self._history = self._history.with_round(
-            answer.response, answer.results, provider=answer.provider, heard=heard
-        )
+        self._history = self._history.with_round(answer.response, answer.results, provider=answer.provider, heard=heard)
         latest = self._history.entries[-1]
         assert isinstance(latest, Round)
         self._rounds += (latest,)

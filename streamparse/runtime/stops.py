@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from streamparse.response import TokenCounts
 from streamparse.runtime.history import History, Round
+from streamparse.usage import TokenCounts
 
 __all__ = [
     "MAX_TURNS",
@@ -69,12 +69,14 @@ class MaxSeconds(msgspec.Struct, frozen=True):
 
 def max_turns(turns: int) -> MaxTurns:
     """Stop after so many turns.  An agent without this stop ends after 20."""
-    return MaxTurns(_check("turns", turns))
+    _check("turns", turns)
+    return MaxTurns(turns)
 
 
 def max_seconds(seconds: float) -> MaxSeconds:
     """Stop after so many seconds, also in the middle of an answer: what runs then is cancelled."""
-    return MaxSeconds(_check("seconds", seconds))
+    _check("seconds", seconds)
+    return MaxSeconds(seconds)
 
 
 def max_tokens(tokens: int) -> Stop:
@@ -103,7 +105,6 @@ def max_repeats(repeats: int) -> Stop:
     return stop
 
 
-def _check(name: str, value: float) -> float:
+def _check(name: str, value: float) -> None:
     if value <= 0:
         raise ValueError(f"{name} must be more than 0, got {value}")
-    return value

@@ -9,7 +9,7 @@ from streamparse.tools.context import ToolContext
 from streamparse.tools.declaration import Effect, Tool, tool
 from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
 from streamparse.tools.output import make_output_tool, read_output
-from streamparse.tools.result import ToolResult
+from streamparse.tools.result import StateChange, ToolResult
 from streamparse.tools.toolset import Toolset
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Effect",
     "ErrorKind",
     "InvalidArguments",
+    "StateChange",
     "Tool",
     "ToolContext",
     "ToolError",

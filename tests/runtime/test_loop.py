@@ -110,7 +110,9 @@ def test_a_good_answer_between_them_begins_the_count_anew():
 def test_of_a_broken_answer_with_calls_their_results_alone_tell_what_was_wrong():
     loop, _ = begin()
     broken = BrokenCall("look", "{", "c0", "truncated_call")
-    answer = ParsedResponse(broken_calls=[broken], finish_reason="length", errors=[Error("call", "truncated_call", "cut", 0, 9)])
+    answer = ParsedResponse(
+        broken_calls=[broken], finish_reason="length", errors=[Error("call", "truncated_call", "cut", 0, 9)]
+    )
     refused = result(attempts=0, error="the call was cut", failure=ToolFailure("validation", "cut"))
     sent = loop.take(AnswerEnded(answer, 1.0, (refused,)))
     assert sent.history.entries[-1].results == (refused,)

@@ -30,13 +30,19 @@ CALL_OF_READ = {
         "choices": [
             {
                 "index": 0,
-                "delta": {"tool_calls": [{"index": 0, "id": "r", "function": {"name": "read_page", "arguments": "{}"}}]},
+                "delta": {
+                    "tool_calls": [{"index": 0, "id": "r", "function": {"name": "read_page", "arguments": "{}"}}]
+                },
                 "finish_reason": "tool_calls",
             }
         ]
     },
     "ollama-chat": {
-        "message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "read_page", "arguments": {}}}]},
+        "message": {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "read_page", "arguments": {}}}],
+        },
         "done": True,
         "done_reason": "stop",
     },
