@@ -39,7 +39,16 @@ from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolRes
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
-    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai, translate_tools
+    from streamparse.adapters import (
+        Document,
+        Image,
+        to_anthropic,
+        to_gemini,
+        to_generic,
+        to_ollama,
+        to_openai,
+        translate_tools,
+    )
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
@@ -55,25 +64,50 @@ if TYPE_CHECKING:
         register_parser,
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
-    from streamparse.runtime import ApprovalRequest, Progress, ToolRunner, Turn
+    from streamparse.runtime import (
+        Agent,
+        AgentRun,
+        ApprovalRequest,
+        History,
+        ModelError,
+        Progress,
+        Request,
+        RunResult,
+        RunState,
+        Stopped,
+        ToolRunner,
+        Turn,
+        TurnEnd,
+        http_model,
+        max_repeats,
+        max_seconds,
+        max_tokens,
+        max_turns,
+    )
 
 __all__ = [
     "DIALECTS",
     "WIRES",
+    "Agent",
+    "AgentRun",
     "ApprovalRequest",
     "BrokenCall",
     "CapabilityLearner",
     "CompositeParser",
+    "Document",
     "Done",
     "Error",
     "Event",
     "FallbackChain",
     "FormatNegotiator",
     "HeuristicParser",
+    "History",
+    "Image",
     "JSONContentParser",
     "Limits",
     "MarkupParser",
     "MiddlewareChain",
+    "ModelError",
     "NativeParser",
     "ParsedResponse",
     "Progress",
@@ -81,6 +115,10 @@ __all__ = [
     "ReasoningDelta",
     "RefusalDelta",
     "RepairLoop",
+    "Request",
+    "RunResult",
+    "RunState",
+    "Stopped",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -101,11 +139,17 @@ __all__ = [
     "ToolResultAdapter",
     "ToolRunner",
     "Turn",
+    "TurnEnd",
     "aiter_events",
     "detect_format",
     "format_error_for_model",
+    "http_model",
     "iter_events",
     "load_plugins",
+    "max_repeats",
+    "max_seconds",
+    "max_tokens",
+    "max_turns",
     "parse_response",
     "parser_for",
     "preflight",
@@ -122,7 +166,30 @@ __all__ = [
 ]
 
 _LATER = {
-    **dict.fromkeys(("ApprovalRequest", "Progress", "ToolRunner", "Turn"), "runtime"),
+    **dict.fromkeys(
+        (
+            "Agent",
+            "AgentRun",
+            "ApprovalRequest",
+            "History",
+            "ModelError",
+            "Progress",
+            "Request",
+            "RunResult",
+            "RunState",
+            "Stopped",
+            "ToolRunner",
+            "Turn",
+            "TurnEnd",
+            "http_model",
+            "max_repeats",
+            "max_seconds",
+            "max_tokens",
+            "max_turns",
+        ),
+        "runtime",
+    ),
+    **dict.fromkeys(("Document", "Image"), "adapters"),
     **dict.fromkeys(
         ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
     ),

@@ -11,7 +11,7 @@ from typing import Final
 
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-__all__ = ["find_delay"]
+__all__ = ["find_delay", "find_jitter"]
 
 FIRST_DELAY: Final = 0.1
 MAX_DELAY: Final = 10.0
@@ -27,6 +27,10 @@ def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> floa
     wanted = failure.retry_after or 0.0
     if wanted > MAX_RETRY_AFTER:
         return None
+    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * find_jitter(key, retries)))
+
+
+def find_jitter(key: str, retries: int) -> float:
+    """Return a factor from 1 to 2 that differs between keys, and is the same whenever it is asked for."""
     digest = hashlib.sha256(f"{key}:{retries}".encode()).digest()
-    jitter = 1 + int.from_bytes(digest[:4]) / 2**32
-    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * jitter))
+    return 1 + int.from_bytes(digest[:4]) / 2**32

@@ -117,11 +117,12 @@ class ToolRunner:
         deps: Any = None,
         run_id: str | None = None,
         turn: int = 0,
+        time_limit: float | None = None,
     ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
         `deps` is what tools find in their `ToolContext`.  `run_id` and `turn` make the idempotency keys of the calls;
-        without a `run_id` one is drawn.
+        without a `run_id` one is drawn.  `time_limit` is this run's, where it is shorter than the runner's.
         A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
         Raises RuntimeError outside of the `async with` block.
         """
@@ -130,7 +131,7 @@ class ToolRunner:
         source = aiter(events) if isinstance(events, AsyncIterable) else iter(events)
         if self._run is not None:
             self._run.stop()
-        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn)
+        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn, time_limit)
         self._run = Run(source, self._settings, self._threads, machine, deps)
         self._tasks.start_soon(self._run.work, name="streamparse reader")
         return self._run

@@ -33,7 +33,8 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
                 yield call
             else:
                 is_stuck = len(unstoppable) >= limit or not never_freed.allow(call.tool, call.locks)
-                call.stuck_since = (call.stuck_since or now) if is_stuck else None
+                since = now if call.stuck_since is None else call.stuck_since
+                call.stuck_since = since if is_stuck else None
         held.hold(call.tool, call.locks)
 
 

@@ -136,9 +136,10 @@ class Turn:
             self._over_at = fact.at + self._time_limit
             self._changed = True
         self._now = max(self._now, fact.at)
-        if self._over_at is not None and self._now >= self._over_at:
-            self._end_run("out_of_time", endings.OUT_OF_TIME)
+        if not isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be cancelled
+            self._end_what_is_over()
         self._hear(fact)
+        self._end_what_is_over()
         if self._alarm.is_due(self._now):
             self._end_what_is_due()
         if self._changed:
@@ -252,8 +253,9 @@ class Turn:
             if call.occupies:
                 self._release(call)
             if call.phase == "running" and (call.cancelled or call.effect == "once"):
-                call.end_early("crashed", endings.CRASHED)
-                self._end_cancelled(call, None, repeatable=False)
+                if not call.cancelled:
+                    call.end_early("crashed", endings.CRASHED)
+                self._end_cancelled(call, None, repeatable=True)  # its time was over: as if it had been cancelled
             elif call.phase == "running":
                 self._make_ready(call)
             elif call.phase == "asked":
@@ -404,11 +406,13 @@ class Turn:
             elif call.phase != "incomplete" and not call.attempt:
                 self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
 
+    def _end_what_is_over(self) -> None:
+        if self._over_at is not None and self._now >= self._over_at:
+            self._end_run("out_of_time", endings.OUT_OF_TIME)
+
     def _end_run(self, code: str, reason: str) -> None:
-        """End the whole run: nothing begins, and what runs is cancelled."""
-        if self._stopped:
-            return
-        self._stopped = code
+        """End the whole run: nothing begins, and what runs is cancelled; also what an event has added since."""
+        self._stopped = self._stopped or code
         if not self._done:
             self._incomplete = True
         for call in list(self._calls.values()):

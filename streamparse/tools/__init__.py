@@ -8,6 +8,7 @@ from streamparse.tools.arguments import InvalidArguments, bind, validate
 from streamparse.tools.context import ToolContext
 from streamparse.tools.declaration import Effect, Tool, tool
 from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
+from streamparse.tools.output import make_output_tool, read_output
 from streamparse.tools.result import ToolResult
 from streamparse.tools.toolset import Toolset
 
@@ -24,6 +25,8 @@ __all__ = [
     "Toolset",
     "bind",
     "format_error_for_model",
+    "make_output_tool",
+    "read_output",
     "tool",
     "validate",
 ]
