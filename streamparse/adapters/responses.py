@@ -116,7 +116,8 @@ class Responses(Adapter):
             elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
                 lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
             else:
-                written += [{"role": turn.role, **phase, "content": "".join(texts)}] if texts else []
+                # llama.cpp does not take the message of an assistant without its type.
+                written += [{"type": "message", "role": turn.role, **phase, "content": "".join(texts)}] if texts else []
                 phase = {} if texts else phase
                 texts = []
                 if isinstance(part, Item) and part.kind == _PHASE:

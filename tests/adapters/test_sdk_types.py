@@ -196,6 +196,7 @@ def test_a_translated_request_is_what_openais_responses_take() -> None:
     kinds = {
         "function_call": responses.ResponseFunctionToolCallParam,
         "function_call_output": responses.response_input_item_param.FunctionCallOutput,
+        "message": responses.EasyInputMessageParam,
         None: responses.EasyInputMessageParam,
     }
     for item in written["input"]:
