@@ -39,7 +39,16 @@ from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolRes
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
-    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai, translate_tools
+    from streamparse.adapters import (
+        Document,
+        Image,
+        to_anthropic,
+        to_gemini,
+        to_generic,
+        to_ollama,
+        to_openai,
+        translate_tools,
+    )
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
@@ -55,7 +64,16 @@ if TYPE_CHECKING:
         register_parser,
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
-    from streamparse.runtime import ApprovalRequest, ModelError, Progress, Request, ToolRunner, Turn, http_model
+    from streamparse.runtime import (
+        ApprovalRequest,
+        History,
+        ModelError,
+        Progress,
+        Request,
+        ToolRunner,
+        Turn,
+        http_model,
+    )
 
 __all__ = [
     "DIALECTS",
@@ -64,12 +82,15 @@ __all__ = [
     "BrokenCall",
     "CapabilityLearner",
     "CompositeParser",
+    "Document",
     "Done",
     "Error",
     "Event",
     "FallbackChain",
     "FormatNegotiator",
     "HeuristicParser",
+    "History",
+    "Image",
     "JSONContentParser",
     "Limits",
     "MarkupParser",
@@ -126,8 +147,10 @@ __all__ = [
 
 _LATER = {
     **dict.fromkeys(
-        ("ApprovalRequest", "ModelError", "Progress", "Request", "ToolRunner", "Turn", "http_model"), "runtime"
+        ("ApprovalRequest", "History", "ModelError", "Progress", "Request", "ToolRunner", "Turn", "http_model"),
+        "runtime",
     ),
+    **dict.fromkeys(("Document", "Image"), "adapters"),
     **dict.fromkeys(
         ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
     ),

@@ -9,6 +9,7 @@ on an event loop; `execution` is the only place where code that is not ours is c
 """
 
 from streamparse.runtime.facts import ApprovalRequest, Progress
+from streamparse.runtime.history import History, Prompt, Round
 from streamparse.runtime.model import (
     HTTPModel,
     Model,
@@ -27,12 +28,15 @@ from streamparse.runtime.turn import Turn
 __all__ = [
     "ApprovalRequest",
     "HTTPModel",
+    "History",
     "Item",
     "Model",
     "ModelError",
     "ModelFailure",
     "Progress",
+    "Prompt",
     "Request",
+    "Round",
     "Run",
     "ToolRunner",
     "Turn",
