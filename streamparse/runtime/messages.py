@@ -4,7 +4,7 @@
 |---|---|
 | a call that was revoked, and its result | neither; that it had begun is said in words behind the results |
 | a call that was still open when the answer was cut, and its result | neither; that it was not run is said in words |
-| a call that broke for another reason | the call, with what is readable of its arguments; its result says what was wrong |
+| a call that broke for another reason | the call, with what is readable of it; its result says what was wrong |
 | a call without a result | the call, and a result that says that its outcome is not known |
 | a result without a call | nothing |
 | ids that repeat, are empty, or are refused | other ids, the same for call and result |
@@ -136,7 +136,7 @@ class _Conversation:
         """The parts of an answer, of which something must be visible."""
         if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in parts):
             return parts
-        kept = [part for part in parts if not isinstance(part, (Text, Thought)) and not _is_mark(part)]
+        kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
         written = self._adapter.write_turn(Turn("assistant", kept), []) if kept else []
         return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from streamparse.adapters import Document, Text
 from streamparse.adapters.content import shown
 from streamparse.adapters.documents import text_within
+from streamparse.response import BrokenCall, ToolCall
 from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
 
@@ -81,7 +82,7 @@ def _size_of(entry: Entry, count: CountTokens) -> int:
     if isinstance(entry, Prompt):
         return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in entry.parts)
     response = entry.response
-    calls = [*response.tool_calls, *response.broken_calls]
+    calls: list[ToolCall | BrokenCall] = [*response.tool_calls, *response.broken_calls]
     texts = [response.content, response.reasoning, response.refusal]
     texts += [text for call in calls for text in (call.name, call.raw)]
     texts += [str(item.get("data")) for item in response.items]
