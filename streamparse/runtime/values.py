@@ -57,7 +57,7 @@ class Reduced(NamedTuple):
 
 
 def reduce_value(value: Any, most: int) -> Reduced:
-    """Reduce a value to what JSON has, and to `most` characters of text or bytes of other JSON.
+    """Reduce a value to what JSON has, and to `most` characters of text or of other JSON.
 
     Raises UnusableResult if that cannot be done.
     """
@@ -71,14 +71,14 @@ def reduce_value(value: Any, most: int) -> Reduced:
     if isinstance(value, str):
         return Reduced(value, is_cut)
     decoded = msgspec.json.decode(encoded)
-    if len(encoded) <= most:
+    if len(encoded) <= most or len(text := encoded.decode()) <= most:
         return Reduced(decoded)
     if _holds_media(value, _DEPTH) or _holds_media(decoded, _DEPTH):
         told = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
         raise UnusableResult(f"the tool's result is too large: {told}")
     if isinstance(decoded, dict) and (shorter := _cut_members(decoded, most)) is not None:
         return Reduced(shorter, True)
-    return Reduced(cut_text(encoded.decode(), most), True)
+    return Reduced(cut_text(text, most), True)
 
 
 def cut_text(text: str, most: int) -> str:
