@@ -24,4 +24,4 @@ def test_the_programs_of_a_page_run_in_order(page: str) -> None:
         pytest.skip(f"the page needs {NEEDED[page]}")
     names: dict[str, Any] = {}
     for block in PROGRAMS[page]:
-        exec(compile(block, f"docs/{page}.md", "exec"), names)  # noqa: S102 - our own page
+        exec(compile(block, f"docs/{page}.md", "exec", dont_inherit=True), names)  # noqa: S102 - our own page
