@@ -35,7 +35,16 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import StateChange, Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import (
+    StateChange,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    ToolResult,
+    format_error_for_model,
+    tool,
+)
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -73,6 +82,7 @@ if TYPE_CHECKING:
         Progress,
         Request,
         RunResult,
+        RunState,
         Stopped,
         ToolRegistry,
         ToolRunner,
@@ -117,8 +127,9 @@ __all__ = [
     "RepairLoop",
     "Request",
     "RunResult",
-    "Stopped",
+    "RunState",
     "StateChange",
+    "Stopped",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -177,6 +188,7 @@ _LATER = {
             "Progress",
             "Request",
             "RunResult",
+            "RunState",
             "Stopped",
             "ToolRegistry",
             "ToolRunner",

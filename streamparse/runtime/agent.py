@@ -23,7 +23,7 @@ import msgspec
 
 from streamparse.adapters import Document, Image
 from streamparse.negotiate import NegotiatedFormat
-from streamparse.response import ParsedResponse, TokenCounts
+from streamparse.response import ParsedResponse
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
@@ -52,6 +52,7 @@ from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
 from streamparse.streams import AsyncEventStream, aiter_events
 from streamparse.tools import ToolResult, Toolset, make_output_tool, read_output
+from streamparse.usage import TokenCounts
 
 __all__ = ["Agent", "AgentItem", "AgentRun", "PromptParts", "RunResult", "Stopped", "TurnEnd"]
 

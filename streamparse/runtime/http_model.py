@@ -232,7 +232,7 @@ def model_of_format(found: NegotiatedFormat) -> HTTPModel:
         missing = "url" if found.url is None else "model"
         raise ValueError(f"the profile {found.name!r} names no {missing}, so it is no model to ask")
     wire = "openai-chat" if found.wire == "auto" else found.wire
-    provider = found.definitions.name
+    provider = check_provider(found.provider)
     return HTTPModel(
         find_answer_url(found.url, wire, found.model),
         provider,
@@ -241,7 +241,7 @@ def model_of_format(found: NegotiatedFormat) -> HTTPModel:
         timeout=TIMEOUT,
         client=None,
         reading=Reading(found.wire, found.dialects, found.reasoning),
-        asking=Asking({}, found.tools_in, found.definitions.dialect, found.instructions),
+        asking=Asking({}, found.tools_in, found.dialect, found.instructions),
     )
 
 

@@ -35,6 +35,7 @@ __all__ = ["MAX_RETRIES", "ModelError", "ModelFailure", "describe_failure", "fin
 
 MAX_RETRIES: Final = 2
 FIRST_DELAY: Final = 0.5
+FACTOR: Final = 2.0
 MAX_DELAY: Final = 8.0
 MAX_RETRY_AFTER: Final = 60.0
 """A server that asks to be left alone for longer is not asked again."""
@@ -110,7 +111,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
         status = _find_status(each)
         if status is not None:
             headers = _find_headers(each)
-            wanted = each.retry_after if isinstance(each, ModelError) else read_retry_after(headers, now)
+            wanted: float | None = each.retry_after if isinstance(each, ModelError) else read_retry_after(headers, now)
             return ModelFailure(message, status, wanted, _is_retryable(status, headers))
     if isinstance(error, ModelError):
         return ModelFailure(message, None, error.retry_after, is_retryable=True)
@@ -125,7 +126,7 @@ def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | N
     wanted = failure.retry_after or 0.0
     if not failure.is_retryable or retries >= MAX_RETRIES or wanted > MAX_RETRY_AFTER:
         return None
-    return max(wanted, min(MAX_DELAY, FIRST_DELAY * 2**retries * find_jitter(key, retries)))
+    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR**retries * find_jitter(key, retries)))
 
 
 def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -138,7 +139,7 @@ def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> fl
     if seconds is not None or not said:
         return seconds
     try:
-        moment = parsedate_to_datetime(said).timestamp()
+        moment: float = parsedate_to_datetime(said).timestamp()
     except (ValueError, OverflowError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
@@ -199,8 +200,8 @@ def _find_headers(error: BaseException) -> dict[str, str]:
         headers = _metadata(response).get("HTTPHeaders")
     else:
         headers = _member(error, "headers") or _member(response, "headers")
-    items = headers.items() if hasattr(headers, "items") else ()
-    return {str(name).lower(): str(value) for name, value in items}
+    items = _member(headers, "items")
+    return {str(name).lower(): str(value) for name, value in items()} if callable(items) else {}
 
 
 def _metadata(response: Mapping[str, Any]) -> Mapping[str, Any]:

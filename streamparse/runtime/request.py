@@ -10,7 +10,7 @@ The common words of settings are those of most APIs; each is written in the prov
 | `tool_choice` | "auto", "none", "required", or the name of the one tool to call |
 | `parallel_tool_calls` | whether one answer may hold several calls |
 | `think`, `reasoning_effort` | whether to think; OpenAI's word for how much |
-| `schema`, `schema_name`, `strict` | a JSON Schema of the answer (`{}`: any JSON), OpenAI's name for it, whether to enforce it |
+| `schema`, `schema_name`, `strict` | a JSON Schema of the answer (`{}`: any JSON), its name, whether to enforce it |
 | `metadata`, `user`, `service_tier`, … | what only OpenAI's two APIs have (`adapters.requests.request.ACCOUNT`) |
 | `extra_body` | an object that is laid over the body: a provider's own settings |
 """
@@ -182,7 +182,7 @@ class Request:
 
 
 def _write_extras(name: str, model: str, *, stream: bool) -> dict[str, Any]:
-    """Write what an answer is asked to hold besides: the counts on chat completions, Responses' thought to send back."""
+    """Write what an answer is to hold besides: chat's counts, and the thought of Responses to send back."""
     if stream and PROVIDERS[name].wire == "openai-chat" and name not in _WITHOUT_USAGE:
         return {"stream_options": {"include_usage": True}}  # other wires always tell the counts
     if name == "openai-responses" and is_thinking_model(model):
@@ -195,8 +195,8 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
     merged = dict(body)
     for key, value in extra.items():
         own = merged.get(key)
-        both = isinstance(own, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge_body(own, value) if both else value
+        is_object = isinstance(own, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge_body(dict(own or {}), value) if is_object else value
     return merged
 
 

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from streamparse.response import TokenCounts
 from streamparse.runtime.history import History, Round
+from streamparse.usage import TokenCounts
 
 __all__ = [
     "MAX_TURNS",

@@ -14,7 +14,7 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 RANKS = {
-    **dict.fromkeys(("events", "errors", "limits", "patterns", "plugins", "providers"), 0),
+    **dict.fromkeys(("events", "errors", "limits", "patterns", "plugins", "providers", "finish_reasons", "usage"), 0),
     **dict.fromkeys(("sink", "jsonscan", "jsonread", "tools", "response", "coercion", "stats"), 1),
     **dict.fromkeys(("frames", "assembler", "protocols"), 2),
     **dict.fromkeys(("wires", "dialects", "adapters", "emit"), 3),
