@@ -37,7 +37,7 @@ class ToolRunner:
 
     `limit`: tools that run at one time, and threads for synchronous ones.  `timeout`: seconds for each attempt of a
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
-    `max_result`: characters of a text, bytes of other JSON; what is longer is cut, and says so.
+    `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
     `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that stand
     where the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
