@@ -1,6 +1,6 @@
 """The SDK of Anthropic as the model of an agent.
 
-    python examples/anthropic_model.py http://127.0.0.1:8080 NAME "What is the weather in Paris?"
+python examples/anthropic_model.py http://127.0.0.1:8080 NAME "What is the weather in Paris?"
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def search(
         for file in ctx.deps.find_files(path, until):
             name = str(file.relative_to(ctx.deps.root))
             if fnmatch(name, include_pattern or "*") and not fnmatch(name, exclude_pattern or ""):
-                yield from (f"{name}:{found}" for found in find_lines(read_lines(file), wanted, context_lines, until))
+                yield from find_lines(name, read_lines(file), wanted, context_lines, until)
 
     return join_lines(find_all(), max_results)
 

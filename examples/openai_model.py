@@ -1,6 +1,6 @@
 """The SDK of OpenAI as the model of an agent.
 
-    python examples/openai_model.py http://127.0.0.1:8080/v1 NAME "What is the weather in Paris?"
+python examples/openai_model.py http://127.0.0.1:8080/v1 NAME "What is the weather in Paris?"
 """
 
 from __future__ import annotations

@@ -198,13 +198,13 @@ def read_lines(file: Path) -> list[str]:
     return [] if b"\0" in data[:8192] else data.decode(errors="replace").split("\n")
 
 
-def find_lines(lines: list[str], wanted: regex.Pattern[str], context: int, until: float) -> Iterator[str]:
-    """Give each line that matches, with its number and the lines around it.  Raises TimeoutError as `walk`."""
+def find_lines(name: str, lines: list[str], wanted: regex.Pattern[str], context: int, until: float) -> Iterator[str]:
+    """Give each line that matches, and the lines around it, with name and number.  Raises TimeoutError as `walk`."""
     for at, line in enumerate(lines):
         check_time(until)
         if wanted.search(line[:MAX_OUTPUT], timeout=max(until - time.monotonic(), 0.001)):
             around = range(max(at - context, 0), min(at + context + 1, len(lines)))
-            yield "\n".join(f"{n + 1}{':' if n == at else '-'} {lines[n][:MAX_LINE]}" for n in around)
+            yield "\n".join(f"{name}:{n + 1}{':' if n == at else '-'} {lines[n][:MAX_LINE]}" for n in around)
 
 
 def check_time(until: float) -> None:

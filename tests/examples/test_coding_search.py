@@ -36,7 +36,10 @@ def files(folder: Folder) -> Folder:
 
 async def test_lines_are_found_with_those_around_them(files: Folder) -> None:
     found = await call(files, "search", pattern="stat(")
-    assert found == "src/one.py:2- \n3- def Find(path):\n4:     return os.stat(path)\n5- \n"
+    assert (
+        found
+        == "src/one.py:2- \nsrc/one.py:3- def Find(path):\nsrc/one.py:4:     return os.stat(path)\nsrc/one.py:5- \n"
+    )
 
 
 @pytest.mark.parametrize(
