@@ -35,7 +35,17 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import (
+    CallBroken,
+    Streamed,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    ToolResult,
+    format_error_for_model,
+    tool,
+)
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -92,6 +102,7 @@ __all__ = [
     "AgentRun",
     "ApprovalRequest",
     "BrokenCall",
+    "CallBroken",
     "CapabilityLearner",
     "CompositeParser",
     "Document",
@@ -120,6 +131,7 @@ __all__ = [
     "RunState",
     "Stopped",
     "StreamParser",
+    "Streamed",
     "TextDelta",
     "TextParser",
     "Tool",

@@ -143,9 +143,7 @@ class World:
         self.laws.hear(fact, commands)
         for command in commands:
             self._obey(command)
-        self.laws.check_results(
-            self.turn.results, is_settled=self.turn.is_settled, is_stopped=self.turn.is_stopped
-        )
+        self.laws.check_results(self.turn.results, is_settled=self.turn.is_settled, is_stopped=self.turn.is_stopped)
 
     def _obey(self, command):
         match command:
@@ -360,4 +358,3 @@ def test_whatever_happens_the_laws_hold_with_a_crash_at_every_step(script, optio
         for step in script[length:]:
             world.take(step)
         world.finish()
-
