@@ -17,7 +17,11 @@ _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filt
 settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_BY_CHANCE)
 settings.register_profile(  # a mutant is caught by the first example that fails, however long that is
-    "mutants", settings.get_profile("usual"), max_examples=100, phases=[Phase.explicit, Phase.generate], report_multiple_bugs=False
+    "mutants",
+    settings.get_profile("usual"),
+    max_examples=100,
+    phases=[Phase.explicit, Phase.generate],
+    report_multiple_bugs=False,
 )
 settings.load_profile("usual")
 

@@ -11,7 +11,29 @@ Two pure machines decide, and do no I/O: `turn` what may run when in one answer,
 """
 
 from streamparse.runtime.agent import Agent, AgentItem, AgentRun, RunResult, Stopped, TurnEnd
-from streamparse.runtime.facts import ApprovalRequest, Progress
+from streamparse.runtime.facts import (
+    Abandoned,
+    Answer,
+    Approval,
+    ApprovalRequest,
+    Break,
+    Cancel,
+    Cancelled,
+    Command,
+    Fact,
+    Misread,
+    Open,
+    Opened,
+    Progress,
+    Received,
+    RequestApproval,
+    Restarted,
+    Returned,
+    SourceEnded,
+    Start,
+    Wake,
+    Woke,
+)
 from streamparse.runtime.history import History, Prompt, Round
 from streamparse.runtime.model import (
     HTTPModel,
@@ -24,34 +46,55 @@ from streamparse.runtime.model import (
     http_model,
     open_model,
 )
+from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.turn import Turn
 
 __all__ = [
+    "Abandoned",
     "Agent",
     "AgentItem",
     "AgentRun",
+    "Answer",
+    "Approval",
     "ApprovalRequest",
+    "Break",
+    "Cancel",
+    "Cancelled",
+    "Command",
+    "Fact",
     "HTTPModel",
     "History",
     "Item",
+    "Misread",
     "Model",
     "ModelError",
     "ModelFailure",
+    "Open",
+    "Opened",
     "Progress",
     "Prompt",
+    "Received",
     "Request",
+    "RequestApproval",
+    "Restarted",
+    "Returned",
     "Round",
     "Run",
     "RunResult",
     "RunState",
+    "SourceEnded",
+    "Start",
     "Stop",
     "Stopped",
+    "ToolRegistry",
     "ToolRunner",
     "Turn",
     "TurnEnd",
+    "Wake",
+    "Woke",
     "describe_failure",
     "find_model_delay",
     "http_model",

@@ -22,13 +22,14 @@ as if it had never been opened.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from streamparse.events import Place, ToolCallComplete
 from streamparse.runtime.facts import ApprovalRequest, Break, Open, Start
-from streamparse.tools import Effect, Tool, ToolFailure, ToolResult
+from streamparse.tools import Effect, StateChange, Tool, ToolFailure, ToolResult
 
 __all__ = ["Call", "Ending", "Phase"]
 
@@ -55,7 +56,8 @@ class Call(msgspec.Struct, eq=False):
     place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
     in words.  `opened` are the arguments with which its function may be called, or was, before the call was whole;
     `streamed` names those that follow, `open_locks` are what it holds.  `ending` is how it ends once its function has.
-    `stuck_since` is since when it waits for what functions hold that nobody can stop.
+    `made` is when the model began to write it, `stuck_since` since when it waits for what functions hold that nobody
+    can stop.
     """
 
     index: int
@@ -85,6 +87,8 @@ class Call(msgspec.Struct, eq=False):
     open_locks: frozenset[str] = frozenset()
     ending: Ending | None = None
     revoked: bool = False
+    made: float = 0.0
+    state_changes: tuple[StateChange, ...] = ()
     result: ToolResult | None = None
 
     @property
@@ -172,8 +176,8 @@ class Call(msgspec.Struct, eq=False):
         if self.cancelled in ("", "timed_out"):
             self.cancelled, self.reason = code, reason
 
-    def answer(self, ending: Ending, now: float, *, turn: int, incomplete: bool) -> ToolResult:
-        """End its life with a result."""
+    def answer(self, ending: Ending, now: float, *, turn: int, incomplete: bool, epoch: float | None) -> ToolResult:
+        """End its life with a result; `epoch` is the time, since 1970, at which the clock of `now` showed 0."""
         self.phase = "answered"
         ended = None if self.started is None else now
         self.result = ToolResult(
@@ -181,7 +185,8 @@ class Call(msgspec.Struct, eq=False):
             seconds=0.0 if self.started is None else now - self.started,
             revoked=self.revoked, incomplete=incomplete, started=self.started, ended=ended,
             changes=self.changes, arguments=self.arguments, failure=ending.failure, attempts=self.attempt,
-            truncated=ending.truncated, turn=turn,
+            truncated=ending.truncated, turn=turn, state_changes=self.state_changes,
+            time=None if epoch is None else datetime.fromtimestamp(epoch + self.made, UTC),
         )  # fmt: skip
         return self.result
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -16,6 +17,7 @@ import anyio
 
 from streamparse.runtime.facts import Open
 from streamparse.runtime.open_call import OpenCall
+from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import (
@@ -130,7 +132,7 @@ def _bind_context(tool: Tool, context: ToolContext[Any]) -> dict[str, Any]:
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:
     if isinstance(error, ToolError):
-        details = _reduce_details(error.details, max_result)
+        details = _reduce_details(resolve_retry_after(error.details, time.time()), max_result)
         message = cut_text(error.message, MAX_ERROR)
         return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
     if isinstance(error, InvalidArguments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     run_quoted: bool = False
     trailing: Trailing = "refuse"
     clock: Callable[[], float]
+    wall_clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
         for name in ("limit", "max_buffered", "max_result"):
@@ -42,6 +44,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         limits = [each for each in (self.time_limit, time_limit) if each is not None]
         return Turn(
             self.gate, self.limit, timeout=self.timeout, time_limit=min(limits, default=None), run_id=run_id,
-            number=number,
-            run_recovered=self.run_recovered, run_quoted=self.run_quoted, trailing=self.trailing,
+            number=number, epoch=self.wall_clock() - self.clock(), run_recovered=self.run_recovered,
+            run_quoted=self.run_quoted, trailing=self.trailing,
         )  # fmt: skip

@@ -89,8 +89,9 @@ class Turn:
 
     `tools` are those of the parser, or a `Gate` that calls must pass.  `limit` is how many functions run at one time.
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
-    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  The other options are
-    those of `ToolRunner`.
+    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  `epoch` is
+    the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when their calls
+    were made.  The other options are those of `ToolRunner`.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Turn:
         time_limit: float | None = None,
         run_id: str = "run",
         number: int = 0,
+        epoch: float | None = None,
         run_recovered: bool = False,
         run_quoted: bool = False,
         trailing: Trailing = "refuse",
@@ -112,6 +114,7 @@ class Turn:
         self._time_limit = time_limit
         self._run_id = run_id
         self._number = number
+        self._epoch = epoch
         self._run_recovered = run_recovered
         self._run_quoted = run_quoted
         self._trailing = trailing
@@ -225,6 +228,7 @@ class Turn:
         if call is None or not call.occupies or fact.attempt != call.last_attempt:
             return
         self._release(call)
+        call.state_changes += fact.state_changes
         if call.is_open:
             self._close(call)
             return
@@ -242,6 +246,7 @@ class Turn:
     def _leave_behind(self, fact: Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
+            call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
     def _decide(self, fact: Approval) -> None:
@@ -530,7 +535,7 @@ class Turn:
             self._give_answer(call, ending)
 
     def _give_answer(self, call: Call, ending: Ending) -> None:
-        result = call.answer(ending, self._now, turn=self._number, incomplete=self._incomplete)
+        result = call.answer(ending, self._now, turn=self._number, incomplete=self._incomplete, epoch=self._epoch)
         self._unanswered -= 1
         if not call.occupies:
             del self._live[call.index]
@@ -544,7 +549,7 @@ class Turn:
         tool = self._gate.tools.get(event.name)
         key = f"{self._run_id}:{self._number}:{event.index}"
         locks = frozenset() if tool is None else find_open_locks(tool)
-        call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks)
+        call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks, made=self._now)
         self._calls[event.index] = self._live[event.index] = call
         self._unanswered += 1
         return call

@@ -9,7 +9,7 @@ from streamparse.tools.context import ToolContext
 from streamparse.tools.declaration import Effect, Tool, tool
 from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
 from streamparse.tools.output import make_output_tool, read_output
-from streamparse.tools.result import ToolResult
+from streamparse.tools.result import StateChange, ToolResult
 from streamparse.tools.signature import is_async
 from streamparse.tools.streamed import CallBroken, Streamed
 from streamparse.tools.toolset import Toolset
@@ -20,6 +20,7 @@ __all__ = [
     "Effect",
     "ErrorKind",
     "InvalidArguments",
+    "StateChange",
     "Streamed",
     "Tool",
     "ToolContext",

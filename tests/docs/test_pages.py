@@ -41,11 +41,13 @@ def test_the_programs_of_a_page_run_in_order(page: str, server: str, monkeypatch
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     for block in PROGRAMS[page]:
-        exec(compile(block.replace(SERVER, server), f"docs/{page}.md", "exec"), names)  # noqa: S102 - our own page
+        program = compile(block.replace(SERVER, server), f"docs/{page}.md", "exec", dont_inherit=True)
+        exec(program, names)  # noqa: S102 - our own page
 
 
 def test_an_agent_with_two_tools_is_ten_lines(server: str, capsys: pytest.CaptureFixture[str]) -> None:
     program = PROGRAMS["agents"][0]
     assert len([line for line in program.splitlines() if line.strip()]) <= MOST_LINES
-    exec(compile(program.replace(SERVER, server), "docs/agents.md", "exec"), {"__name__": "agents"})  # noqa: S102
+    code = compile(program.replace(SERVER, server), "docs/agents.md", "exec", dont_inherit=True)
+    exec(code, {"__name__": "agents"})  # noqa: S102 - our own page
     assert "the README says" in capsys.readouterr().out

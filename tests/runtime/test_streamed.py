@@ -195,7 +195,7 @@ async def test_a_function_that_is_broken_off_may_clean_up_and_what_it_returns_is
     assert result.failure.code == "unfinished"
 
 
-@pytest.mark.parametrize("options", [{"effect": "once"}, {"needs_approval": lambda call: False}], ids=["once", "asks"])
+@pytest.mark.parametrize("options", [{"effect": "once"}, {"needs_approval": lambda _: False}], ids=["once", "asks"])
 async def test_a_call_that_is_not_to_be_opened_gets_its_text_whole(options):
     files = Files(**options)
     async with Play(files.tools) as play:
