@@ -89,19 +89,20 @@ async def write_file(
     *,
     create_directories: bool = True,
     mode: Literal["overwrite", "append"] = "overwrite",
-    content: str,
+    content: sp.Streamed[str],
 ) -> dict[str, Any]:
     """Write a text file, or append to it."""
     if mode == "append" and ctx.attempt > 1:  # to overwrite twice is to overwrite once; this is not
         told = "an earlier attempt may have appended the text already"
         raise sp.ToolError("execution", told, suggestion="read the end of the file before you append again")
     target = ctx.deps.find(path)
-    exists = target.exists() and ctx.deps.find_file(path) == target
+    exists, size = target.exists() and ctx.deps.find_file(path) == target, 0
     with explain(path), ctx.deps.replace(target) as file:
         if mode == "append" and exists:
             with target.open("rb") as old:
                 await anyio.to_thread.run_sync(shutil.copyfileobj, old, file)
-        size = file.write(content.encode())
+        async for text in content:  # raises if the call does not count, and then the file is as it was
+            size += file.write(text.encode())
         if create_directories:
             target.parent.mkdir(parents=True, exist_ok=True)
     change = {"type": "FileModified" if exists else "FileCreated", "path": path}

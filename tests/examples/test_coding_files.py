@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import pytest
 from coding_agent import TOOLS
 from coding_calls import call, call_all, fail
@@ -27,7 +29,7 @@ TOUCH: dict[str, dict[str, Any]] = {
 
 
 def _tree(root: Path) -> dict[str, str]:
-    return {str(path): path.read_text() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 def _name_path(name: str, path: str) -> dict[str, Any]:
@@ -255,3 +257,62 @@ async def test_the_terminal_tool_gives_the_answer_back(folder: Folder) -> None:
     assert await call(folder, "submit", answer="done", confidence=0.5) == {"answer": "done", "confidence": 0.5}
     assert await call(folder, "think", thought="hm") == "noted"
     assert isinstance(await fail(folder, "submit", answer="done", confidence=2), sp.ToolResult)
+
+
+# -- written while the model writes ------------------------------------------------------------------------
+
+
+async def _write(
+    folder: Folder, pieces: list[str], *after: sp.Event
+) -> tuple[list[sp.ToolResult], list[dict[str, str]]]:
+    """Let the model write a call in pieces; return the results, and what the folder held behind each piece."""
+    seen: list[dict[str, str]] = []
+
+    async def events() -> AsyncIterator[sp.Event]:
+        yield sp.ToolCallStart(0, "call-0", "write_file")
+        for piece in pieces:
+            yield sp.ToolCallDelta(0, piece)
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+            seen.append(_tree(folder.root))
+        for event in after:
+            yield event
+
+    async with sp.ToolRunner(TOOLS) as runner:
+        async for _ in runner.run(events(), deps=folder):
+            pass
+        return runner.results, seen
+
+
+PIECES = ['{"path": "a", "create_dir', 'ectories": true, "content": "one', " two", ' three"}']
+WHOLE = {"path": "a", "create_directories": True, "content": "one two three"}
+COMPLETE = sp.ToolCallComplete(0, "call-0", "write_file", WHOLE, "native", "".join(PIECES), "field")
+
+
+async def test_a_file_grows_beside_the_old_one_and_takes_its_place_once_the_call_counts(folder: Folder) -> None:
+    (folder.root / "a").write_text("old")
+    _, seen = await _write(folder, PIECES, COMPLETE, sp.Done("tool_calls", None, True))
+    assert [len(tree) for tree in seen] == [1, 2, 2, 2]
+    assert all(tree["a"] == "old" for tree in seen)
+    assert _tree(folder.root) == {"a": "one two three"}
+
+
+@pytest.mark.parametrize("count", range(5))
+async def test_a_write_that_is_cut_anywhere_leaves_the_old_file_and_nothing_else(folder: Folder, count: int) -> None:
+    (folder.root / "a").write_text("old")
+    end = [sp.Error("call", "truncated_call", "the answer was cut", 0, 0), sp.Done("length", None, False)]
+    if count == len(PIECES):
+        end = [COMPLETE, sp.Error("stream", "cut", "the answer was cut", None, 0), sp.Done(None, None, False)]
+    results, _ = await _write(folder, PIECES[:count], *end)
+    assert [result.success for result in results] == [False]
+    assert _tree(folder.root) == {"a": "old"}
+
+
+async def test_what_the_model_says_last_decides_how_its_text_is_written(folder: Folder) -> None:
+    (folder.root / "a").write_text("old ")
+    arguments = {"path": "a", "content": "new", "mode": "append"}
+    pieces = ['{"path": "a", "content": "ne', 'w", "mode": "app', 'end"}']
+    complete = sp.ToolCallComplete(0, "call-0", "write_file", arguments, "native", "".join(pieces), "field")
+    (result,), _ = await _write(folder, pieces, complete, sp.Done("tool_calls", None, True))
+    assert result.error is None
+    assert (folder.root / "a").read_text() == "old new"
