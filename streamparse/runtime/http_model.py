@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from urllib.parse import urlsplit
@@ -29,6 +29,7 @@ CONNECT_TIMEOUT: Final = 10.0
 MAX_ERROR_BODY: Final = 64 * 1024
 """Bytes of an error's body that are read."""
 ERROR_BODY_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 5.0
 _SHOWN: Final = 500
 _REDACTED: Final = "[api key]"
 _JSON: Final = {"content-type": "application/json", "accept-encoding": "identity"}  # a compressed stream comes in gulps
@@ -44,7 +45,8 @@ class HTTPModel:
 
     Inside of `async with` all requests share its client, and with it the connections.  A run of an agent opens a client
     for itself if the model is not entered, so one model serves any number of runs, on any event loop.
-    Calling it returns the response as soon as its headers have come; the loop that reads the response closes it.
+    Calling it returns the bytes of the answer as soon as its headers have come; the loop that reads them closes the
+    response.
 
     Raises ModelError for any status but 2xx, redirects among them: the key goes nowhere but where it was sent.
     What httpx raises when no answer comes passes through.
@@ -77,8 +79,8 @@ class HTTPModel:
     def __repr__(self) -> str:
         return f"HTTPModel({_without_secrets(self.url)!r}, {self._reading.wire!r}, {self.name!r})"
 
-    async def __call__(self, request: Request) -> httpx.Response:
-        """Ask, and return the response when its headers have come."""
+    async def __call__(self, request: Request) -> Chunks:
+        """Ask, and return the bytes of the answer when its headers have come."""
         if self._client is None:
             raise RuntimeError(f"{self!r} has no client: enter it with `async with`, or give it one")
         return await self._ask(request, self._client)
@@ -112,7 +114,7 @@ class HTTPModel:
         finally:
             await _close(client)
 
-    async def _ask(self, request: Request, client: httpx.AsyncClient) -> httpx.Response:
+    async def _ask(self, request: Request, client: httpx.AsyncClient) -> Chunks:
         asking, reading = self._asking, self._reading
         settings = {**asking.settings, **request.settings}
         body = request.body(
@@ -127,25 +129,27 @@ class HTTPModel:
         question = client.build_request("POST", self.url, content=content, headers={**_JSON, **self._headers})
         response = await client.send(question, stream=True, follow_redirects=False)
         if response.is_success:
-            return response
+            return Chunks(response)
         raise await self._refusal(response)
 
     async def _refusal(self, response: httpx.Response) -> ModelError:
         """Read what the server says of a failure, as far as it is bounded, and close the response."""
+        chunks = Chunks(response)
         body = b""
         try:
             with anyio.move_on_after(ERROR_BODY_SECONDS):
-                async for piece in response.aiter_bytes():
+                async for piece in chunks:
                     body += piece
                     if len(body) >= MAX_ERROR_BODY:
                         break
         except _httpx().HTTPError:
             pass  # the status says enough
         finally:
-            await _close(response)
-        text = body[:MAX_ERROR_BODY].decode("utf-8", "replace")
+            await chunks.aclose()
+        text = body.decode("utf-8", "replace")
         if self._secret:
             text = text.replace(self._secret, _REDACTED)
+        text = text[:MAX_ERROR_BODY]
         words = _describe_body(text) or response.headers.get("location", "")
         message = f"{response.status_code} {response.reason_phrase} from {_without_secrets(self.url)}"
         return ModelError(
@@ -161,6 +165,27 @@ class HTTPModel:
         limits = module.Limits(max_connections=None, max_keepalive_connections=20)
         client: httpx.AsyncClient = module.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
         return client
+
+
+class Chunks(AsyncIterator[bytes]):
+    """The bytes of a response as they come; `aclose` closes its connection at any time, also in a cancelled task."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._chunks = response.aiter_bytes()
+
+    def __anext__(self) -> Awaitable[bytes]:
+        return anext(self._chunks)
+
+    async def aclose(self) -> None:
+        """Close the response."""
+        module = _httpx()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+            await self._response.aclose()
+            # httpx leaves its generators as they are: on trio whatever collects them warns.  They end by an error here.
+            with suppress(module.HTTPError, module.StreamError, StopAsyncIteration):
+                while True:
+                    await anext(self._chunks)
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -276,10 +301,10 @@ def _without_secrets(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
-async def _close(thing: httpx.AsyncClient | httpx.Response) -> None:
+async def _close(client: httpx.AsyncClient) -> None:
     """Close, also in a task that was cancelled."""
-    with anyio.CancelScope(shield=True), anyio.move_on_after(ERROR_BODY_SECONDS):
-        await thing.aclose()
+    with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+        await client.aclose()
 
 
 def _httpx() -> Any:

@@ -4,7 +4,7 @@
 |---|---|
 | a call that was revoked, and its result | neither; that it had begun is said in words behind the results |
 | a call that was still open when the answer was cut, and its result | neither; that it was not run is said in words |
-| a call that broke for another reason | the call, with what is readable of its arguments; its result says what was wrong |
+| a call that broke for another reason | the call, with what is readable of it; its result says what was wrong |
 | a call without a result | the call, and a result that says that its outcome is not known |
 | a result without a call | nothing |
 | ids that repeat, are empty, or are refused | other ids, the same for call and result |
@@ -44,13 +44,13 @@ def write_turns(
 ) -> list[Turn]:
     """The turns of a conversation, with only what this provider accepts."""
     conversation = _Conversation(adapter, model, lost)
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if isinstance(entry, Round):
-            conversation.add_note_of_omission(omitted)
-            omitted = 0
             conversation.add_round(entry)
         else:
             conversation.add("user", entry.parts)
+        if omitted and number == 0:  # what is first is the task
+            conversation.add_note_of_omission(omitted)
     head = [Turn("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
@@ -86,9 +86,8 @@ class _Conversation:
 
     def add_note_of_omission(self, rounds: int) -> None:
         """Tell the model that earlier rounds were left out."""
-        if rounds:
-            what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
-            self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
+        what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+        self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""
@@ -136,7 +135,7 @@ class _Conversation:
         """The parts of an answer, of which something must be visible."""
         if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in parts):
             return parts
-        kept = [part for part in parts if not isinstance(part, (Text, Thought)) and not _is_mark(part)]
+        kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
         written = self._adapter.write_turn(Turn("assistant", kept), []) if kept else []
         return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
 

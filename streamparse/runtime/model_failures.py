@@ -25,6 +25,8 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
+from itertools import chain
+from traceback import format_exception_only
 from typing import Any, Final
 
 import msgspec
@@ -104,7 +106,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
 
     `is_retryable` says that the same question may be asked again, if no byte of an answer has come.
     """
-    message = f"{type(error).__name__}: {error}"[:_SHOWN]
+    message = _describe(error)
     if isinstance(error, _MISTAKES):
         return ModelFailure(message)
     for each in _causes(error):
@@ -143,6 +145,11 @@ def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> fl
     except (ValueError, OverflowError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
+
+
+def _describe(error: BaseException) -> str:
+    # Unlike str(), this survives an exception whose own __str__ raises.
+    return "".join(format_exception_only(error)).strip()[:_SHOWN]
 
 
 def _read_seconds(text: str | None) -> float | None:
@@ -188,9 +195,11 @@ def _find_status(error: BaseException) -> int | None:
     response = _member(error, "response")
     if isinstance(response, Mapping):
         return _as_status(_metadata(response).get("HTTPStatusCode"))
-    own = (_as_status(_member(error, name)) for name in ("status_code", "status", "code"))
-    inner = (_as_status(_member(response, name)) for name in ("status_code", "status"))
-    return next((status for status in (*own, *inner) if status is not None), None)
+    own = ((error, name) for name in ("status_code", "status", "code"))
+    inner = ((response, name) for name in ("status_code", "status"))
+    found = (_as_status(_member(thing, name)) for thing, name in chain(own, inner))
+    # One by one: aiohttp's `code` warns.
+    return next((status for status in found if status is not None), None)
 
 
 def _find_headers(error: BaseException) -> dict[str, str]:

@@ -18,11 +18,11 @@ The common words of settings are those of most APIs; each is written in the prov
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.adapters import Text, Turn
+from streamparse.adapters import ADAPTERS, Turn
 from streamparse.adapters.definitions import declare
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests import REQUEST_WRITERS, Choice, write_request
@@ -32,6 +32,8 @@ from streamparse.adapters.requests.request import ACCOUNT, SAMPLING, chosen
 from streamparse.adapters.requests.teaching import teach_tools
 from streamparse.parser import Dialects
 from streamparse.providers import PROVIDERS, known_as, provider_named
+from streamparse.runtime.history import History
+from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
 
 __all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
@@ -50,15 +52,6 @@ SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING, *ACCOUNT))
 _WITHOUT_USAGE: Final = ("mistral",)  # it always tells the counts, and refuses `stream_options`
 
 
-class Turns(Protocol):
-    """A conversation."""
-
-    @property
-    def system(self) -> str: ...
-
-    def turns(self, provider: str) -> list[Turn]: ...
-
-
 class Request:
     """One request to one model.
 
@@ -66,19 +59,19 @@ class Request:
             return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
 
     `body` writes the whole JSON body, and remembers which wire the answer is in: `wire`, `dialects` and `reasoning` are
-    what the answer is parsed with, `provider` the adapter that wrote the request.  A model whose answer is to be read
-    otherwise says so with `read_as`.  `lost` tells what of the request the provider could not be told.
+    what the answer is parsed with, `provider` and `model` who was asked, as `History.with_round` wants them.  A model
+    whose answer is to be read otherwise says so with `read_as`.  `lost` tells what the provider could not be told.
     `number` is that of the turn in its run, from 0.  Each attempt, and each model, gets a Request of its own.
     """
 
     __slots__ = (
-        "_is_read_as", "dialects", "history", "lost", "number", "provider", "reasoning", "run_id", "settings", "tools",
-        "wire",
+        "_is_read_as", "dialects", "history", "lost", "model", "number", "provider", "reasoning", "run_id", "settings",
+        "tools", "wire",
     )  # fmt: skip
 
     def __init__(
         self,
-        history: Turns,
+        history: History,
         tools: Iterable[Any] | None = None,
         settings: Mapping[str, Any] | None = None,
         *,
@@ -93,6 +86,7 @@ class Request:
         self.number = number
         self.run_id = run_id
         self.provider = ""
+        self.model = ""
         self.wire = "auto"
         self.dialects: Dialects = "auto"
         self.reasoning: Reasoning = "auto"
@@ -128,13 +122,14 @@ class Request:
             self._read_settings(wanted),
             model=model,
             stream=stream,
-            turns=self._write_turns(name, instructions),
+            turns=self._write_turns(name, model, instructions),
             tools=declare(self.tools.values()),
         )
         if tools_in == "prompt":
             question = teach_tools(question, dialect, self.lost)
         body = write_request(question, name, self.lost)
         self.lost = list(dict.fromkeys(self.lost))
+        self.model = model
         self._remember(name, provider, (dialect, "auto") if tools_in == "prompt" else "auto")
         return merge_body({**body, **_write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
 
@@ -155,10 +150,10 @@ class Request:
             row = PROVIDERS[provider_named(provider) or name]
             self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
 
-    def _write_turns(self, provider: str, instructions: str) -> list[Turn]:
-        system = "\n\n".join(filter(None, (self.history.system, instructions)))
-        said = [turn for turn in self.history.turns(provider) if turn.role != "system"]
-        return [*([Turn("system", [Text(system)])] if system else []), *said]
+    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Turn]:
+        history = self.history
+        system = "\n\n".join(filter(None, (history.system, instructions)))
+        return write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost)
 
     def _read_settings(self, settings: Mapping[str, Any]) -> Question:
         stop, effort = settings.get("stop") or (), settings.get("reasoning_effort", "")

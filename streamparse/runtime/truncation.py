@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from streamparse.adapters import Document, Text
 from streamparse.adapters.content import shown
 from streamparse.adapters.documents import text_within
+from streamparse.response import BrokenCall, ToolCall
 from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
 
@@ -59,10 +60,13 @@ def _places_of_rounds(entries: Sequence[Entry]) -> list[int]:
 
 
 def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
-    """Keep the task, and from the round at this place on; the prompts that this round answers stay."""
+    """Keep the task, as one prompt, and from the round at this place on; the prompts that this round answers stay."""
     first = _places_of_rounds(entries)[0]
+    if place <= first:
+        return tuple(entries)
+    task = Prompt(tuple(part for entry in entries[:first] if isinstance(entry, Prompt) for part in entry.parts))
     prompts = [entries[each] for each in _prompts_answered(entries, place)]
-    return tuple(entries) if place <= first else (*entries[:first], *prompts, *entries[place:])
+    return (task, *prompts, *entries[place:])
 
 
 def _prompts_answered(entries: Sequence[Entry], place: int) -> range:
@@ -81,7 +85,7 @@ def _size_of(entry: Entry, count: CountTokens) -> int:
     if isinstance(entry, Prompt):
         return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in entry.parts)
     response = entry.response
-    calls = [*response.tool_calls, *response.broken_calls]
+    calls: list[ToolCall | BrokenCall] = [*response.tool_calls, *response.broken_calls]
     texts = [response.content, response.reasoning, response.refusal]
     texts += [text for call in calls for text in (call.name, call.raw)]
     texts += [str(item.get("data")) for item in response.items]

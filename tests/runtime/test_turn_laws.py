@@ -235,8 +235,9 @@ class World:
         elif kind == "wake":
             self.hear(Woke(self.now))
         elif kind == "stale":  # reported twice, too late, or of a call that nobody knows
-            attempt = self.running.get(which, self.left.get(which, 0))
-            self.hear(Returned(which, attempt + how, self.now, "stale"))
+            attempt = self.running.get(which, self.left.get(which))
+            if attempt is None or how != 0:
+                self.hear(Returned(which, (attempt or 0) + how, self.now, "stale"))
         elif kind == "unasked":
             if which not in self.asked:
                 self.hear(Approval(which, how, self.now))
