@@ -308,7 +308,9 @@ async def _close(client: httpx.AsyncClient) -> None:
 
 
 def _httpx() -> Any:
-    """Return the module `httpx`."""
-    import httpx  # noqa: PLC0415 - an extra, which only this model needs
-
+    """Return the module `httpx`; raises ModuleNotFoundError that says where it comes from."""
+    try:
+        import httpx  # noqa: PLC0415 - an extra, which only this model needs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("http_model needs httpx: pip install 'llm-streamparse[http]'") from error
     return httpx
