@@ -35,7 +35,16 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import (
+    StateChange,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    ToolResult,
+    format_error_for_model,
+    tool,
+)
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
@@ -65,19 +74,32 @@ if TYPE_CHECKING:
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
     from streamparse.runtime import (
+        Agent,
+        AgentRun,
         ApprovalRequest,
         History,
         ModelError,
         Progress,
         Request,
+        RunResult,
+        RunState,
+        Stopped,
+        ToolRegistry,
         ToolRunner,
         Turn,
+        TurnEnd,
         http_model,
+        max_repeats,
+        max_seconds,
+        max_tokens,
+        max_turns,
     )
 
 __all__ = [
     "DIALECTS",
     "WIRES",
+    "Agent",
+    "AgentRun",
     "ApprovalRequest",
     "BrokenCall",
     "CapabilityLearner",
@@ -104,6 +126,10 @@ __all__ = [
     "RefusalDelta",
     "RepairLoop",
     "Request",
+    "RunResult",
+    "RunState",
+    "StateChange",
+    "Stopped",
     "StreamParser",
     "TextDelta",
     "TextParser",
@@ -120,16 +146,22 @@ __all__ = [
     "ToolFailure",
     "ToolFormat",
     "ToolIntent",
+    "ToolRegistry",
     "ToolResult",
     "ToolResultAdapter",
     "ToolRunner",
     "Turn",
+    "TurnEnd",
     "aiter_events",
     "detect_format",
     "format_error_for_model",
     "http_model",
     "iter_events",
     "load_plugins",
+    "max_repeats",
+    "max_seconds",
+    "max_tokens",
+    "max_turns",
     "parse_response",
     "parser_for",
     "preflight",
@@ -147,7 +179,27 @@ __all__ = [
 
 _LATER = {
     **dict.fromkeys(
-        ("ApprovalRequest", "History", "ModelError", "Progress", "Request", "ToolRunner", "Turn", "http_model"),
+        (
+            "Agent",
+            "AgentRun",
+            "ApprovalRequest",
+            "History",
+            "ModelError",
+            "Progress",
+            "Request",
+            "RunResult",
+            "RunState",
+            "Stopped",
+            "ToolRegistry",
+            "ToolRunner",
+            "Turn",
+            "TurnEnd",
+            "http_model",
+            "max_repeats",
+            "max_seconds",
+            "max_tokens",
+            "max_turns",
+        ),
         "runtime",
     ),
     **dict.fromkeys(("Document", "Image"), "adapters"),

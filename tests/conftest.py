@@ -11,11 +11,18 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_BY_CHANCE)
+settings.register_profile(  # a mutant is caught by the first example that fails, however long that is
+    "mutants",
+    settings.get_profile("usual"),
+    max_examples=100,
+    phases=[Phase.explicit, Phase.generate],
+    report_multiple_bugs=False,
+)
 settings.load_profile("usual")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background is deaf, and hands that down

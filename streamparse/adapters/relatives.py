@@ -88,6 +88,7 @@ class Mistral(OpenAI):
     top = ()
     dialect = "mistral-array"
     named = False
+    visible = Visible(documents=frozenset())
     ids = Ids(r"[a-zA-Z0-9]{9}", 9)
 
     def takes(self, _item: Item, /) -> bool:

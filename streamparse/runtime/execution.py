@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio
 
+from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import InvalidArguments, Tool, ToolContext, ToolError, ToolFailure, bind
@@ -100,7 +102,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:
     if isinstance(error, ToolError):
-        details = _reduce_details(error.details, max_result)
+        details = _reduce_details(resolve_retry_after(error.details, time.time()), max_result)
         message = cut_text(error.message, MAX_ERROR)
         return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
     if isinstance(error, InvalidArguments):

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from streamparse.events import Event
-from streamparse.tools import ToolFailure, ToolResult
+from streamparse.tools import StateChange, ToolFailure, ToolResult
 
 __all__ = [
     "Abandoned",
@@ -76,7 +76,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     """A tool's function has really returned or raised, or its coroutine was cancelled.
 
     `value` holds JSON values; `truncated` says that it was cut.  `began` is false if the function was never called.
-    `partial` is what it showed last of its progress.
+    `partial` is what it showed last of its progress, `state_changes` what it reported by `ToolContext.changed`.
     """
 
     index: int
@@ -88,6 +88,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     cancelled: bool = False
     began: bool = True
     partial: Any = None
+    state_changes: tuple[StateChange, ...] = ()
 
 
 class Abandoned(msgspec.Struct, frozen=True, tag=True):
@@ -97,6 +98,7 @@ class Abandoned(msgspec.Struct, frozen=True, tag=True):
     attempt: int
     at: float
     partial: Any = None
+    state_changes: tuple[StateChange, ...] = ()
 
 
 class Approval(msgspec.Struct, frozen=True, tag=True):

@@ -117,7 +117,7 @@ def _parts_of(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[Pr
     if isinstance(prompt, (str, Text, Image, Document)):
         prompt = [prompt]
     if not isinstance(prompt, Iterable):
-        raise TypeError(f"a prompt is text, an Image, a Document or several of them, not {type(prompt).__name__}")
+        raise TypeError(f"a prompt is text, an Image or a Document, or several of them, not {type(prompt).__name__}")
     return tuple(map(_part_of, prompt))
 
 

@@ -44,13 +44,13 @@ def write_turns(
 ) -> list[Turn]:
     """The turns of a conversation, with only what this provider accepts."""
     conversation = _Conversation(adapter, model, lost)
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if isinstance(entry, Round):
-            conversation.add_note_of_omission(omitted)
-            omitted = 0
             conversation.add_round(entry)
         else:
             conversation.add("user", entry.parts)
+        if omitted and number == 0:  # what is first is the task
+            conversation.add_note_of_omission(omitted)
     head = [Turn("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
@@ -86,9 +86,8 @@ class _Conversation:
 
     def add_note_of_omission(self, rounds: int) -> None:
         """Tell the model that earlier rounds were left out."""
-        if rounds:
-            what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
-            self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
+        what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+        self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""

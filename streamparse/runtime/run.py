@@ -36,7 +36,7 @@ from streamparse.runtime.settings import Settings
 from streamparse.runtime.threads import Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
-from streamparse.tools import Tool, ToolContext, ToolResult
+from streamparse.tools import StateChange, Tool, ToolContext, ToolResult
 
 __all__ = ["Item", "Run"]
 
@@ -61,6 +61,7 @@ class Execution:
         self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
         self.has_begun = False
         self.partial: Any = None
+        self.state_changes: list[StateChange] = []
         self._was_cancelled = False
 
     @property
@@ -234,6 +235,7 @@ class Run(AsyncIterator[Item]):
             start.id, start.key, start.attempt, start.deadline, self._deps,
             is_cancelled=lambda: execution.is_cancelled, report=report,
         )  # fmt: skip
+        execution.state_changes = context.state_changes
         try:
             with execution.scope:
                 await anyio.lowlevel.checkpoint_if_cancelled()  # a task begins even in a scope that is cancelled
@@ -246,10 +248,11 @@ class Run(AsyncIterator[Item]):
     def _report(self, execution: Execution, outcome: Outcome | None) -> None:
         """Tell the turn what came of an attempt; without an outcome it was cancelled."""
         start, job, now = execution.start, execution.job, self._settings.clock()
+        changes = tuple(execution.state_changes)
         if job is not None and job.is_left:
             del self._executions[start.index]
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
-            self._hear(Abandoned(start.index, start.attempt, now, execution.partial))
+            self._hear(Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return
         began = execution.has_begun and (job is None or job.has_started or outcome is not None)
         value, failure, truncated = outcome or Outcome()
@@ -265,6 +268,7 @@ class Run(AsyncIterator[Item]):
                 cancelled=outcome is None,
                 began=began,
                 partial=execution.partial,
+                state_changes=changes,
             )
         )
 

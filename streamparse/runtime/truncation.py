@@ -60,10 +60,13 @@ def _places_of_rounds(entries: Sequence[Entry]) -> list[int]:
 
 
 def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
-    """Keep the task, and from the round at this place on; the prompts that this round answers stay."""
+    """Keep the task, as one prompt, and from the round at this place on; the prompts that this round answers stay."""
     first = _places_of_rounds(entries)[0]
+    if place <= first:
+        return tuple(entries)
+    task = Prompt(tuple(part for entry in entries[:first] if isinstance(entry, Prompt) for part in entry.parts))
     prompts = [entries[each] for each in _prompts_answered(entries, place)]
-    return tuple(entries) if place <= first else (*entries[:first], *prompts, *entries[place:])
+    return (task, *prompts, *entries[place:])
 
 
 def _prompts_answered(entries: Sequence[Entry], place: int) -> range:

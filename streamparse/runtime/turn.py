@@ -1,7 +1,8 @@
 """Decides what happens in one turn: when each call may run, and that each gets exactly one answer.
 
 A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O; what it
-knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`.
+knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of
+one call is in `call`, what the model is told in `endings`, who may begin beside whom, and when, in `schedule`.
 
 What a tool does decides the life of its calls:
 
@@ -30,15 +31,15 @@ a read waits for an earlier write.  A lock, and a place under `limit`, is free o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from streamparse.events import (
     Done,
     Error,
-    Place,
+    Event,
     ReasoningDelta,
     RefusalDelta,
     TextDelta,
@@ -48,12 +49,14 @@ from streamparse.events import (
 )
 from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
-from streamparse.runtime.admission import Locks, Refused, admit, find_open_locks
+from streamparse.runtime import endings
+from streamparse.runtime.admission import Refused, admit, find_open_locks
+from streamparse.runtime.call import Call, Ending
+from streamparse.runtime.endings import refuse
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
     Approval,
-    ApprovalRequest,
     Cancel,
     Cancelled,
     Command,
@@ -63,70 +66,16 @@ from streamparse.runtime.facts import (
     Restarted,
     Returned,
     SourceEnded,
-    Start,
-    Wake,
     Woke,
 )
 from streamparse.runtime.retries import find_delay
-from streamparse.tools import Effect, ErrorKind, Tool, ToolFailure, ToolResult, format_error_for_model
+from streamparse.runtime.schedule import Alarm, choose_next, find_due
+from streamparse.tools import Tool, ToolFailure, ToolResult
 
 __all__ = ["Trailing", "Turn"]
 
 Trailing: TypeAlias = Literal["refuse", "run"]
 """What becomes of calls in the text, of tools with effects, that visible text follows."""
-
-Phase: TypeAlias = Literal["waiting", "asked", "ready", "running", "answered"]
-
-UNFINISHED: Final = "the turn did not finish; the call was not run"
-STOPPED: Final = "the run was stopped before the tool had ended"
-OUT_OF_TIME: Final = "the time of the whole run was over before the tool had ended"
-CRASHED: Final = "the program ended before the tool had"
-LATE: Final = "the call came after the end of the answer; it was not run"
-TRAILED: Final = (
-    "the call was not run: text followed it in the answer, so it may only have been an example; "
-    "if it is meant, call again, with nothing behind the call"
-)
-HAD_BEGUN: Final[dict[Effect, str]] = {
-    "none": "",
-    "idempotent": "; it had begun, and may be called again",
-    "once": "; it had begun, and its outcome is unknown",
-}
-FIND_OUT: Final = "find out what came of it before you call it again"
-
-
-class Call(msgspec.Struct, eq=False):
-    """One call: it waits for its moment, is asked about, is ready, runs, is answered; it may skip all but the last.
-
-    `attempt` is 0 until it has begun.  `occupies` is whether its function has not returned: it holds its locks and a
-    place, answered or not.  `cancelled` is the code of why it is to be cancelled.
-    """
-
-    index: int
-    id: str
-    name: str
-    place: Place = "field"
-    tool: Tool | None = None
-    arguments: dict[str, Any] | None = None
-    changes: tuple[str, ...] = ()
-    locks: frozenset[str] = frozenset()
-    needs_approval: bool = False
-    phase: Phase = "waiting"
-    attempt: int = 0
-    retries: int = 0
-    occupies: bool = False
-    cancelled: str = ""
-    reason: str = ""
-    started: float | None = None
-    deadline: float | None = None
-    not_before: float = 0.0
-    stuck_since: float | None = None
-    revoked: bool = False
-    result: ToolResult | None = None
-
-    @property
-    def needs_silence(self) -> bool:
-        """Whether the call stood in the text, and its tool has effects: visible text behind it speaks against it."""
-        return self.place != "field" and self.tool is not None and self.tool.effect != "none"
 
 
 class Turn:
@@ -137,8 +86,9 @@ class Turn:
 
     `tools` are those of the parser, or a `Gate` that calls must pass.  `limit` is how many functions run at one time.
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
-    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  The other options are
-    those of `ToolRunner`.
+    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  `epoch` is
+    the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when their calls
+    were made.  The other options are those of `ToolRunner`.
     """
 
     def __init__(
@@ -150,6 +100,7 @@ class Turn:
         time_limit: float | None = None,
         run_id: str = "run",
         number: int = 0,
+        epoch: float | None = None,
         run_recovered: bool = False,
         run_quoted: bool = False,
         trailing: Trailing = "refuse",
@@ -160,26 +111,25 @@ class Turn:
         self._time_limit = time_limit
         self._run_id = run_id
         self._number = number
+        self._epoch = epoch
         self._run_recovered = run_recovered
         self._run_quoted = run_quoted
         self._trailing = trailing
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
+        self._alarm = Alarm()
         self._commands: list[Command] = []
         self._calls: dict[int, Call] = {}
         self._live: dict[int, Call] = {}  # not answered, or their function has not returned
-        self._open: dict[int, ToolCallStart] = {}  # began to be written, and are neither complete nor broken
         self._early: list[Call] = []  # wait for the model to move on
         self._by_id: dict[str, set[tuple[str, bytes | None]]] = {}  # names and arguments of those that may run
         self._unanswered = 0
-        self._trailed = False  # visible text stands behind the last call in the text
+        self._text_follows = False  # visible text stands behind the last call in the text
         self._done = False
         self._incomplete = False
         self._stopped = ""  # why nothing may run any more
         self._source_over = False
-        self._changed = False  # something may begin, or another deadline is the next
-        self._next_due: float | None = None
-        self._wake_at: float | None = None
+        self._changed = False  # something may begin, or another moment is the next
 
     def take(self, fact: Fact) -> list[Command]:
         """Hear what happened; return what is to be done, in this order."""
@@ -189,10 +139,11 @@ class Turn:
             self._over_at = fact.at + self._time_limit
             self._changed = True
         self._now = max(self._now, fact.at)
-        if self._over_at is not None and self._now >= self._over_at:
-            self._end_run("out_of_time", OUT_OF_TIME)
-        FACTS[type(fact)](self, fact)
-        if self._next_due is not None and self._now >= self._next_due:
+        if not isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be cancelled
+            self._end_what_is_over()
+        self._hear(fact)
+        self._end_what_is_over()
+        if self._alarm.is_due(self._now):
             self._end_what_is_due()
         if self._changed:
             self._begin_what_may()
@@ -215,40 +166,80 @@ class Turn:
 
     # -- facts -----------------------------------------------------------------------------------------
 
-    def _receive(self, fact: Received) -> None:
-        handle = EVENTS.get(type(fact.event))
-        if handle is not None:
-            handle(self, fact.event)
+    def _hear(self, fact: Fact) -> None:
+        match fact:
+            case Received():
+                self._receive(fact.event)
+            case Returned():
+                self._end_attempt(fact)
+            case Abandoned():
+                self._leave_behind(fact)
+            case Approval():
+                self._decide(fact)
+            case Woke():
+                self._alarm.forget()
+                self._changed = True
+            case SourceEnded():
+                self._end_source("unfinished", endings.CUT_INSIDE)
+            case Cancelled():
+                self._source_over = True
+                self._end_run("stopped", endings.STOPPED)
+            case Restarted():
+                self._restart()
 
-    def _source_ended(self, _: SourceEnded) -> None:
+    def _receive(self, event: Event) -> None:
+        match event:
+            case TextDelta():
+                if not self._text_follows and self._calls:
+                    self._text_follows = not event.text.isspace() and event.text != ""
+                self._move_on(by_call=False)
+            case ReasoningDelta() | RefusalDelta():
+                self._move_on(by_call=False)
+            case ToolCallStart():
+                if event.index not in self._calls:
+                    self._add(event)
+                self._move_on(by_call=True)
+            case ToolCallComplete():
+                self._complete_call(event)
+            case ToolCallRevoked():
+                self._revoke_call(event)
+            case Error():
+                self._take_error(event)
+            case Done():
+                self._end_answer(event)
+
+    def _end_source(self, code: str, message: str) -> None:
+        """No event follows; without a `Done` the turn has not ended well."""
         self._source_over = True
         if not self._done:
             self._fail_turn()
-        self._answer_open("unfinished", "the stream ended inside the call; it was not run")
+        for call in self._find(incomplete=True):
+            self._answer(call, refuse("execution", code, message))
 
-    def _returned(self, fact: Returned) -> None:
+    def _end_attempt(self, fact: Returned) -> None:
         call = self._calls.get(fact.index)
         if call is None or not call.occupies or fact.attempt != call.attempt:
             return
         self._release(call)
+        call.state_changes += fact.state_changes
         if call.phase != "running":  # it was left behind, and is answered
             return
         if not fact.began:
-            call.attempt -= 1
-            call.started = call.started if call.attempt else None
+            call.take_back_begin()
         if fact.cancelled:
             self._end_cancelled(call, fact.partial, repeatable=fact.began)
         elif fact.failure is not None:
             self._end_failed(call, fact.failure)
         else:
-            self._answer(call, fact.value, truncated=fact.truncated)
+            self._answer(call, Ending(fact.value, truncated=fact.truncated))
 
-    def _abandoned(self, fact: Abandoned) -> None:
+    def _leave_behind(self, fact: Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
+            call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
-    def _approval(self, fact: Approval) -> None:
+    def _decide(self, fact: Approval) -> None:
         call = self._calls.get(fact.index)
         if call is None or call.phase != "asked":  # it was answered meanwhile
             return
@@ -256,134 +247,111 @@ class Turn:
             self._make_ready(call)
         else:
             why = f": {fact.why[:300]}" if fact.why else ""
-            self._refuse(call, "permission", "denied", f"the call was not run: it was denied{why}")
+            self._answer(call, refuse("permission", "denied", f"the call was not run: it was denied{why}"))
 
-    def _cancel_run(self, _: Cancelled) -> None:
-        self._source_over = True
-        self._end_run("stopped", STOPPED)
-
-    def _woke(self, _: Woke) -> None:
-        self._wake_at = None
+    def _restart(self) -> None:
+        """Take up what a program that ended has left: what may be repeated begins again."""
         self._changed = True
-
-    def _restarted(self, _: Restarted) -> None:
-        self._source_over = self._changed = True
-        self._wake_at = None
-        if not self._done:
-            self._fail_turn()
-        self._answer_open("unfinished", "the program ended inside the call; it was not run")
+        self._alarm.forget()
+        self._end_source("unfinished", endings.CRASHED_INSIDE)
         for call in list(self._live.values()):
             if call.occupies:
                 self._release(call)
-            if call.phase == "running" and (call.cancelled or self._effect(call) == "once"):
-                self._cancel_call(call, call.cancelled or "crashed", call.reason or CRASHED, tell_shell=False)
-                self._end_cancelled(call, None, repeatable=False)
+            if call.phase == "running" and (call.cancelled or call.effect == "once"):
+                if not call.cancelled:
+                    call.end_early("crashed", endings.CRASHED)
+                self._end_cancelled(call, None, repeatable=True)  # its time was over: as if it had been cancelled
             elif call.phase == "running":
                 self._make_ready(call)
             elif call.phase == "asked":
                 self._request_approval(call)
 
-    # -- events ----------------------------------------------------------------------------------------
+    # -- the answer ------------------------------------------------------------------------------------
 
-    def _call_began(self, event: ToolCallStart) -> None:
-        if event.index not in self._calls and event.index not in self._open:
-            self._open[event.index] = event
-            self._unanswered += 1
-        self._move_on(by_call=True)
-
-    def _call_completed(self, event: ToolCallComplete) -> None:
-        if event.index in self._calls:
+    def _complete_call(self, event: ToolCallComplete) -> None:
+        call = self._calls.get(event.index)
+        if call is not None and call.phase != "incomplete":
             return
-        if event.index in self._open:
-            self._close(event.index)
         self._move_on(by_call=True)
         if event.place == "quoted" and not self._run_quoted:
-            self._trailed = True  # it is text
+            self._text_follows = True  # it is text
         elif event.place != "field":
-            self._trailed = False
+            self._text_follows = False
+        call = call or self._add(event)
         tool = self._gate.tools.get(event.name)
-        call = self._add(Call(event.index, event.id, event.name, event.place, tool, event.arguments))
-        if self._repeats(event):
-            told = describe_break(event.name, "duplicate_call", "", None)
-            self._refuse(call, "validation", "duplicate_call", told)
-        elif self._incomplete or self._done:
-            self._refuse(call, "execution", *(("unfinished", UNFINISHED) if self._incomplete else ("late", LATE)))
+        call.complete(event, tool, self._find_timeout(tool))
+        self._changed = True
+        if self._is_repeated(event):
+            message = describe_break(event.name, "duplicate_call", "", None)
+            self._answer(call, refuse("validation", "duplicate_call", message))
+        elif self._incomplete:
+            self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
+        elif self._done:
+            self._answer(call, refuse("execution", "late", endings.LATE))
         else:
             self._admit(call, event)
 
-    def _failed(self, event: Error) -> None:
+    def _is_repeated(self, event: ToolCallComplete) -> bool:
+        """Whether this very call was complete before: a fallback may find again, elsewhere, what already ran."""
+        before = self._by_id.get(event.id)
+        return before is not None and (event.name, _encode(event.arguments)) in before
+
+    def _take_error(self, event: Error) -> None:
         if event.scope == "stream":
             self._fail_turn()
-        elif event.scope == "call" and event.index is not None and event.index in self._open:
-            call = self._add_open(self._close(event.index))
-            told = describe_break(call.name, event.code, event.message, call.tool)
-            self._refuse(call, "validation", event.code, told)
+        elif event.scope == "call" and event.index is not None:
+            call = self._calls.get(event.index)
+            if call is not None and call.phase == "incomplete":
+                message = describe_break(call.name, event.code, event.message, call.tool)
+                self._answer(call, refuse("validation", event.code, message))
 
-    def _text_followed(self, event: TextDelta) -> None:
-        if not self._trailed and self._calls:
-            self._trailed = not event.text.isspace() and event.text != ""
-        self._move_on(by_call=False)
-
-    def _went_on(self, _: ReasoningDelta | RefusalDelta) -> None:
-        self._move_on(by_call=False)
-
-    def _call_revoked(self, event: ToolCallRevoked) -> None:
+    def _revoke_call(self, event: ToolCallRevoked) -> None:
         call = self._calls.get(event.index)
-        if call is None:
+        if call is None or call.phase == "incomplete":
             return
         call.revoked = True
-        told = f"the call was revoked ({event.reason[:200]})"
-        if call.phase == "running":
-            self._cancel_call(call, "revoked", told)
-        elif call.phase == "answered":
-            self._mark(call)
-        elif call.attempt:
-            self._cancel_call(call, "revoked", told, tell_shell=False)
-            self._end_cancelled(call, None, repeatable=False)
+        reason = f"the call was revoked ({event.reason[:200]})"
+        if call.phase == "answered":
+            call.mark(incomplete=self._incomplete)
         else:
-            self._refuse(call, "execution", "revoked", f"{told}; it was not run")
+            self._end_call(call, "revoked", reason, f"{reason}; it was not run")
 
-    def _turn_ended(self, event: Done) -> None:
+    def _end_answer(self, event: Done) -> None:
         if not event.ok:
             self._fail_turn()
         self._done = True
-        for call in sorted(self._live.values(), key=_by_index):
+        for call in self._find():
             if call.phase != "waiting":
                 continue
-            if self._trailed and call.needs_silence and self._trailing == "refuse":
-                self._refuse(call, "validation", "trailed", TRAILED)
+            if self._text_follows and call.must_come_last and self._trailing == "refuse":
+                self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)
 
     # -- when a call may begin -------------------------------------------------------------------------
 
-    def _repeats(self, event: ToolCallComplete) -> bool:
-        """Whether this very call was complete before: a fallback may find again, elsewhere, what already ran."""
-        before = self._by_id.get(event.id)
-        return before is not None and (event.name, _encode(event.arguments)) in before
-
     def _admit(self, call: Call, event: ToolCallComplete) -> None:
+        """Take a whole call through the gate, and find the moment from which on it may begin."""
         admitted = admit(event, self._gate, run_recovered=self._run_recovered, run_quoted=self._run_quoted)
         call.changes = admitted.changes
         if isinstance(admitted, Refused):
-            self._refuse(call, admitted.kind, admitted.code, admitted.message)
+            self._answer(call, refuse(admitted.kind, admitted.code, admitted.message))
             return
         if event.id:
             self._by_id.setdefault(event.id, set()).add((event.name, _encode(event.arguments)))
         call.arguments, call.locks = admitted.arguments, admitted.locks
         call.needs_approval = admitted.needs_approval
-        effect = self._effect(call)
-        if effect == "none" and event.place in ("field", "plain"):
+        if call.effect == "none" and event.place in ("field", "plain"):
             self._reach_moment(call)
         elif (
-            effect == "idempotent"
+            call.effect == "idempotent"
             and event.source != "recovered"
             and (event.place == "field" or (event.place == "plain" and self._trailing == "run"))
         ):
             self._early.append(call)
 
     def _move_on(self, *, by_call: bool) -> None:
-        """Start what waited for the model to go on; for a call in the text only another call is that."""
+        """The model goes on, which some calls wait for; one in the text waits for another call."""
         if not self._early:
             return
         early, self._early = self._early, []
@@ -396,232 +364,136 @@ class Turn:
                 self._early.append(call)
 
     def _reach_moment(self, call: Call) -> None:
+        """The answer is no longer in the way of a call."""
         if call.needs_approval:
             self._request_approval(call)
         else:
             self._make_ready(call)
 
     def _request_approval(self, call: Call) -> None:
-        call.phase = "asked"
-        request = ApprovalRequest(call.index, call.id, call.name, call.arguments or {}, self._key(call))
-        self._commands.append(RequestApproval(request))
+        self._commands.append(RequestApproval(call.ask()))
 
     def _make_ready(self, call: Call, delay: float = 0.0) -> None:
-        call.phase = "ready"
-        call.not_before = self._now + delay
+        call.make_ready(self._now + delay)
         self._changed = True
 
     def _begin_what_may(self) -> None:
-        """Begin what is ready, in call order, as far as places and locks are free."""
         self._changed = False
         if any(call.phase == "ready" for call in self._live.values()):
-            occupied = [call for call in self._live.values() if call.occupies]
-            left = [call for call in occupied if call.phase == "answered"]
-            held, never_freed = _hold(occupied), _hold(left)
-            places = self._limit - len(occupied)
-            for call in self._in_order():
-                assert call.tool is not None
-                if call.phase == "ready":
-                    if places > 0 and call.not_before <= self._now and held.allow(call.tool, call.locks):
-                        self._begin(call)
-                        places -= 1
-                    else:
-                        is_stuck = len(left) >= self._limit or not never_freed.allow(call.tool, call.locks)
-                        call.stuck_since = (call.stuck_since or self._now) if is_stuck else None
-                held.hold(call.tool, call.locks)
-        self._plan_next()
+            for call in choose_next(self._live.values(), self._limit, self._now):
+                self._commands.append(call.begin(self._now))
+        moments = [] if self._over_at is None or self._stopped else [self._over_at]
+        due = (find_due(call, self._now) for call in self._live.values())
+        wake = self._alarm.set([*moments, *(moment for moment in due if moment is not None)])
+        if wake is not None:
+            self._commands.append(wake)
 
-    def _in_order(self) -> list[Call]:
-        """The calls that a later one may have to wait for: those that are to run, and those that are still written."""
-        calls = [call for call in self._live.values() if call.tool is not None]
-        for event in self._open.values():
-            tool = self._gate.tools.get(event.name)
-            if tool is not None and tool.function is not None:
-                calls.append(Call(event.index, event.id, event.name, tool=tool, locks=find_open_locks(tool)))
-        return sorted(calls, key=_by_index)
-
-    def _begin(self, call: Call) -> None:
-        assert call.tool is not None
-        call.phase, call.occupies, call.stuck_since = "running", True, None
-        call.attempt += 1
-        call.started = self._now if call.started is None else call.started
-        seconds = self._timeout if call.tool.timeout is None else call.tool.timeout
-        call.deadline = None if seconds is None else self._now + seconds
-        self._commands.append(
-            Start(call.index, call.attempt, call.id, call.name, call.arguments or {}, self._key(call), call.deadline)
-        )
-
-    # -- time ------------------------------------------------------------------------------------------
-
-    def _plan_next(self) -> None:
-        """Find the next moment at which something is due, and ask to be woken then."""
-        due = [] if self._over_at is None or self._stopped else [self._over_at]
-        for call in self._live.values():
-            moment = self._find_due(call)
-            if moment is not None:
-                due.append(moment)
-        self._next_due = min(due, default=None)
-        if self._next_due is not None and (self._wake_at is None or self._next_due < self._wake_at):
-            self._wake_at = self._next_due
-            self._commands.append(Wake(self._next_due))
-
-    def _find_due(self, call: Call) -> float | None:
-        if call.phase == "running":
-            return None if call.cancelled else call.deadline
-        if call.phase != "ready":
-            return None
-        if call.not_before > self._now:
-            return call.not_before
-        seconds = self._timeout if call.tool is None or call.tool.timeout is None else call.tool.timeout
-        return None if call.stuck_since is None or seconds is None else call.stuck_since + seconds
+    # -- when a call must end --------------------------------------------------------------------------
 
     def _end_what_is_due(self) -> None:
         self._changed = True
-        for call in sorted(self._live.values(), key=_by_index):
-            if call.phase == "running" and not call.cancelled:
-                if call.deadline is not None and call.deadline <= self._now:
-                    self._cancel_call(call, "timed_out", f"the tool timed out after {self._seconds(call):g} s")
-            elif call.phase == "ready" and call.stuck_since is not None:
-                due = self._find_due(call)
-                if due is not None and due <= self._now:
-                    self._end_stuck(call)
-
-    def _end_stuck(self, call: Call) -> None:
-        held = [each.name for each in self._live.values() if each.occupies and each.phase == "answered"]
-        told = (
-            f"the tool was not run: no place became free in {self._seconds(call):g} s; "
-            f"{len(held)} threads are held by tools that did not return ({', '.join(held)[:200]})"
-        )
-        self._refuse(call, "timeout", "no_place", told)
-
-    def _seconds(self, call: Call) -> float:
-        seconds = self._timeout if call.tool is None or call.tool.timeout is None else call.tool.timeout
-        return float("inf") if seconds is None else seconds
-
-    # -- bad ends --------------------------------------------------------------------------------------
+        for call in self._find():
+            due = find_due(call, self._now)
+            if due is None or due > self._now:
+                continue
+            if call.phase == "running":
+                self._cancel(call, "timed_out", f"the tool timed out after {call.timeout:g} s")
+            elif call.stuck_since is not None:
+                held = (each for each in self._live.values() if each.occupies and each.phase == "answered")
+                self._answer(call, endings.describe_no_place(call, held))
 
     def _fail_turn(self) -> None:
         """Note that the turn has not ended well: nothing begins any more."""
         self._incomplete = True
         for call in self._calls.values():
             if call.phase == "answered":
-                self._mark(call)
-            elif not call.attempt:
-                self._refuse(call, "execution", "unfinished", UNFINISHED)
+                call.mark(incomplete=True)
+            elif call.phase != "incomplete" and not call.attempt:
+                self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
 
-    def _end_run(self, code: str, message: str) -> None:
-        """End the whole run: nothing begins, and what runs is cancelled."""
-        if self._stopped:
-            return
-        self._stopped = code
+    def _end_what_is_over(self) -> None:
+        if self._over_at is not None and self._now >= self._over_at:
+            self._end_run("out_of_time", endings.OUT_OF_TIME)
+
+    def _end_run(self, code: str, reason: str) -> None:
+        """End the whole run: nothing begins, and what runs is cancelled; also what an event has added since."""
+        self._stopped = self._stopped or code
         if not self._done:
             self._incomplete = True
-        for call in sorted(self._calls.values(), key=_by_index):
+        for call in list(self._calls.values()):
             if call.phase == "answered":
-                self._mark(call)
-            elif call.phase == "running":
-                self._cancel_call(call, code, message)
-            elif call.attempt:
-                self._cancel_call(call, code, message, tell_shell=False)
-                self._end_cancelled(call, None, repeatable=False)
-            else:
-                self._refuse(call, "execution", code, message)
-        self._answer_open(code, message)
+                call.mark(incomplete=self._incomplete)
+        for call in self._find():
+            if call.phase != "answered":
+                self._end_call(call, code, reason, reason)
 
-    def _answer_open(self, code: str, message: str) -> None:
-        for index in sorted(self._open):
-            self._refuse(self._add_open(self._close(index)), "execution", code, message)
+    def _end_call(self, call: Call, code: str, reason: str, never_begun: str) -> None:
+        """End a call for good, whatever it does; `never_begun` is the message if it never began."""
+        if call.phase == "running":
+            self._cancel(call, code, reason)
+        elif call.attempt:  # it waits for its next attempt
+            call.end_early(code, reason)
+            self._end_cancelled(call, None, repeatable=False)
+        else:
+            self._answer(call, refuse("execution", code, never_begun))
 
-    def _cancel_call(self, call: Call, code: str, message: str, *, tell_shell: bool = True) -> None:
-        """Note why a call that has begun is to end, and have its function cancelled; the first reason stands."""
-        if call.cancelled and call.cancelled != "timed_out":
-            return
-        if tell_shell and not call.cancelled:
+    def _cancel(self, call: Call, code: str, reason: str) -> None:
+        """Have the function of a call cancelled, once."""
+        if not call.cancelled:
             self._commands.append(Cancel(call.index, call.attempt))
-        call.cancelled, call.reason = code, message
+        call.end_early(code, reason)
         self._changed = True
 
     # -- answers ---------------------------------------------------------------------------------------
 
     def _end_failed(self, call: Call, failure: ToolFailure) -> None:
-        assert call.tool is not None
-        if call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
-            delay = find_delay(call.tool, failure, call.retries, self._key(call))
+        """Try a failed call again, or answer it."""
+        if call.tool is not None and call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
+            delay = find_delay(call.tool, failure, call.retries, call.key)
             if delay is not None:
                 call.retries += 1
-                call.cancelled = call.reason = ""
                 self._make_ready(call, delay)
                 return
-        self._answer(call, failure=failure, error=format_error_for_model(failure, call.name))
+        self._answer(call, endings.describe_failed(call, failure))
 
     def _end_cancelled(self, call: Call, partial: Any, *, repeatable: bool, goes_on: str = "") -> None:
         """End a call whose function was cancelled, or is left behind."""
-        code, reason = call.cancelled or "stopped", call.reason or STOPPED
-        begun = HAD_BEGUN[self._effect(call)] if call.attempt else "; it was not run"
-        is_unknown = call.attempt > 0 and self._effect(call) == "once"
-        if code != "timed_out":
-            kind: ErrorKind = "timeout" if code == "out_of_time" else "execution"
-            advice = f"; {FIND_OUT}" if is_unknown else ""
-            self._refuse(call, kind, code, f"{reason}{goes_on}{begun}{advice}")
+        if call.cancelled != "timed_out":
+            self._answer(call, endings.describe_cancelled(call, goes_on))
             return
-        details: dict[str, Any] = {"limit_seconds": self._seconds(call)}
-        if partial is not None:
-            details["partial_output"] = partial
-        advice = FIND_OUT if is_unknown else ""
-        failure = ToolFailure("timeout", f"{reason}{goes_on}{begun}", code, details, suggestion=advice)
+        failure = endings.describe_timeout(call, partial, goes_on)
         if repeatable:
             self._end_failed(call, failure)
         else:
-            self._answer(call, failure=failure, error=format_error_for_model(failure, call.name))
+            self._answer(call, endings.describe_failed(call, failure))
 
-    def _refuse(self, call: Call, kind: ErrorKind, code: str, message: str) -> None:
-        """Answer with a message that says all that the model must know."""
-        self._answer(call, failure=ToolFailure(kind, message, code), error=message)
-
-    def _answer(
-        self,
-        call: Call,
-        value: Any = None,
-        *,
-        failure: ToolFailure | None = None,
-        error: str | None = None,
-        truncated: bool = False,
-    ) -> None:
-        call.phase = "answered"
-        ended = None if call.started is None else self._now
-        call.result = ToolResult(
-            call.id, call.name, value, error, call.index,
-            seconds=0.0 if ended is None or call.started is None else ended - call.started,
-            revoked=call.revoked, incomplete=self._incomplete, started=call.started, ended=ended,
-            changes=call.changes, arguments=call.arguments, failure=failure, attempts=call.attempt,
-            truncated=truncated, turn=self._number,
-        )  # fmt: skip
+    def _answer(self, call: Call, ending: Ending) -> None:
+        result = call.answer(ending, self._now, turn=self._number, incomplete=self._incomplete, epoch=self._epoch)
         self._unanswered -= 1
         if not call.occupies:
             del self._live[call.index]
         self._changed = True
-        self._commands.append(Answer(call.result))
-
-    def _mark(self, call: Call) -> None:
-        """Put the marks of now on a result that was handed over before."""
-        if call.result is not None:
-            call.result = msgspec.structs.replace(call.result, revoked=call.revoked, incomplete=self._incomplete)
+        self._commands.append(Answer(result))
 
     # -- the calls -------------------------------------------------------------------------------------
 
-    def _add(self, call: Call) -> Call:
-        self._calls[call.index] = self._live[call.index] = call
+    def _add(self, event: ToolCallStart | ToolCallComplete) -> Call:
+        """Add a call that the model writes."""
+        tool = self._gate.tools.get(event.name)
+        key = f"{self._run_id}:{self._number}:{event.index}"
+        locks = frozenset() if tool is None else find_open_locks(tool)
+        call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks, made=self._now)
+        self._calls[event.index] = self._live[event.index] = call
         self._unanswered += 1
         return call
 
-    def _close(self, index: int) -> ToolCallStart:
-        self._unanswered -= 1
-        self._changed = True
-        return self._open.pop(index)
+    def _find(self, *, incomplete: bool = False) -> list[Call]:
+        """Return the live calls in call order; all, or only those that the model still writes."""
+        live = [call for _, call in sorted(self._live.items())]
+        return [call for call in live if call.phase == "incomplete"] if incomplete else live
 
-    def _add_open(self, event: ToolCallStart) -> Call:
-        """Add a call that never became whole."""
-        return self._add(Call(event.index, event.id, event.name, tool=self._gate.tools.get(event.name)))
+    def _find_timeout(self, tool: Tool | None) -> float | None:
+        return self._timeout if tool is None or tool.timeout is None else tool.timeout
 
     def _release(self, call: Call) -> None:
         """Free the place and the locks of a call whose function has returned."""
@@ -629,16 +501,6 @@ class Turn:
         if call.phase == "answered":
             del self._live[call.index]
         self._changed = True
-
-    def _key(self, call: Call) -> str:
-        return f"{self._run_id}:{self._number}:{call.index}"
-
-    def _effect(self, call: Call) -> Effect:
-        return "once" if call.tool is None else call.tool.effect
-
-
-def _by_index(call: Call) -> int:
-    return call.index
 
 
 def _encode(arguments: dict[str, Any]) -> bytes | None:
@@ -650,33 +512,3 @@ def _encode(arguments: dict[str, Any]) -> bytes | None:
         return msgspec.json.encode(arguments, order="sorted")
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _hold(calls: Iterable[Call]) -> Locks:
-    held = Locks()
-    for call in calls:
-        if call.tool is not None:
-            held.hold(call.tool, call.locks)
-    return held
-
-
-FACTS: dict[type, Callable[[Turn, Any], None]] = {
-    Received: Turn._receive,
-    SourceEnded: Turn._source_ended,
-    Returned: Turn._returned,
-    Abandoned: Turn._abandoned,
-    Approval: Turn._approval,
-    Cancelled: Turn._cancel_run,
-    Woke: Turn._woke,
-    Restarted: Turn._restarted,
-}
-EVENTS: dict[type, Callable[[Turn, Any], None]] = {
-    TextDelta: Turn._text_followed,
-    ReasoningDelta: Turn._went_on,
-    RefusalDelta: Turn._went_on,
-    ToolCallStart: Turn._call_began,
-    ToolCallComplete: Turn._call_completed,
-    ToolCallRevoked: Turn._call_revoked,
-    Error: Turn._failed,
-    Done: Turn._turn_ended,
-}

@@ -8,7 +8,8 @@ from streamparse.tools.arguments import InvalidArguments, bind, validate
 from streamparse.tools.context import ToolContext
 from streamparse.tools.declaration import Effect, Tool, tool
 from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
-from streamparse.tools.result import ToolResult
+from streamparse.tools.output import make_output_tool, read_output
+from streamparse.tools.result import StateChange, ToolResult
 from streamparse.tools.toolset import Toolset
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Effect",
     "ErrorKind",
     "InvalidArguments",
+    "StateChange",
     "Tool",
     "ToolContext",
     "ToolError",
@@ -24,6 +26,8 @@ __all__ = [
     "Toolset",
     "bind",
     "format_error_for_model",
+    "make_output_tool",
+    "read_output",
     "tool",
     "validate",
 ]

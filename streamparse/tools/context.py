@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+from streamparse.tools.result import StateChange
 
 __all__ = ["ToolContext", "is_context"]
+
+MAX_CHANGES: Final = 1000
+MAX_PATH: Final = 4096
 
 Deps = TypeVar("Deps")
 
@@ -26,7 +31,7 @@ class ToolContext(Generic[Deps]):
     None if it may take for ever.  `deps` is what was given to `run`.
     """
 
-    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key")
+    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key", "state_changes")
 
     def __init__(
         self,
@@ -44,6 +49,7 @@ class ToolContext(Generic[Deps]):
         self.attempt = attempt
         self.deadline = deadline
         self.deps = deps
+        self.state_changes: list[StateChange] = []
         self._is_cancelled = is_cancelled
         self._report = report
 
@@ -54,6 +60,17 @@ class ToolContext(Generic[Deps]):
         Coroutines are cancelled by the event loop; a function in a thread cannot be, so it should look here.
         """
         return self._is_cancelled()
+
+    def changed(self, type: str, path: str) -> None:
+        """Report what the call did to the world: `ctx.changed("FileModified", path)`.
+
+        It stands in the result's `state_changes`, whether the tool then succeeds or not.  From any thread.  The first
+        1000 of a call are kept, and one after them that says so.
+        """
+        if len(self.state_changes) < MAX_CHANGES:
+            self.state_changes.append(StateChange(str(type)[:MAX_PATH], str(path)[:MAX_PATH]))
+        elif len(self.state_changes) == MAX_CHANGES:
+            self.state_changes.append(StateChange("MoreChanges", ""))
 
     async def progress(self, value: Any) -> None:
         """Show something of what goes on, as an item of the run; of several that were not yet read the latest stays.

@@ -20,7 +20,7 @@ from streamparse.tools.annotations import encoded, made, may_be_none, read_annot
 from streamparse.tools.context import is_context
 from streamparse.tools.docstring import read_docstring
 
-__all__ = ["Signature", "read_signature"]
+__all__ = ["Described", "Signature", "join_definitions", "read_signature"]
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -50,11 +50,19 @@ class Signature(msgspec.Struct, frozen=True):
         return {name: getattr(values, name) if name in known else value for name, value in arguments.items()}
 
 
+class Described:
+    """Something to call that brings its signature: its annotations are not read."""
+
+    signature: Signature
+
+
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Read a function's annotations, defaults and docstring.
 
     Raises TypeError if no call by name can be made, or if an annotation has no JSON form.
     """
+    if isinstance(function, Described):
+        return function.signature
     name = getattr(function, "__name__", type(function).__name__)
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -152,7 +160,7 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
     def hook(kind: Any) -> dict[str, Any]:
         schema = schema_of(kind)
-        _join(brought, schema.pop("$defs", {}))  # references lead to the root of all
+        join_definitions(brought, schema.pop("$defs", {}))  # references lead to the root of all
         return schema
 
     (root,), definitions = msgspec.json.schema_components([arguments], schema_hook=hook, ref_template="#/$defs/{name}")
@@ -160,11 +168,12 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     del schema["title"]
     if not schema["required"]:
         del schema["required"]
-    _join(definitions, brought)
+    join_definitions(definitions, brought)
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _join(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+def join_definitions(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+    """Add definitions of types to others.  Raises TypeError if two types that differ have one name."""
     for name, definition in more.items():
         if definitions.setdefault(name, definition) != definition:
             raise TypeError(f"two of its types have the name {name!r}")

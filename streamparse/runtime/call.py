@@ -1,0 +1,145 @@
+"""The life of one call, as the turn sees it.
+
+    incomplete ──▶ waiting ──▶ asked ──▶ ready ⇄ running ──▶ answered
+
+| phase | the call |
+|---|---|
+| `incomplete` | is still being written by the model |
+| `waiting` | is whole, and waits for the moment that its effect asks for |
+| `asked` | waits for somebody to approve it |
+| `ready` | may begin as soon as its locks and a place are free, and its delay is over |
+| `running` | has begun, and its function has not ended |
+| `answered` | has its one result |
+
+A call may skip any phase but the last.  Why it changes its phase is decided in `turn`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from streamparse.events import Place, ToolCallComplete
+from streamparse.runtime.facts import ApprovalRequest, Start
+from streamparse.tools import Effect, StateChange, Tool, ToolFailure, ToolResult
+
+__all__ = ["Call", "Ending", "Phase"]
+
+Phase: TypeAlias = Literal["incomplete", "waiting", "asked", "ready", "running", "answered"]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a call ended: with a value, or with a failure and the text that tells the model of it."""
+
+    value: Any = None
+    failure: ToolFailure | None = None
+    error: str | None = None
+    truncated: bool = False
+
+
+class Call(msgspec.Struct, eq=False):
+    """One call.
+
+    `key` is its idempotency key, `timeout` the seconds of each attempt.  `attempt` is 0 until it has begun, `retries`
+    counts those that followed a failure.  `occupies` says that its function has not returned: it holds its locks and a
+    place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
+    in words.  `made` is when the model began to write it.  `stuck_since` is since when it waits for what functions hold
+    that nobody can stop.
+    """
+
+    index: int
+    id: str
+    name: str
+    tool: Tool | None
+    key: str
+    timeout: float | None
+    locks: frozenset[str] = frozenset()
+    phase: Phase = "incomplete"
+    place: Place = "field"
+    arguments: dict[str, Any] | None = None
+    changes: tuple[str, ...] = ()
+    needs_approval: bool = False
+    attempt: int = 0
+    retries: int = 0
+    occupies: bool = False
+    cancelled: str = ""
+    reason: str = ""
+    started: float | None = None
+    deadline: float | None = None
+    not_before: float = 0.0
+    stuck_since: float | None = None
+    revoked: bool = False
+    made: float = 0.0
+    state_changes: tuple[StateChange, ...] = ()
+    result: ToolResult | None = None
+
+    @property
+    def effect(self) -> Effect:
+        """What the call does; of an unknown tool the worst."""
+        return "once" if self.tool is None else self.tool.effect
+
+    @property
+    def must_come_last(self) -> bool:
+        """Whether visible text behind the call keeps it from running: it stood in the text, and has an effect."""
+        return self.place != "field" and self.tool is not None and self.tool.effect != "none"
+
+    @property
+    def can_run(self) -> bool:
+        """Whether there is a function for it."""
+        return self.tool is not None and self.tool.function is not None
+
+    def complete(self, event: ToolCallComplete, tool: Tool | None, timeout: float | None) -> None:
+        """The model has closed it."""
+        self.id, self.name, self.tool, self.timeout = event.id, event.name, tool, timeout
+        self.place, self.arguments = event.place, event.arguments
+        self.locks = frozenset()
+        self.phase = "waiting"
+
+    def ask(self) -> ApprovalRequest:
+        """Have it wait for an approval."""
+        self.phase = "asked"
+        return ApprovalRequest(self.index, self.id, self.name, self.arguments or {}, self.key)
+
+    def make_ready(self, at: float) -> None:
+        """Let it begin at that time, or later."""
+        self.phase, self.not_before = "ready", at
+        self.cancelled = self.reason = ""
+
+    def begin(self, now: float) -> Start:
+        """Begin an attempt."""
+        self.phase, self.occupies, self.stuck_since = "running", True, None
+        self.attempt += 1
+        self.started = now if self.started is None else self.started
+        self.deadline = None if self.timeout is None else now + self.timeout
+        return Start(self.index, self.attempt, self.id, self.name, self.arguments or {}, self.key, self.deadline)
+
+    def take_back_begin(self) -> None:
+        """The attempt was ended before its function was called: it has not begun."""
+        self.attempt -= 1
+        self.started = self.started if self.attempt else None
+
+    def end_early(self, code: str, reason: str) -> None:
+        """Note why it is to end before its function returns; the first reason stands, but for a time-out."""
+        if self.cancelled in ("", "timed_out"):
+            self.cancelled, self.reason = code, reason
+
+    def answer(self, ending: Ending, now: float, *, turn: int, incomplete: bool, epoch: float | None) -> ToolResult:
+        """End its life with a result; `epoch` is the time, since 1970, at which the clock of `now` showed 0."""
+        self.phase = "answered"
+        ended = None if self.started is None else now
+        self.result = ToolResult(
+            self.id, self.name, ending.value, ending.error, self.index,
+            seconds=0.0 if self.started is None else now - self.started,
+            revoked=self.revoked, incomplete=incomplete, started=self.started, ended=ended,
+            changes=self.changes, arguments=self.arguments, failure=ending.failure, attempts=self.attempt,
+            truncated=ending.truncated, turn=turn, state_changes=self.state_changes,
+            time=None if epoch is None else datetime.fromtimestamp(epoch + self.made, UTC),
+        )  # fmt: skip
+        return self.result
+
+    def mark(self, *, incomplete: bool) -> None:
+        """Put the marks of now on a result that was handed over before."""
+        if self.result is not None:
+            self.result = msgspec.structs.replace(self.result, revoked=self.revoked, incomplete=incomplete)

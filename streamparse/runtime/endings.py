@@ -1,0 +1,91 @@
+"""What the model is told of a call that did not end with a value of its tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from streamparse.runtime.call import Call, Ending
+from streamparse.tools import Effect, ErrorKind, ToolFailure, format_error_for_model
+
+__all__ = [
+    "CRASHED",
+    "CRASHED_INSIDE",
+    "CUT_INSIDE",
+    "LATE",
+    "OUT_OF_TIME",
+    "STOPPED",
+    "TRAILED",
+    "UNFINISHED",
+    "describe_cancelled",
+    "describe_failed",
+    "describe_no_place",
+    "describe_timeout",
+    "refuse",
+]
+
+UNFINISHED: Final = "the turn did not finish; the call was not run"
+STOPPED: Final = "the run was stopped before the tool had ended"
+OUT_OF_TIME: Final = "the time of the whole run was over before the tool had ended"
+CRASHED: Final = "the program ended before the tool had"
+CRASHED_INSIDE: Final = "the program ended inside the call; it was not run"
+CUT_INSIDE: Final = "the stream ended inside the call; it was not run"
+LATE: Final = "the call came after the end of the answer; it was not run"
+TRAILED: Final = (
+    "the call was not run: text followed it in the answer, so it may only have been an example; "
+    "if it is meant, call again, with nothing behind the call"
+)
+NOT_RUN: Final = "; it was not run"
+HAD_BEGUN: Final[dict[Effect, str]] = {
+    "none": "",
+    "idempotent": "; it had begun, and may be called again",
+    "once": "; it had begun, and its outcome is unknown",
+}
+FIND_OUT: Final = "find out what came of it before you call it again"
+
+
+def refuse(kind: ErrorKind, code: str, message: str) -> Ending:
+    """End a call with a message that says all that the model must know."""
+    return Ending(failure=ToolFailure(kind, message, code), error=message)
+
+
+def describe_failed(call: Call, failure: ToolFailure) -> Ending:
+    """End a call with what its tool reported."""
+    return Ending(failure=failure, error=format_error_for_model(failure, call.name))
+
+
+def describe_cancelled(call: Call, goes_on: str = "") -> Ending:
+    """End a call that was cancelled; `goes_on` says that its function still runs."""
+    advice = f"; {FIND_OUT}" if _has_unknown_outcome(call) else ""
+    kind: ErrorKind = "timeout" if call.cancelled == "out_of_time" else "execution"
+    return refuse(
+        kind, call.cancelled or "stopped", f"{call.reason or STOPPED}{goes_on}{_say_whether_begun(call)}{advice}"
+    )
+
+
+def describe_timeout(call: Call, partial: Any, goes_on: str = "") -> ToolFailure:
+    """Describe that an attempt took too long, with what it showed of its progress."""
+    details: dict[str, Any] = {"limit_seconds": call.timeout}
+    if partial is not None:
+        details["partial_output"] = partial
+    advice = FIND_OUT if _has_unknown_outcome(call) else ""
+    message = f"{call.reason}{goes_on}{_say_whether_begun(call)}"
+    return ToolFailure("timeout", message, call.cancelled, details, suggestion=advice)
+
+
+def describe_no_place(call: Call, held: Iterable[Call]) -> Ending:
+    """End a call that could not begin, for all that it needs is held by functions that nobody can stop."""
+    names = [each.name for each in held]
+    message = (
+        f"the tool was not run: no place became free in {call.timeout:g} s; "
+        f"{len(names)} threads are held by tools that did not return ({', '.join(names)[:200]})"
+    )
+    return refuse("timeout", "no_place", message)
+
+
+def _has_unknown_outcome(call: Call) -> bool:
+    return call.attempt > 0 and call.effect == "once"
+
+
+def _say_whether_begun(call: Call) -> str:
+    return HAD_BEGUN[call.effect] if call.attempt else NOT_RUN

@@ -1,0 +1,506 @@
+"""The laws of a turn, told from its facts and commands alone.
+
+`Laws` hears each fact together with the commands that were given for it, and keeps its own account of what is known:
+which calls are whole, what is to be thought of them, what runs, what is due.  It knows the declarations of the tools,
+and nothing of how a turn works.  It asserts
+
+* what must not happen: a start without evidence, approval, place or lock, a second answer, a cancellation for nothing;
+* what must not be missing: once a call may begin, be asked about, be cancelled or be answered, this is so at once, and
+  a turn that waits for a time has asked to be woken by then.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from streamparse.events import (
+    Done,
+    Error,
+    ReasoningDelta,
+    RefusalDelta,
+    TextDelta,
+    ToolCallComplete,
+    ToolCallRevoked,
+    ToolCallStart,
+)
+from streamparse.runtime.facts import (
+    Abandoned,
+    Answer,
+    Approval,
+    Cancel,
+    Cancelled,
+    Received,
+    RequestApproval,
+    Restarted,
+    Returned,
+    SourceEnded,
+    Start,
+    Wake,
+    Woke,
+)
+
+RETRIED = ("timeout", "network", "quota")
+GOES_ON = (TextDelta, ReasoningDelta, RefusalDelta, ToolCallStart, ToolCallComplete, Done)
+EVERYTHING = "*"
+
+
+class Known:
+    """What is known of one call."""
+
+    def __init__(self, event, tool):
+        self.index, self.id, self.name, self.tool = event.index, event.id, event.name, tool
+        self.event = None
+        self.place = "field"
+        self.verdict = ""  # the code that it must be answered with at once, if any
+        self.arguments = None
+        self.locks = frozenset()
+        self.asks = self.asked = self.granted = False
+        self.attempts = 0  # that began
+        self.starts = []  # their times
+        self.running = self.left = self.cancelled = False
+        self.timed_out = False  # its latest attempt was cancelled for its time
+        self.deadline = None
+        self.retries = 0
+        self.window = None  # between which times the next attempt is to begin
+        self.stuck_since = None
+        self.key = None
+        self.revoked = False
+        self.answer = None
+
+    @property
+    def effect(self):
+        return "once" if self.tool is None else self.tool.effect
+
+    @property
+    def occupies(self):
+        return self.running or self.left
+
+
+class Laws:
+    """An account of a turn; `judge` says of a whole call `(code of the refusal, arguments, locks, asks)`."""
+
+    def __init__(self, tools, judge, *, limit, timeout, time_limit, trailing, run_recovered, run_quoted, number):
+        self.tools, self.judge, self.limit, self.number = tools, judge, limit, number
+        self.timeout, self.time_limit, self.trailing = timeout, time_limit, trailing
+        self.run_recovered, self.run_quoted = run_recovered, run_quoted
+        self.now, self.first = float("-inf"), None
+        self.calls, self.events, self.wakes = {}, [], []
+        self.done = self.done_well = self.bad = self.source_over = self.trailed = self.trailed_at_end = False
+        self.stopped = ""
+
+    # -- what is known ----------------------------------------------------------------------------------
+
+    def hear(self, fact, commands):
+        self.first = fact.at if self.first is None else self.first
+        self.now = max(self.now, fact.at)
+        is_running = not self.stopped
+        if isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be stopped
+            self._note(fact)
+        if self.time_limit is not None and self.now >= self.first + self.time_limit:
+            self._stop("out_of_time")
+        if not isinstance(fact, (Returned, Abandoned)):
+            self._note(fact)
+        for command in commands:
+            self._check(command, fact)
+        started = [command.index for command in commands if isinstance(command, Start)]
+        assert started == sorted(started)
+        for call in list(self.calls.values()):
+            self._check_nothing_is_missing(call, fact, started, is_running and bool(self.stopped))
+        assert sum(call.occupies for call in self.calls.values()) <= self.limit, "R7: a place is held"
+        self._check_wakes()
+
+    def check_results(self, results, *, is_settled, is_stopped):
+        """R5, and that each result has the marks of now."""
+        answered = sorted(index for index, call in self.calls.items() if call.answer is not None)
+        assert [result.index for result in results] == answered, "R5: in call order"
+        for result in results:
+            call = self.calls[result.index]
+            assert (result.revoked, result.incomplete) == (call.revoked, self.bad), "R1: its marks"
+            assert (result.result, result.error, result.attempts) == (
+                call.answer.result, call.answer.error, call.answer.attempts,
+            )  # fmt: skip
+        assert is_settled == (self.source_over and len(answered) == len(self.calls))
+        assert is_stopped == bool(self.stopped)
+
+    def _note(self, fact):
+        match fact:
+            case Received(event=event):
+                self._note_event(event)
+            case Woke() if self.wakes and min(self.wakes) <= self.now:
+                self.wakes.remove(min(self.wakes))
+            case SourceEnded():
+                self.source_over = True
+                self.bad = self.bad or not self.done
+            case Cancelled():
+                self.source_over = True
+                self._stop("stopped")
+            case Restarted():
+                self.source_over = True
+                self.bad = self.bad or not self.done
+                self.wakes = []
+                for call in self.calls.values():
+                    call.left = False
+                    if call.running:
+                        self._note_crash_of(call)
+                    call.asked = False  # nobody who was asked is left
+            case Returned(index=index, attempt=attempt) if index in self.calls:
+                self._note_return(self.calls[index], fact, attempt)
+            case Abandoned(index=index):
+                self.calls[index].running, self.calls[index].left = False, True
+            case Approval(index=index, granted=granted) if index in self.calls and self.calls[index].asked:
+                call = self.calls[index]
+                call.granted = call.granted or (granted and call.answer is None)
+                if not granted and call.answer is None and not call.verdict and not call.starts and not call.granted:
+                    call.verdict = "denied"
+
+    def _note_crash_of(self, call):
+        call.running = False
+        if call.cancelled:
+            self._note_failure(call, "timeout", None)
+        elif call.effect != "once":
+            call.window = (self.now, self.now)
+
+    def _stop(self, code):
+        self.stopped = self.stopped or code
+        self.bad = self.bad or not self.done
+
+    def _note_return(self, call, fact, attempt):
+        if not call.occupies or attempt != call.attempts:
+            return
+        was_left, call.running, call.left = call.left, False, False
+        if not was_left and not fact.began:
+            call.attempts -= 1
+            call.starts.pop()
+        if was_left or call.answer is not None:
+            return
+        if fact.began and (fact.failure is not None or fact.cancelled):
+            self._note_failure(call, "timeout" if fact.failure is None else fact.failure.kind, fact.failure)
+
+    def _note_failure(self, call, kind, failure):
+        """Find when a call is to be tried again, if it is."""
+        wanted = 0.0 if failure is None else failure.retry_after or 0.0
+        may_pass = kind in RETRIED and (failure is None or failure.recoverable) and wanted <= 60
+        is_over = call.revoked or self.stopped or (call.cancelled and not call.timed_out)
+        if may_pass and not is_over and call.effect != "once" and call.retries < call.tool.retries:
+            low, high = (max(wanted, min(10.0, first * 2**call.retries)) for first in (0.1, 0.2))
+            call.window = (self.now + low, self.now + high)
+            call.retries += 1
+
+    def _note_event(self, event):
+        self.events.append(event)
+        match event:
+            case ToolCallStart(index=index) if index not in self.calls:
+                self.calls[index] = Known(event, self.tools.get(event.name))
+            case ToolCallComplete(index=index) if index not in self.calls or (
+                self.calls[index].event is None and self.calls[index].answer is None
+            ):
+                self._note_whole_call(event)
+            case ToolCallRevoked(index=index) if index in self.calls and self._is_known(index):
+                self.calls[index].revoked = True
+            case Error(scope="stream"):
+                self.bad = True
+            case TextDelta(text=text) if self._has_calls() and text.strip():
+                self.trailed = True
+            case Done(ok=ok):
+                self.bad = self.bad or not ok
+                if ok and not self.bad and not self.done:
+                    self.done_well, self.trailed_at_end = True, self.trailed
+                self.done = True
+
+    def _is_known(self, index):
+        return self.calls[index].event is not None or self.calls[index].answer is not None
+
+    def _has_calls(self):
+        return any(self._is_known(index) for index in self.calls)
+
+    def _note_whole_call(self, event):
+        if event.place == "quoted" and not self.run_quoted:
+            self.trailed = True
+        elif event.place != "field":
+            self.trailed = False
+        call = self.calls[event.index] = Known(event, self.tools.get(event.name))
+        call.event, call.place, call.arguments = event, event.place, event.arguments
+        code, arguments, locks, asks = self.judge(event)
+        twins = [other for other in self.calls.values() if other.index != event.index and _are_one(other, call)]
+        if any(not twin.verdict for twin in twins):
+            call.verdict = "duplicate_call"
+        elif self.bad:
+            call.verdict = "unfinished"
+        elif self.done or self.stopped:
+            call.verdict = "late"
+        elif event.source == "recovered" and not self.run_recovered and call.tool is not None:
+            call.verdict = "recovered"
+        elif event.place == "quoted" and not self.run_quoted and call.tool is not None:
+            call.verdict = "quoted"
+        elif code:
+            call.verdict = code
+        else:
+            call.arguments, call.locks, call.asks = arguments, locks, asks
+
+    # -- what may be ------------------------------------------------------------------------------------
+
+    def _has_evidence(self, call, *, surely=False):
+        """R2: whether the moment of a call's effect has come; `surely` leaves out what may be read either way."""
+        waits_for_the_end = call.place in ("bare", "thought", "quoted") or (
+            call.event.source == "recovered" and call.effect != "none"
+        )
+        in_text = call.place != "field" and call.effect != "none"
+        if call.effect == "none" and not waits_for_the_end:
+            return True
+        if self.done_well:
+            return not (in_text and self.trailed_at_end and self.trailing == "refuse")
+        if waits_for_the_end or call.effect == "once" or (in_text and self.trailing == "refuse"):
+            return False
+        behind = self.events[[each is call.event for each in self.events].index(True) + 1 :]
+        behind = [each for each in behind if not isinstance(each, ToolCallComplete) or each.index != call.index]
+        if in_text:
+            behind = [each for each in behind if isinstance(each, (ToolCallStart, ToolCallComplete))]
+        return any(isinstance(each, GOES_ON) and (not surely or self._is_news(each)) for each in behind)
+
+    def _is_news(self, event):
+        """Whether an event surely is more of the answer: a call that nobody has heard of, a text that is not empty."""
+        if isinstance(event, (ToolCallStart, ToolCallComplete)):
+            return next(each for each in self.events if getattr(each, "index", None) == event.index) is event
+        return getattr(event, "text", "x") != ""
+
+    def _may_run(self, call):
+        """Whether nothing but time, place and locks keeps a call from beginning."""
+        return (
+            call.event is not None and call.answer is None and not call.verdict and not call.revoked
+            and not self.stopped and not call.occupies and (call.granted or not call.asks)
+            and (bool(call.starts) or (not self.bad and self._has_evidence(call, surely=True)))
+        )  # fmt: skip
+
+    def _clash(self, one, other):
+        """R7: whether two calls may not run at one time."""
+        if one.effect == other.effect == "none":
+            return False
+        mine, theirs = self._locks_of(one), self._locks_of(other)
+        return EVERYTHING in mine | theirs or bool(mine & theirs)
+
+    def _locks_of(self, call):
+        if call.event is None:  # still written: at worst everything
+            return frozenset() if call.tool.lock is None else frozenset((EVERYTHING,))
+        return call.locks
+
+    def _blockers(self, call):
+        """The calls that this one must wait for, by their locks."""
+        for other in self.calls.values():
+            if other is call or other.tool is None or other.tool.function is None:
+                continue
+            waits = other.index < call.index and other.answer is None
+            if (other.occupies or waits) and self._clash(call, other):
+                yield other
+
+    # -- what was commanded -----------------------------------------------------------------------------
+
+    def _check(self, command, fact):
+        match command:
+            case Start():
+                self._check_start(self.calls[command.index], command)
+            case Cancel(index, attempt):
+                self._check_cancel(self.calls[index], attempt)
+            case RequestApproval(request):
+                self._check_request(self.calls[request.index], request)
+            case Answer(result):
+                self._check_answer(self.calls[result.index], result, fact)
+            case Wake(at):
+                assert at > self.now, "a turn is woken later, not at once"
+                self.wakes.append(at)
+
+    def _check_start(self, call, start):
+        assert call.event is not None, "R2: a call is whole before it begins"
+        assert not call.verdict, f"R8: {call.verdict}"
+        assert call.answer is None
+        assert not call.occupies, "R7: the function has not returned"
+        assert not call.revoked
+        assert not self.stopped, "R3"
+        if call.starts:
+            assert call.effect != "once", "R10: at most once"
+            assert call.window is not None
+            assert self.now >= call.window[0], "too early to be tried again"
+        else:
+            assert not self.bad, "R3"
+            assert self._has_evidence(call), "R2"
+        assert call.granted or not call.asks, "R2: approval"
+        assert (start.id, start.name, start.arguments) == (call.id, call.name, call.arguments), "R8"
+        assert sum(other.occupies for other in self.calls.values()) < self.limit, "R7: places"
+        assert not list(self._blockers(call)), "R7: locks"
+        assert start.attempt == call.attempts + 1
+        assert start.key == (call.key or start.key)
+        assert all(other.key != start.key for other in self.calls.values() if other is not call)
+        seconds = self._seconds(call)
+        assert start.deadline == (None if seconds is None else self.now + seconds)
+        call.key, call.deadline, call.attempts = start.key, start.deadline, start.attempt
+        call.starts.append(self.now)
+        call.running, call.cancelled, call.timed_out, call.window, call.stuck_since = True, False, False, None, None
+
+    def _seconds(self, call):
+        return call.tool.timeout if call.tool.timeout is not None else self.timeout
+
+    def _check_cancel(self, call, attempt):
+        assert (call.running, call.attempts, call.cancelled) == (True, attempt, False)
+        is_late = call.deadline is not None and self.now >= call.deadline
+        assert call.revoked or self.stopped or is_late, "cancelled for nothing"
+        call.cancelled, call.timed_out = True, is_late and not call.revoked and not self.stopped
+
+    def _check_request(self, call, request):
+        assert call.asks
+        assert not call.granted
+        assert call.answer is None
+        assert not call.verdict
+        assert not self.bad
+        assert not self.stopped
+        assert self._has_evidence(call), "nobody is asked about what may never come"
+        assert (request.call_id, request.tool_name, request.arguments) == (call.id, call.name, call.arguments), "R8"
+        assert request.key == (call.key or request.key)
+        call.key, call.asked = request.key, True
+
+    def _check_answer(self, call, result, fact):
+        assert call.answer is None, "R1: one answer"
+        call.answer = result
+        assert (result.call_id, result.tool_name, result.index) == (call.id, call.name, call.index)
+        assert (result.turn, result.attempts) == (self.number, call.attempts)
+        assert (result.revoked, result.incomplete) == (call.revoked, self.bad)
+        assert result.arguments == call.arguments, "R8"
+        began = call.starts[0] if call.attempts else None
+        assert result.started == began
+        assert (result.ended, result.seconds) == ((None, 0.0) if began is None else (self.now, self.now - began))
+        assert result.success == (result.failure is None) == (result.error is None)
+        own = fact if isinstance(fact, Returned) and fact.index == call.index else None
+        if result.success:
+            assert own is not None
+            assert (result.result, result.truncated) == (own.value, own.truncated), "R12"
+            assert own.failure is None
+            assert not own.cancelled
+            return
+        assert result.result is None
+        assert 0 < len(result.error) <= 1000, "R11"
+        if own is not None and own.failure is not None:
+            assert result.failure == own.failure, "R12"
+            return
+        assert result.failure.code == self._expect_code(call, fact, result), result.failure
+        self._check_words(call, result, fact)
+
+    def _expect_code(self, call, fact, result):
+        """The reason for an answer that is no tool's word."""
+        if call.verdict:
+            return call.verdict
+        if call.event is None:  # never whole
+            if isinstance(fact, Received) and isinstance(fact.event, Error):
+                return fact.event.code
+            return result.failure.code if result.failure.code in ("stopped", "out_of_time", "unfinished") else "?"
+        if result.failure.code == "no_place":
+            seconds = self._seconds(call)
+            assert seconds is not None
+            assert call.stuck_since is not None
+            assert self.now >= call.stuck_since + seconds
+            return "no_place"
+        if call.cancelled and call.timed_out and not call.revoked and not self.stopped:
+            return "timed_out"
+        if call.revoked and self.stopped:
+            return result.failure.code if result.failure.code in ("revoked", self.stopped) else "revoked"
+        if call.revoked:
+            return "revoked"
+        if self.stopped:
+            return self.stopped
+        if not call.starts and self.bad:
+            return "unfinished"
+        if isinstance(fact, Restarted):
+            return "crashed"
+        return "trailed"
+
+    def _check_words(self, call, result, fact):
+        """R1: what had begun is told in words."""
+        code, told = result.failure.code, result.error
+        if code not in ("revoked", "stopped", "out_of_time", "timed_out", "crashed"):
+            return
+        if call.attempts == 0:
+            assert "had begun" not in told
+        elif call.effect == "once":
+            assert "it had begun, and its outcome is unknown" in told
+            assert "find out what came of it before you call it again" in told
+        else:
+            assert ("it had begun, and may be called again" in told) == (call.effect == "idempotent")
+        assert ("its thread goes on" in told) == isinstance(fact, Abandoned)
+        if code == "timed_out":
+            assert result.failure.kind == "timeout"
+            assert result.failure.details["limit_seconds"] == self._seconds(call)
+            shown = getattr(fact, "partial", None)
+            assert result.failure.details.get("partial_output") == shown
+
+    # -- what must not be missing -----------------------------------------------------------------------
+
+    def _check_nothing_is_missing(self, call, fact, started, was_stopped):
+        if call.running and not call.cancelled:
+            assert not call.revoked, "a revoked call is cancelled"
+            assert not self.stopped, "what runs is cancelled"
+            assert call.deadline is None or self.now < call.deadline, "a call out of time is cancelled"
+        if call.answer is None:
+            assert not self._must_be_answered(call, fact, was_stopped), "R1: an answer is missing"
+        if self._may_be_asked(call):
+            assert call.asked, f"nobody was asked about {call.index} {fact}"
+        is_ready = self._may_run(call)
+        has_come = call.window is None or self.now >= call.window[1]
+        clash = list(self._blockers(call)) if is_ready else []
+        if is_ready and has_come and not clash:
+            assert sum(other.occupies for other in self.calls.values()) >= self.limit, "it may begin, and has not"
+            assert not any(index > call.index for index in started), "a later call took its place"
+        self._note_stuck(call, is_ready=is_ready)
+
+    def _note_stuck(self, call, *, is_ready):
+        left = [other for other in self.calls.values() if other.left]
+        is_stuck = is_ready and (len(left) >= self.limit or any(self._clash(call, other) for other in left))
+        call.stuck_since = (self.now if call.stuck_since is None else call.stuck_since) if is_stuck else None
+        seconds = self._seconds(call) if is_stuck else None
+        if is_stuck and seconds is not None:
+            come = max(call.stuck_since + seconds, call.window[1] if call.window else 0)
+            assert self.now < come, "it waits for what never comes"
+
+    def _may_be_asked(self, call):
+        return (
+            call.asks and not call.granted and not self.bad and not self.stopped and call.answer is None
+            and not call.verdict and not call.revoked and call.event is not None
+            and self._has_evidence(call, surely=True)
+        )  # fmt: skip
+
+    def _must_be_answered(self, call, fact, was_stopped):
+        if call.verdict or (self.stopped and not call.running and call.event is not None):
+            return True
+        if call.event is None:
+            broken = isinstance(fact, Received) and isinstance(fact.event, Error) and fact.event.index == call.index
+            is_over = isinstance(fact, (SourceEnded, Restarted, Cancelled)) or was_stopped
+            return is_over or (broken and fact.event.scope == "call")
+        if call.left or (call.revoked and not call.running):
+            return True
+        if not call.starts:
+            trailed = self.done_well and not self._has_evidence(call)
+            return self.bad or trailed
+        return not call.running and call.window is None
+
+    def _check_wakes(self):
+        soonest = min(self.wakes, default=float("inf"))
+        if self.time_limit is not None and not self.stopped:
+            assert soonest <= self.first + self.time_limit, "nobody watches the time of the run"
+        for call in self.calls.values():
+            if call.running and not call.cancelled and call.deadline is not None:
+                assert soonest <= call.deadline, "nobody watches the time of a call"
+            if call.answer is None and call.window is not None and self.now < call.window[0]:
+                assert soonest <= call.window[1], "nobody watches the time of the next attempt"
+            if call.stuck_since is not None and self._seconds(call) is not None and call.answer is None:
+                due = max(call.stuck_since + self._seconds(call), call.window[1] if call.window else 0)
+                assert soonest <= due, "nobody watches what is stuck"
+
+
+def _are_one(one, other):
+    """Whether two whole calls are the same one, found twice: the same wire id, name and arguments."""
+    if one.event is None or not one.event.id:
+        return False
+    return (one.event.id, one.name, _write(one.event.arguments)) == (
+        other.event.id, other.name, _write(other.event.arguments),
+    )  # fmt: skip
+
+
+def _write(arguments: Any) -> str:
+    return json.dumps(arguments, sort_keys=True)
