@@ -37,10 +37,10 @@ def _check_responses(items: list[JSON]) -> None:
         "function_call": responses.ResponseFunctionToolCallParam,
         "function_call_output": responses.response_input_item_param.FunctionCallOutput,
         "reasoning": responses.ResponseReasoningItemParam,
-        None: responses.EasyInputMessageParam,
+        "message": responses.EasyInputMessageParam,
     }
     for item in items:
-        _says(kinds[item.get("type")], item)
+        _says(kinds[item.get("type", "message")], item)
 
 
 def _check_anthropic(messages: list[JSON]) -> None:
