@@ -36,7 +36,9 @@ from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
 from streamparse.tools import (
+    CallBroken,
     StateChange,
+    Streamed,
     Tool,
     ToolContext,
     ToolError,
@@ -102,6 +104,7 @@ __all__ = [
     "AgentRun",
     "ApprovalRequest",
     "BrokenCall",
+    "CallBroken",
     "CapabilityLearner",
     "CompositeParser",
     "Document",
@@ -131,6 +134,7 @@ __all__ = [
     "StateChange",
     "Stopped",
     "StreamParser",
+    "Streamed",
     "TextDelta",
     "TextParser",
     "Tool",

@@ -18,10 +18,14 @@ __all__ = [
     "Answer",
     "Approval",
     "ApprovalRequest",
+    "Break",
     "Cancel",
     "Cancelled",
     "Command",
     "Fact",
+    "Misread",
+    "Open",
+    "Opened",
     "Progress",
     "Received",
     "RequestApproval",
@@ -63,6 +67,25 @@ class Received(msgspec.Struct, frozen=True, tag=True):
     """The parser reported an event."""
 
     event: Event
+    at: float
+
+
+class Opened(msgspec.Struct, frozen=True, tag=True):
+    """A streamed argument of a call has begun to arrive, and the others that the tool requires are closed.
+
+    `arguments` are those that are closed; `streamed` names those that are read as they come.
+    """
+
+    index: int
+    arguments: dict[str, Any]
+    streamed: tuple[str, ...]
+    at: float
+
+
+class Misread(msgspec.Struct, frozen=True, tag=True):
+    """What was handed over of a streamed argument is not what the whole call says; comes before that call."""
+
+    index: int
     at: float
 
 
@@ -128,14 +151,40 @@ class Restarted(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
-Fact: TypeAlias = Received | SourceEnded | Returned | Abandoned | Approval | Cancelled | Woke | Restarted
+Fact: TypeAlias = (
+    Received | Opened | Misread | SourceEnded | Returned | Abandoned | Approval | Cancelled | Woke | Restarted
+)
 
 
 # -- commands ----------------------------------------------------------------------------------------------
 
 
+class Open(msgspec.Struct, frozen=True, tag=True):
+    """Call the tool's function with an argument that is still being written; report `Returned` once it has.
+
+    That is no beginning: `Start` or `Break` follows, and until then the function is not to come to its end.
+    `arguments` are all but those that `streamed` names.
+    """
+
+    index: int
+    attempt: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    streamed: tuple[str, ...]
+    key: str
+
+
+class Break(msgspec.Struct, frozen=True, tag=True):
+    """Raise `CallBroken` in the streamed arguments of a function that was opened: it will not begin."""
+
+    index: int
+    attempt: int
+    reason: str
+
+
 class Start(msgspec.Struct, frozen=True, tag=True):
-    """Call the tool's function now; report `Returned` once it has.
+    """Call the tool's function now; report `Returned` once it has.  If it was opened, end its streamed arguments.
 
     `key` is the call's idempotency key; `deadline` is on the clock of the facts.
     """
@@ -174,4 +223,4 @@ class Wake(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
-Command: TypeAlias = Start | Cancel | RequestApproval | Answer | Wake
+Command: TypeAlias = Open | Break | Start | Cancel | RequestApproval | Answer | Wake

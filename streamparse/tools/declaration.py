@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 
-from streamparse.tools.signature import Signature, read_signature
+from streamparse.tools.signature import Signature, check_streamed, read_signature
 
 __all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
 
@@ -75,6 +75,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
         if self.function is not None and not self.parameters:
             self._learn(read_signature(self.function))
+        elif self.function is not None:
+            check_streamed(self.function)
         self._check_lock()
 
     def _check_lock(self) -> None:
@@ -100,6 +102,11 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
             return read_signature(self.function)
         except TypeError:
             return None
+
+    @property
+    def streamed(self) -> frozenset[str]:
+        """The parameters that the function reads while the model still writes them (`Streamed`)."""
+        return frozenset() if self.signature is None else self.signature.streamed
 
 
 @overload
