@@ -222,6 +222,12 @@ class Agent(Generic[Output]):
 
     # -- for the runs ----------------------------------------------------------------------------------
 
+    @property
+    def clock(self) -> Callable[[], float]:
+        """The clock of the runs, in seconds."""
+        clock: Callable[[], float] = self._runner_options.get("clock", time.perf_counter)
+        return clock
+
     def make_runner(self) -> ToolRunner:
         """Make the runner of one run."""
         return ToolRunner(self._tools, **self._runner_options)
@@ -274,7 +280,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._agent = agent
         self._given = history
         self._deps = deps
-        self._clock: Callable[[], float] = time.perf_counter
+        self._clock = agent.clock
         self._loop = agent.make_loop(self.id)
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
@@ -428,9 +434,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             except Exception as error:  # noqa: BLE001 - the user's model, or any client's exception
                 self._error = error
                 return RequestFailed(describe_failure(error), self._clock())
-        if scope.cancelled_caught:
-            is_over = not self._is_cancelled
-            return Waited(self._clock()) if is_over else RequestFailed(ModelFailure("cancelled"), self._clock())
+        if scope.cancelled_caught and self._is_cancelled:
+            return RequestFailed(ModelFailure("cancelled"), self._clock())
+        if scope.cancelled_caught:  # the loop's clock may be a little behind
+            return RequestFailed(ModelFailure("out of time"), max(self._clock(), self._loop.deadline or 0.0))
         return await self._read_answer(request, source)
 
     async def _read_answer(self, request: Request, source: Any) -> AnswerEnded:

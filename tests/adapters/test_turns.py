@@ -273,19 +273,16 @@ def test_messages_without_a_phase_stay_apart() -> None:
     output = (_message("msg_1", "One."), _message("msg_2", "Two."))
     for bodies in ([_response(*output)], _streamed(*output)):
         written = parsed(*bodies, wire="openai-responses").as_message("openai-responses")
-        assert written == [
-            {"type": "message", "role": "assistant", "content": "One."},
-            {"type": "message", "role": "assistant", "content": "Two."},
-        ]
+        message = {"type": "message", "role": "assistant"}
+        assert written == [{**message, "content": "One."}, {**message, "content": "Two."}]
 
 
 def test_an_annotation_does_not_divide_a_message() -> None:
     output = (_message("msg_1", "It is sunny today.", annotations=[SOURCE]),)
     for bodies in ([_response(*output)], _streamed(*output)):
         response = parsed(*bodies, wire="openai-responses")
-        assert response.as_message("openai-responses") == [
-            {"type": "message", "role": "assistant", "content": "It is sunny today."}
-        ]
+        message = {"type": "message", "role": "assistant", "content": "It is sunny today."}
+        assert response.as_message("openai-responses") == [message]
         assert [item["kind"] for item in response.items] == ["annotation"]
 
 
