@@ -13,7 +13,7 @@ from typing import IO
 
 from live_server.scripted import Scripted
 
-__all__ = ["is_available", "running_server"]
+__all__ = ["is_available", "running_proxy", "running_server"]
 
 EXAMPLES = Path(__file__).parents[1]
 
@@ -54,6 +54,18 @@ def running_server(
                 yield server
             finally:
                 server.close()
+
+
+@contextmanager
+def running_proxy(upstream: str) -> Iterator[str]:
+    """`streamparse proxy` in front of a server, on a free local port, in a process of its own; gives its URL."""
+    command = [sys.executable, "-m", "streamparse", "proxy", "--quiet", "--port", "0", "--upstream", upstream]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[2].rstrip(",")
+        finally:
+            process.terminate()
 
 
 def _wait_for_url(process: subprocess.Popen[str], log: IO[str]) -> str:
