@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -48,7 +49,7 @@ Encoding: TypeAlias = Literal["utf-8", "ascii", "latin-1", "utf-16"]
 
 def name_file(arguments: dict[str, Any]) -> str:
     """Name the lock of a call that touches one file: `a` and `./a` are one."""
-    return os.path.normpath(arguments["path"])
+    return os.path.normpath(str(arguments["path"]))
 
 
 @sp.tool(lock="*", timeout=330, needs_approval=True, category="shell")
@@ -163,7 +164,9 @@ def search(
         for file in ctx.deps.find_files(path, until):
             name = str(file.relative_to(ctx.deps.root))
             if fnmatch(name, include_pattern or "*") and not fnmatch(name, exclude_pattern or ""):
-                yield from find_lines(name, read_lines(file), wanted, context_lines, until)
+                with explain(name):
+                    lines = read_lines(file)
+                yield from find_lines(name, lines, wanted, context_lines, until)
 
     return join_lines(find_all(), max_results)
 
@@ -213,15 +216,19 @@ async def main() -> None:
         agent = sp.Agent(model, TOOLS, system=SYSTEM, stop=[sp.max_turns(given.turns)])
         async with agent.run(given.task, deps=folder) as run:
             async for item in run:
-                if isinstance(item, sp.ApprovalRequest):
-                    question = f"\nRun {item.arguments['command']!r}? [y/n] "
-                    if given.yes or await anyio.to_thread.run_sync(input, question) == "y":
-                        run.approve(item)
-                    else:
-                        run.deny(item, "the user does not want it")
-                else:
+                if not isinstance(item, sp.ApprovalRequest):
                     show(item)
+                elif given.yes or await anyio.to_thread.run_sync(ask, item):
+                    run.approve(item)
+                else:
+                    run.deny(item, "the user does not want it")
         print(f"\n{run.result.output or run.result.stopped_by}")
+
+
+def ask(request: sp.ApprovalRequest) -> bool:
+    """Ask the user whether a command may run."""
+    print(f"\nRun {request.arguments['command']!r}? [y/n] ", end="", flush=True)
+    return sys.stdin.readline().strip() == "y"
 
 
 def show(item: Any) -> None:

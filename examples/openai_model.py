@@ -6,6 +6,7 @@ python examples/openai_model.py http://127.0.0.1:8080/v1 NAME "What is the weath
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import anyio
 from openai import AsyncOpenAI
@@ -23,7 +24,7 @@ async def main(url: str, name: str, task: str) -> None:
     """Ask, and print the answer."""
     async with AsyncOpenAI(base_url=url, max_retries=0) as client:  # it is the agent that tries again
 
-        async def model(request: sp.Request) -> sp.Source:
+        async def model(request: sp.Request) -> Any:
             return await client.chat.completions.create(**request.body("openai", name))
 
         result = await sp.Agent(model, [get_weather]).run(task)
@@ -31,4 +32,5 @@ async def main(url: str, name: str, task: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, *sys.argv[1:])
+    _, url, name, task = sys.argv
+    anyio.run(main, url, name, task)

@@ -36,11 +36,11 @@ def server() -> Iterator[Scripted]:
         yield running
 
 
-def _start(example: str, *options: str) -> str:
-    """What an example prints; it must end well."""
+def _start(example: str, *options: str, said: str = "") -> str:
+    """What an example prints, which must end well; `said` is typed into it."""
     command = [sys.executable, "-W", "error", f"examples/{example}.py", *options]
     env = os.environ | {"OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none"}
-    ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env=env, input=said, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
@@ -80,6 +80,18 @@ def test_the_coding_agent_does_its_task(server: Scripted, tmp_path: Path, wire: 
     ):
         assert text in shown
     assert shown.endswith("{'answer': 'I wrote it.', 'confidence': 0.9}\n")
+
+
+@pytest.mark.parametrize(("said", "files"), [("y\n", ["ran"]), ("n\n", []), ("", [])])
+def test_the_coding_agent_asks_before_it_runs_a_command(
+    server: Scripted, tmp_path: Path, said: str, files: list[str]
+) -> None:
+    task = server.script_turns([_calls(("bash", {"command": "touch ran"})), "I tried."], "Run a command.")
+    options = ["--url", server.url + CHAT, "--model", "copy", "--folder", str(tmp_path)]
+    shown = _start("coding_agent", *options, task, said=said)
+    assert "Run 'touch ran'? [y/n] " in shown
+    assert shown.endswith("I tried.\n")
+    assert [path.name for path in tmp_path.iterdir()] == files
 
 
 @pytest.mark.parametrize(("example", "path"), [("openai_model", "/v1"), ("anthropic_model", "")])
