@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 from coding_agent import TOOLS
 from coding_calls import call, call_all, events_of, fail
-from scratch_folder import MAX_OUTPUT, Folder
+from scratch_folder import MAX_OUTPUT, Folder, run_command
 
 import streamparse as sp
 
@@ -131,3 +132,30 @@ async def test_a_flood_is_kept_at_both_ends_and_held_nowhere(folder: Folder) -> 
 async def test_bytes_that_are_no_text_are_shown_as_such(folder: Folder) -> None:
     result = await call(folder, "bash", command=r"printf 'a\xff\x00b'")
     assert result["stdout"] == "a�\0b"
+
+
+def _find_processes(folder: Folder) -> list[str]:
+    """The processes that work in the folder, whoever has started them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+                if os.readlink(entry / "cwd") == str(folder.root):
+                    found.append(entry.name)
+    return found
+
+
+async def test_a_command_that_is_cancelled_at_any_moment_leaves_no_process(folder: Folder) -> None:
+    command = "sleep 1000 & (sleep 1000 & sleep 1000) & echo much; sleep 1000"
+    seen = 0
+    for count in range(0, 400, 10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_command, command, folder.root, {}, 300)
+            for _ in range(count):
+                await anyio.sleep(0)
+            seen = max(seen, len(_find_processes(folder)))
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(10):
+            while _find_processes(folder):
+                await anyio.sleep(0.001)
+    assert seen > 0
