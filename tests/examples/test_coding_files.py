@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio.lowlevel
 import pytest
-from coding_agent import TOOLS
+from coding_agent import TOOLS, write_file
 from coding_calls import call, call_all, fail
 from scratch_folder import MAX_FILE, MAX_OUTPUT, Folder
 
@@ -141,6 +141,11 @@ async def test_a_line_without_an_end_is_not_held_in_memory(folder: Folder) -> No
     assert len(await call(folder, "read_file", path="a")) < MAX_OUTPUT + 200
 
 
+async def test_a_long_line_is_one_line(folder: Folder) -> None:
+    (folder.root / "a").write_text("x" * (MAX_OUTPUT * 2) + "\nsecond\n")
+    assert await call(folder, "read_file", path="a", start_line=2) == "second\n"
+
+
 # -- write_file --------------------------------------------------------------------------------------------
 
 
@@ -162,6 +167,16 @@ async def test_what_is_appended_stands_behind_what_was_there(folder: Folder) -> 
         result = await call(folder, "write_file", path="a", content=text, mode="append")
     assert (folder.root / "a").read_text() == "one\ntwo\n"
     assert result["state_changes"] == [{"type": "FileModified", "path": "a"}]
+
+
+async def test_what_may_have_been_appended_is_not_appended_again(folder: Folder) -> None:
+    again = sp.ToolContext("call-0", "key", 2, None, folder)
+    with pytest.raises(sp.ToolError) as raised:
+        await write_file("a", again, mode="append", content=sp.Streamed.of("one"))
+    assert raised.value.kind == "execution"
+    assert os.listdir(folder.root) == []
+    await write_file("a", again, mode="overwrite", content=sp.Streamed.of("one"))
+    assert (folder.root / "a").read_text() == "one"
 
 
 async def test_a_script_stays_one_that_can_be_run(folder: Folder) -> None:
@@ -232,10 +247,13 @@ async def test_a_read_waits_for_an_earlier_write_of_that_file_however_it_is_spel
         ("read_file", {"path": "a.txt"}),
         ("write_file", {"path": ".//a.txt", "content": " three", "mode": "append"}),
         ("search", {"pattern": "three"}),
-        ("bash", {"command": "rm a.txt; echo gone"}),
+        ("write_file", {"path": "b.txt", "content": ""}),
+        ("list_files", {}),
+        ("bash", {"command": "rm *.txt"}),
         ("list_files", {}),
     )
-    assert [result.result for result in results][1::2] == ["one", "two", "a.txt:1: two three\n", "nothing found"]
+    told = [result.result for result in results][1::2]
+    assert told == ["one", "two", "a.txt:1: two three\n", "a.txt\nb.txt\n", "nothing found"]
 
 
 def test_the_tools_say_what_they_do() -> None:
