@@ -77,8 +77,8 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection.  `awaits_approval` says that a
-    call was not run because nobody was there to approve it.
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection.
+    `awaits_approval` says that a call was not run because nobody was there to approve it.
     """
 
     response: ParsedResponse
