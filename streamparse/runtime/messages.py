@@ -30,6 +30,7 @@ from streamparse.adapters.halves import drop_halves
 from streamparse.response import ToolCall
 from streamparse.runtime.entries import Entry, Round
 from streamparse.runtime.rounds import is_signature, read_round
+from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 
 __all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
@@ -51,7 +52,7 @@ def write_turns(
         else:
             conversation.add("user", entry.parts)
         if omitted and number == 0:  # what is first is the task
-            conversation.add_note_of_omission(omitted)
+            conversation.add("user", [Text(describe_omission(omitted))])
     head = [Turn("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
@@ -84,11 +85,6 @@ class _Conversation:
             self._turns[-1] = replace(self._turns[-1], parts=[*self._turns[-1].parts, *parts])
         else:
             self._turns.append(Turn("user" if role == "user" else "assistant", [*parts]))
-
-    def add_note_of_omission(self, rounds: int) -> None:
-        """Tell the model that earlier rounds were left out."""
-        what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
-        self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""
