@@ -27,6 +27,7 @@ from streamparse.adapters import Adapter, Item, Loss, Part, Text, Thought, Trans
 from streamparse.adapters.adapter import NO_ANSWER, JSONObject
 from streamparse.adapters.content import shown
 from streamparse.adapters.halves import drop_halves
+from streamparse.adapters.parts import Role
 from streamparse.response import ToolCall
 from streamparse.runtime.entries import Entry, Round
 from streamparse.runtime.rounds import is_signature, read_round
@@ -79,12 +80,11 @@ class _Conversation:
         self._number = 0
         self._is_paused = False
 
-    def add(self, role: str, parts: Iterable[Part]) -> None:
+    def add(self, role: Role, parts: Iterable[Part]) -> None:
         """Add to the last turn if it has this role, else a turn."""
-        if self._turns and self._turns[-1].role == role:
-            self._turns[-1] = replace(self._turns[-1], parts=[*self._turns[-1].parts, *parts])
-        else:
-            self._turns.append(Turn("user" if role == "user" else "assistant", [*parts]))
+        if not self._turns or self._turns[-1].role != role:
+            self._turns.append(Turn(role, []))
+        self._turns[-1].parts.extend(parts)
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""
