@@ -113,7 +113,7 @@ class _Conversation:
         turns = []
         for number, turn in enumerate(self._turns):
             if turn.role == "assistant":
-                parts = drop_halves(_without_blank_thoughts(turn.parts), is_paused=self._is_paused and number == last)
+                parts = drop_halves(_without_empty_parts(turn.parts), is_paused=self._is_paused and number == last)
                 turns.append(replace(turn, parts=self._with_something(parts)))
             else:
                 turns.append(replace(turn, parts=_with_prompt(turn.parts)))
@@ -145,13 +145,14 @@ def _with_calls_in_order(parts: list[Part]) -> Iterator[Part]:
     return (next(calls) if isinstance(part, ToolCall) else part for part in parts)
 
 
-def _without_blank_thoughts(parts: list[Part]) -> list[Part]:
-    """The parts without thoughts of blanks alone, but for those that are signed."""
+def _without_empty_parts(parts: list[Part]) -> list[Part]:
+    """The parts without thoughts of blanks alone and texts of nothing, but for those that are signed."""
     return [
         part
         for part, following in zip_longest(parts, parts[1:])
-        if not isinstance(part, Thought)
-        or part.text.strip()
+        if (
+            not (isinstance(part, Text) and not part.text) and not (isinstance(part, Thought) and not part.text.strip())
+        )
         or (isinstance(following, Item) and is_signature(following))
     ]
 
