@@ -35,11 +35,31 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.plugins import group, load_plugins
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.streams import aiter_events, iter_events
-from streamparse.tools import Tool, ToolContext, ToolError, ToolFailure, ToolResult, format_error_for_model, tool
+from streamparse.tools import (
+    CallBroken,
+    StateChange,
+    Streamed,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    ToolResult,
+    format_error_for_model,
+    tool,
+)
 from streamparse.wires import WIRES, register_wire
 
 if TYPE_CHECKING:
-    from streamparse.adapters import to_anthropic, to_gemini, to_generic, to_ollama, to_openai, translate_tools
+    from streamparse.adapters import (
+        Document,
+        Image,
+        to_anthropic,
+        to_gemini,
+        to_generic,
+        to_ollama,
+        to_openai,
+        translate_tools,
+    )
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
@@ -55,25 +75,52 @@ if TYPE_CHECKING:
         register_parser,
     )
     from streamparse.repair import FallbackChain, RepairLoop, preflight
-    from streamparse.runtime import ApprovalRequest, Progress, ToolRunner, Turn
+    from streamparse.runtime import (
+        Agent,
+        AgentRun,
+        ApprovalRequest,
+        History,
+        ModelError,
+        Progress,
+        Request,
+        RunResult,
+        RunState,
+        Stopped,
+        ToolRegistry,
+        ToolRunner,
+        Turn,
+        TurnEnd,
+        http_model,
+        max_repeats,
+        max_seconds,
+        max_tokens,
+        max_turns,
+    )
 
 __all__ = [
     "DIALECTS",
     "WIRES",
+    "Agent",
+    "AgentRun",
     "ApprovalRequest",
     "BrokenCall",
+    "CallBroken",
     "CapabilityLearner",
     "CompositeParser",
+    "Document",
     "Done",
     "Error",
     "Event",
     "FallbackChain",
     "FormatNegotiator",
     "HeuristicParser",
+    "History",
+    "Image",
     "JSONContentParser",
     "Limits",
     "MarkupParser",
     "MiddlewareChain",
+    "ModelError",
     "NativeParser",
     "ParsedResponse",
     "Progress",
@@ -81,7 +128,13 @@ __all__ = [
     "ReasoningDelta",
     "RefusalDelta",
     "RepairLoop",
+    "Request",
+    "RunResult",
+    "RunState",
+    "StateChange",
+    "Stopped",
     "StreamParser",
+    "Streamed",
     "TextDelta",
     "TextParser",
     "Tool",
@@ -97,15 +150,22 @@ __all__ = [
     "ToolFailure",
     "ToolFormat",
     "ToolIntent",
+    "ToolRegistry",
     "ToolResult",
     "ToolResultAdapter",
     "ToolRunner",
     "Turn",
+    "TurnEnd",
     "aiter_events",
     "detect_format",
     "format_error_for_model",
+    "http_model",
     "iter_events",
     "load_plugins",
+    "max_repeats",
+    "max_seconds",
+    "max_tokens",
+    "max_turns",
     "parse_response",
     "parser_for",
     "preflight",
@@ -122,7 +182,31 @@ __all__ = [
 ]
 
 _LATER = {
-    **dict.fromkeys(("ApprovalRequest", "Progress", "ToolRunner", "Turn"), "runtime"),
+    **dict.fromkeys(
+        (
+            "Agent",
+            "AgentRun",
+            "ApprovalRequest",
+            "History",
+            "ModelError",
+            "Progress",
+            "Request",
+            "RunResult",
+            "RunState",
+            "Stopped",
+            "ToolRegistry",
+            "ToolRunner",
+            "Turn",
+            "TurnEnd",
+            "http_model",
+            "max_repeats",
+            "max_seconds",
+            "max_tokens",
+            "max_turns",
+        ),
+        "runtime",
+    ),
+    **dict.fromkeys(("Document", "Image"), "adapters"),
     **dict.fromkeys(
         ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"), "adapters"
     ),

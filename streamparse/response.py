@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from streamparse.events import Error, Place, ProviderItem, ReasoningDelta, RefusalDelta, Source, TextDelta
+from streamparse.finish_reasons import Stop, find_stop, full_reason
+from streamparse.usage import TokenCounts, count_tokens
 
 __all__ = [
     "AnswerPart",
@@ -92,6 +94,28 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
     usage: dict[str, Any] | None = None
     ok: bool = False
     raw_response: Any = None
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why the answer ended, in one word for all servers; None before it ended, and for a reason nobody knows.
+
+        "tools" wherever calls wait for results, also those that broke, whatever the server's word for it.  An answer
+        of which nothing counts, for its server failed or it made no sense, is "error".
+        """
+        details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
+        reason = full_reason(self.finish_reason, details)
+        word: Stop | None = "end" if reason is None and self.ok else find_stop(reason)
+        if word == "filter" or (self.refusal and not self.ok and any(call.revoked for call in self.tool_calls)):
+            return "filter"
+        if any(error.scope == "stream" or error.code == "ambiguous_markup" for error in self.errors):
+            return "error"
+        waits = bool(self.broken_calls) or any(not call.revoked for call in self.tool_calls)
+        return "tools" if word == "end" and waits else word
+
+    @property
+    def tokens(self) -> TokenCounts:
+        """The tokens that were read and written, in one shape for all servers; 0 where the server has not said."""
+        return count_tokens(self.usage)
 
     def as_message(self, provider: str) -> Any:
         """The assistant's turn, to be sent back to one of `streamparse.adapters.ADAPTERS` or `streamparse.providers`.

@@ -43,6 +43,7 @@ class Adapter(ABC):
 
     What is given by the program (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
     What is read of messages never does.
+    `family` names the adapter whose thoughts and items this one takes, too.
     `system_apart` says that the system's turn is not among the messages, `pictures_in_answers` that the assistant's may
     hold pictures, `named` that a message may name its speaker, `detailed` that a picture may say how closely to look at
     it, `media_apart` that a result holds what it shows beside its text, `strict` that schemas can be enforced, with the
@@ -51,6 +52,7 @@ class Adapter(ABC):
     """
 
     name: str
+    family: str = ""
     dialect: str = "hermes"
     names = Names()
     ids: Ids = ANY
@@ -231,6 +233,10 @@ class Adapter(ABC):
             elif turn.parts:
                 written += filter(_says_something, self.write_turn(turn, lost))
         return written
+
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        """Give answers that others made what a model of this provider wants in its own; "" is any model."""
+        return turns
 
     def warn(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have nothing to say
         """Tell what of messages some models of the provider refuse, for whoever does not know the model."""

@@ -73,6 +73,10 @@ class Cohere(OpenAI):
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
         return [Thought(text) for block in mappings(message.get("content")) if (text := string(block, "thinking"))]
 
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        """A plan without calls is an answer's text."""
+        return [turn if turn.calls else replace(turn, parts=[*map(_plan_as_text, turn.parts)]) for turn in turns]
+
     def takes(self, item: Item) -> bool:
         return item.kind in ("tool_plan", "citation")
 
@@ -82,6 +86,10 @@ class Cohere(OpenAI):
         content = [*thought, {"type": "text", "text": turn.text}] if thought and turn.text else thought or turn.text
         calls = self.format_calls(turn.calls)
         return {"role": "assistant", **present(tool_plan=plan, content=content, tool_calls=calls)}
+
+
+def _plan_as_text(part: Part) -> Part:
+    return Text(str(part.data)) if isinstance(part, Item) and part.kind == "tool_plan" else part
 
 
 def _document(block: Mapping[str, Any]) -> Mapping[str, Any]:

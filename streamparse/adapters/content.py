@@ -37,6 +37,7 @@ __all__ = [
     "shown",
     "spoken",
     "text_of",
+    "write_block",
 ]
 
 TEXTS = ("text", "input_text", "output_text")
@@ -119,7 +120,7 @@ def result_of(id: str, name: str, parts: Iterable[Part], failed: bool = False) -
     if failed:
         return ToolResult(id, name, error=text_of(visible))
     seen = any(not isinstance(part, Text) for part in visible)
-    return ToolResult(id, name, [_block(part) for part in visible] if seen else text_of(visible))
+    return ToolResult(id, name, [write_block(part) for part in visible] if seen else text_of(visible))
 
 
 def retold(parts: Iterable[Part], place: str, failed: bool = False) -> Iterator[Loss]:
@@ -165,7 +166,8 @@ def _told(item: Item) -> str:
     return f"[{item.kind}: {kind}]" if kind else value_text(item.data)
 
 
-def _block(part: Shown) -> dict[str, Any]:
+def write_block(part: Shown) -> dict[str, Any]:
+    """The block that shows a part in a result, in the words that `read_block` reads."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Document):

@@ -14,8 +14,11 @@ What they show stands beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import Shown, result_of, shown
@@ -47,12 +50,18 @@ __all__ = ["Gemini", "GeminiOpenAPI"]
 
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _OF_NO_PARAMETERS = ("type", "properties", "required")
+_VERSION = re.compile(r"gemini-(\d+)")
+_FIRST_STRICT_VERSION = 3
+"""From this version on a call without a signature is refused."""
+_UNSIGNED = "skip_thought_signature_validator"
+"""The signature for calls that another model made; see the questions at the end of Google's page on signatures."""
 
 
 class Gemini(Adapter):
     """The Gemini API, and Vertex AI."""
 
     name = "gemini"
+    family = "gemini-openapi"
     names = Names(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
     system_apart = True
     pictures_in_answers = True
@@ -132,6 +141,12 @@ class Gemini(Adapter):
             if string(part, "fileData", "fileUri") and not string(part, "fileData", "mimeType"):
                 yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
 
+    def adopt(self, turns: list[Turn], model: str, /) -> list[Turn]:
+        version = _VERSION.search(model)
+        if version is None or int(version[1]) < _FIRST_STRICT_VERSION:
+            return turns
+        return [_with_signature(turn) for turn in turns]
+
     def warn(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
         for number, content in enumerate(messages):
             call = next((part for part in content["parts"] if "functionCall" in part), None)
@@ -180,6 +195,7 @@ class GeminiOpenAPI(Gemini):
     """The Gemini API of servers that know no JSON Schema."""
 
     name = "gemini-openapi"
+    family = "gemini"
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
@@ -190,6 +206,15 @@ class GeminiOpenAPI(Gemini):
         lost += [Loss(tool.name, "", key, "dropped: without parameters there is no schema") for key in unsaid]
         lost += warned(tool.name, refusals(subset) if parameters else ())
         return {**fields, **parameters}
+
+
+def _with_signature(turn: Turn) -> Turn:
+    """A turn whose first call is signed, by the word that skips the check if by nothing else."""
+    first = min((call.index for call in turn.calls), default=None)
+    items = [part for part in turn.parts if isinstance(part, Item) and part.index == first]
+    if first is None or any(signature_of(item) for item in items):
+        return turn
+    return replace(turn, parts=[*turn.parts, Item(SIGNATURE, _UNSIGNED, first)])
 
 
 def _parameters(schema: JSONObject) -> JSONObject:

@@ -7,11 +7,12 @@ unchanged and another's are left out.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from streamparse.adapters.values import read_call
 from streamparse.events import ProviderItem, ReasoningDelta
@@ -48,7 +49,48 @@ def role_of(word: str) -> Role:
     return _ROLES.get(word, "user")
 
 
-class Text(msgspec.Struct, frozen=True):
+_MAGIC: Final = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"BM", "image/bmp"),
+    (0, b"II*\0", "image/tiff"),
+    (0, b"MM\0*", "image/tiff"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftypheic", "image/heic"),
+    (0, b"%PDF-", "application/pdf"),
+)
+"""The bytes by which files of a media type are known, and where in the file they stand."""
+
+
+def _find_media_type(data: bytes) -> str:
+    """The media type of a file; "" if neither magic bytes nor plain text show it."""
+    for start, magic, kind in _MAGIC:
+        if data.startswith(magic, start):
+            return kind
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return "text/plain" if text and "\0" not in text else ""
+
+
+def _encode_bytes(part: Image | Document, *, is_picture: bool) -> None:
+    """Make base64 of data that was given as bytes, and find its media type if that was not given."""
+    data: Any = part.data
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        return
+    kind = part.media_type or _find_media_type(bytes(data))
+    if not kind or is_picture != kind.startswith("image/"):
+        shown = f"show {kind}" if kind else "show no media type that is known"
+        wanted = "a picture" if is_picture else "a document"
+        raise ValueError(f"the bytes of {wanted} {shown}: give its media_type")
+    force_setattr(part, "media_type", kind)
+    force_setattr(part, "data", b64encode(data).decode())
+
+
+class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
     """Visible text."""
 
     text: str
@@ -60,16 +102,25 @@ class Thought(msgspec.Struct, frozen=True):
     text: str
 
 
-class Image(msgspec.Struct, frozen=True):
-    """A picture: base64 `data` of a media type, or a `url`, of which the media type may be known, too.
+class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
+    """A picture: bytes, or base64 `data` of a media type, or a `url`, of which the media type may be known, too.
 
-    `detail` is how closely to look at it; without it the server decides.
+    Bytes are kept as base64, and show their media type.  `detail` is how closely to look at the picture; without it
+    the server decides.
+    Raises ValueError for bytes that are no known kind of picture, and for which no media type is given.
     """
 
     data: str = ""
     media_type: str = ""
     url: str = ""
     detail: str = ""
+
+    if TYPE_CHECKING:  # the field itself is always text
+
+        def __init__(self, data: str | bytes = "", media_type: str = "", url: str = "", detail: str = "") -> None: ...
+
+    def __post_init__(self) -> None:
+        _encode_bytes(self, is_picture=True)
 
     @property
     def address(self) -> str:
@@ -85,10 +136,12 @@ class Image(msgspec.Struct, frozen=True):
         return cls(url=address, detail=detail)
 
 
-class Document(msgspec.Struct, frozen=True):
-    """A document: base64 `data` of a media type, or a `url`; `name` is its title.
+class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
+    """A document: bytes, or base64 `data` of a media type, or a `url`; `name` is its title.
 
-    `context` is what is said of it beside it, and `cited` whether the answer is to cite it.
+    Bytes are kept as base64; those of a PDF and of plain text show their media type.  `context` is what is said of the
+    document beside it, and `cited` whether the answer is to cite it.
+    Raises ValueError for bytes of another kind, if no media type is given.
     """
 
     data: str = ""
@@ -97,6 +150,21 @@ class Document(msgspec.Struct, frozen=True):
     name: str = ""
     context: str = ""
     cited: bool = False
+
+    if TYPE_CHECKING:  # the field itself is always text
+
+        def __init__(
+            self,
+            data: str | bytes = "",
+            media_type: str = "",
+            url: str = "",
+            name: str = "",
+            context: str = "",
+            cited: bool = False,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _encode_bytes(self, is_picture=False)
 
 
 class Item(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from streamparse.adapters.adapter import JSONObject
+from streamparse.adapters.adapter import NO_ANSWER, JSONObject
 from streamparse.adapters.documents import PDF
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.openai import OpenAI
@@ -38,6 +38,16 @@ class DeepSeek(OpenAI):
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
         return present(reasoning_content=turn.thought)
+
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        """With thought or calls in a conversation, models that think refuse an answer without thought.
+
+        An empty one does not do (Kimi).
+        https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/charmbracelet/crush/issues/2696
+        """
+        if not any(turn.thought or turn.calls for turn in turns):
+            return turns
+        return [_with_thought(turn) if turn.role == "assistant" else turn for turn in turns]
 
 
 class OpenRouter(OpenAI):
@@ -78,6 +88,7 @@ class Mistral(OpenAI):
     top = ()
     dialect = "mistral-array"
     named = False
+    visible = Visible(documents=frozenset())
     ids = Ids(r"[a-zA-Z0-9]{9}", 9)
 
     def takes(self, _item: Item, /) -> bool:
@@ -86,9 +97,25 @@ class Mistral(OpenAI):
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
         return {"content": list(_chunks(turn.parts))} if turn.thought else {}
 
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        """The messages of a turn; between results and what the user says there must be an answer.
+
+        https://github.com/zed-industries/zed/issues/37021
+        """
+        written: list[JSONObject] = []
+        for message in super().write_turn(turn, lost):
+            if written and written[-1]["role"] == "tool" and message["role"] == "user":
+                written.append({"role": "assistant", "content": NO_ANSWER})
+            written.append(message)
+        return written
+
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         turn = super().read_message(message)
         return replace(turn, parts=[_thought(part) for part in turn.parts])
+
+
+def _with_thought(turn: Turn) -> Turn:
+    return turn if turn.thought else replace(turn, parts=[Thought(" "), *turn.parts])
 
 
 def _chunks(parts: list[Part]) -> Iterator[JSONObject]:

@@ -1,6 +1,7 @@
 """Which names and ids a provider takes.
 
-A name that a provider refuses is told and kept: only the one who declared the tool can rename it.  An id is ours to
+A declared name that a provider refuses is told and kept: only the one who declared the tool can rename it.  A name that
+a model made up may stand in a history all the same, and is made fit there.  An id is ours to
 change, for it only ties a result to its call: one that a provider refuses is replaced by another that depends on
 nothing but the id itself, so that call and result still agree, in this process and in the next.
 """
@@ -14,9 +15,14 @@ import msgspec
 
 from streamparse.adapters.loss import Loss
 
-__all__ = ["ANY", "Ids", "Names"]
+__all__ = ["ANY", "NO_NAME", "Ids", "Names"]
+
+NO_NAME = "unnamed"
+"""What stands for the name of a tool that the model left out."""
 
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
+_NO_WORD = re.compile(r"[^a-zA-Z0-9_]")
+_LONGEST_NAME = 64
 _DIGITS = 8
 
 
@@ -30,6 +36,15 @@ class Names(msgspec.Struct, frozen=True):
         if re.fullmatch(self.pattern, name) is None:
             done = f"kept, but refused: a name must match {self.pattern}"
             lost.append(Loss(name, "", "name", done, warning=True))
+
+    def fit(self, name: str) -> str:
+        """The name itself if the provider takes it, else one like it that it takes."""
+        if re.fullmatch(self.pattern, name):
+            return name
+        kept = _REFUSED.sub("_", name)[:_LONGEST_NAME] or NO_NAME
+        if re.fullmatch(self.pattern, kept):
+            return kept
+        return f"{NO_NAME}_{_NO_WORD.sub('_', kept)}"[:_LONGEST_NAME]  # some take no digit or dash first
 
 
 class Ids(msgspec.Struct, frozen=True):

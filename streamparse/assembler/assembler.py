@@ -71,6 +71,16 @@ class Assembler:
         """How many calls have started so far."""
         return len(self._ends)
 
+    def look(self, index: int) -> dict[str, Any]:
+        """Return the arguments of a call so far, or all of them once it is complete.
+
+        Raises KeyError if there is no call of that index, or if it broke.
+        """
+        for call in reversed(self.record.response.tool_calls):
+            if call.index == index:
+                return call.arguments
+        return self._calls.look(index)
+
     @property
     def silent(self) -> bool:
         """Whether nothing was told so far: nothing of an answer, nor of its end, nor that it failed."""

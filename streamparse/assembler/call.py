@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.events import Place, Source
-from streamparse.jsonread import JSONError, Mode, read
+from streamparse.jsonread import JSONError, Mode, PartialReader, read
 from streamparse.jsonscan import Scanner
 from streamparse.limits import Limits
 
@@ -64,6 +64,10 @@ class CallState(msgspec.Struct, eq=False):
     repaired: bool = False
     repairs: tuple[str, ...] = ()
     """What reading the arguments took."""
+    reader: PartialReader | None = None
+    """Reads the arguments so far, once somebody has asked for them."""
+    read: int = 0
+    """Characters of the text that it has read."""
 
     @property
     def closed(self) -> bool:
@@ -91,10 +95,23 @@ class CallState(msgspec.Struct, eq=False):
         self.pieces.clear()
         return self.text
 
+    def look(self, limits: Limits) -> dict[str, Any]:
+        """Return the arguments so far; looked at again, it costs what came since."""
+        if self.reader is None:
+            self.reader = PartialReader(limits)
+            self.reader.feed(self.head)
+        text = self._joined()
+        text.seek(self.read)
+        self.reader.feed(text.read())
+        self.read = text.tell()
+        value = self.reader.value
+        return value if isinstance(value, dict) else {}
+
     def restart(self) -> None:
         """Forget the argument text."""
         self.head = ""
-        self.text = None
+        self.text = self.reader = None
+        self.read = 0
         self.pieces.clear()
 
     def arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:

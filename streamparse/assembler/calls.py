@@ -7,6 +7,7 @@ the earliest safe moment.  A call found in text closes when its grammar says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from streamparse.assembler.call import BLANK, CLOSED, ODD, OPEN, PENDING, CallState
 from streamparse.assembler.deltas import Deltas
@@ -149,6 +150,10 @@ class Calls:
         """The stream is over: what is open was cut."""
         for call in list(self._open.values()):
             self._ends.error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")
+
+    def look(self, index: int) -> dict[str, Any]:
+        """Return the arguments of an open call so far.  Raises KeyError if it is not open."""
+        return self._open[index].look(self._limits)
 
     # -- inside --------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import msgspec
 
 from streamparse.emit.reasons import Meaning, is_filter, meaning_of
 from streamparse.events import Error, ToolCallComplete
+from streamparse.finish_reasons import full_reason
 from streamparse.response import ParsedResponse, ToolCall
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "argument_text",
     "explained",
     "explanation_of",
-    "full_reason",
     "labelled",
     "meaning_of_answer",
     "nameless",
@@ -83,12 +83,6 @@ def reason_of(response: ParsedResponse) -> str | None:
     """Return the server's word for the end of the turn."""
     details = (item["data"] for item in response.items if item["kind"] == INCOMPLETE_DETAILS)
     return full_reason(response.finish_reason, next(details, None))
-
-
-def full_reason(reason: str | None, details: Any) -> str | None:
-    """Return the server's word for the end: Responses say in the details why an answer is incomplete."""
-    told = details.get("reason") if isinstance(details, dict) else None
-    return told if reason == "incomplete" and isinstance(told, str) else reason
 
 
 def explanation_of(response: ParsedResponse) -> str:

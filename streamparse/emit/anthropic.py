@@ -16,7 +16,6 @@ from streamparse.emit.blocks import BORDER, as_own, blocks_of, is_own_block
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.failures import ANTHROPIC_KINDS, kind_of
 from streamparse.emit.reasons import Meaning
-from streamparse.emit.usage import tokens_of
 from streamparse.events import (
     Done,
     ProviderItem,
@@ -26,6 +25,7 @@ from streamparse.events import (
     ToolCallStart,
 )
 from streamparse.response import ParsedResponse
+from streamparse.usage import count_tokens
 
 __all__ = ["AnthropicEmitter"]
 
@@ -195,6 +195,6 @@ def _usage(usage: dict[str, Any] | None) -> dict[str, Any]:
     """The counts in the target's words; those that are its own already stay as they are."""
     if usage is None or ("input_tokens" in usage and "total_tokens" not in usage):
         return usage or {}
-    tokens = tokens_of(usage)
-    counts = {"input_tokens": tokens.prompt - tokens.cached, "output_tokens": tokens.answer}
+    tokens = count_tokens(usage)
+    counts = {"input_tokens": tokens.prompt - tokens.cached, "output_tokens": tokens.completion}
     return counts | ({"cache_read_input_tokens": tokens.cached} if tokens.cached else {})

@@ -25,7 +25,6 @@ from streamparse.emit.answer import (
     INCOMPLETE_DETAILS,
     STOP_DETAILS,
     explained,
-    full_reason,
     labelled,
     meaning_of_answer,
     names_filter,
@@ -48,6 +47,7 @@ from streamparse.events import (
     ToolCallRevoked,
     ToolCallStart,
 )
+from streamparse.finish_reasons import full_reason
 from streamparse.response import ParsedResponse
 
 __all__ = ["Emitter", "UsagePlace", "encode"]

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Final
 from streamparse.emit.answer import explanation_of, meaning_of_answer, nameless, problem_of, reason_of, standing_calls
 from streamparse.emit.emitter import Emitter, encode
 from streamparse.emit.reasons import Meaning
-from streamparse.emit.usage import tokens_of
 from streamparse.events import (
     Done,
     ProviderItem,
@@ -25,6 +24,7 @@ from streamparse.events import (
     ToolCallStart,
 )
 from streamparse.response import ParsedResponse
+from streamparse.usage import count_tokens
 
 __all__ = ["OllamaChatEmitter"]
 
@@ -122,7 +122,7 @@ def _call(id: str, place: int, name: str, arguments: dict[str, Any]) -> dict[str
 def _ending(reason: str | None, usage: dict[str, Any] | None, meaning: Meaning) -> dict[str, Any]:
     word = "length" if meaning == "length" else reason if reason in ("load", "unload") else "stop"
     if usage is not None and "eval_count" not in usage and "prompt_eval_count" not in usage:
-        tokens = tokens_of(usage)
-        usage = {"prompt_eval_count": tokens.prompt, "eval_count": tokens.answer}
+        tokens = count_tokens(usage)
+        usage = {"prompt_eval_count": tokens.prompt, "eval_count": tokens.completion}
     counts = {name: usage[name] for name in _COUNTS if name in usage} if usage else {}
     return {"done": True, "done_reason": word, **counts}

@@ -1,28 +1,19 @@
-"""Why a turn ended: every server's word, and what it means to a client of another wire."""
+"""What the end of a turn means to a client of another wire."""
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+from streamparse.finish_reasons import find_stop
 
 __all__ = ["Meaning", "is_filter", "meaning_of"]
 
 Meaning: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "error"]
 
-_LENGTH: Final = frozenset(
-    ("length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "model_context_window_exceeded")
-)
-_FILTER: Final = frozenset(
-    (
-        *("content_filter", "refusal", "safety", "recitation", "prohibited_content", "blocklist", "spii", "language"),
-        *("image_safety", "image_prohibited_content", "image_recitation", "model_armor", "jailbreak"),
-        *("content_filtered", "guardrail_intervened", "error_toxic", "sensitive"),
-    )
-)
-
 
 def is_filter(word: str | None) -> bool:
     """Whether a server's word is that of a filter."""
-    return (word or "").lower().removeprefix("blocked:") in _FILTER  # Gemini's prefix, of a prompt
+    return find_stop(word) == "filter"
 
 
 def meaning_of(reason: str | None, *, ok: bool, called: bool, broken: bool, refused: bool) -> Meaning:
@@ -36,6 +27,6 @@ def meaning_of(reason: str | None, *, ok: bool, called: bool, broken: bool, refu
         return "content_filter"
     if not ok:
         return "error"
-    if broken or (reason or "").lower() in _LENGTH:
+    if broken or find_stop(reason) == "length":
         return "length"
     return "tool_calls" if called else "stop"

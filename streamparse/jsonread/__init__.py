@@ -19,11 +19,12 @@ from typing import Any
 
 from streamparse.jsonread.clean import read_clean
 from streamparse.jsonread.flat import read_flat
+from streamparse.jsonread.partial import PartialReader
 from streamparse.jsonread.reading import JSONError, Mode, Reading
 from streamparse.jsonread.tolerant import Tolerant
 from streamparse.limits import Limits
 
-__all__ = ["JSONError", "Mode", "Reading", "read", "snapshot"]
+__all__ = ["JSONError", "Mode", "PartialReader", "Reading", "read", "snapshot"]
 
 _DEFAULT_LIMITS = Limits()
 

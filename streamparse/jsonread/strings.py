@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Callable
 
 from streamparse.jsonread.source import Source
 from streamparse.patterns import plain
 
-__all__ = ["Strings"]
+__all__ = ["Strings", "decode_body"]
 
 _STRING = {quote: plain(rf"{quote}([^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+)({quote})?", re.DOTALL) for quote in "\"'"}
 
@@ -37,27 +37,44 @@ class Strings(Source):
             self._repair("single_quotes", start)
         if "utf8" in self.repairs:
             body = body.encode(errors="surrogateescape").decode(errors="replace")
-        if _NOT_PLAIN.search(body):
-            special = _SPECIAL if closed else _SPECIAL_OF_CUT_STRING
-            body = special.sub(partial(self._special, quote, start + 1), body)
+        body, _ = decode_body(body, quote, lambda name, at: self._repair(name, start + 1 + at), is_cut=not closed)
         return body, closed
 
-    def _special(self, quote: str, start: int, match: re.Match[str]) -> str:
-        """What an escape or a control character in a string stands for; `start` is where the string's body begins."""
-        kind, piece = match.lastgroup, match.group()
-        if kind == "half":
+
+def decode_body(body: str, quote: str, repair: Callable[[str, int], None], *, is_cut: bool) -> tuple[str, str]:
+    """Return what the inside of a string says, and half an escape at its end, which is held back if it is cut.
+
+    `repair` is told the name and the place of what is no JSON.
+    """
+    if not _NOT_PLAIN.search(body):
+        return body, ""
+    half = ""
+
+    def read_special(match: re.Match[str]) -> str:
+        nonlocal half
+        if match.lastgroup == "half":
+            half = match.group()
             return ""
-        if kind == "short":
-            return _SHORT_ESCAPES.get(piece[1], piece[1])
-        if kind == "pair":
-            return chr(0x10000 + ((int(piece[2:6], 16) & 0x3FF) << 10 | int(piece[8:], 16) & 0x3FF))
-        if kind == "unit":
-            code = int(piece[2:], 16)
-            if 0xD800 <= code <= 0xDFFF:
-                self._repair("lone_surrogate", start + match.start())
-                code = 0xFFFD
-            return chr(code)
-        if kind == "other" and piece[1:] == quote:
-            return quote
-        self._repair("control_char" if kind == "control" else "bad_escape", start + match.start())
-        return piece
+        return _read_special(match, quote, repair)
+
+    special = _SPECIAL_OF_CUT_STRING if is_cut else _SPECIAL
+    return special.sub(read_special, body), half
+
+
+def _read_special(match: re.Match[str], quote: str, repair: Callable[[str, int], None]) -> str:
+    """What an escape or a control character in a string stands for."""
+    kind, piece = match.lastgroup, match.group()
+    if kind == "short":
+        return _SHORT_ESCAPES.get(piece[1], piece[1])
+    if kind == "pair":
+        return chr(0x10000 + ((int(piece[2:6], 16) & 0x3FF) << 10 | int(piece[8:], 16) & 0x3FF))
+    if kind == "unit":
+        code = int(piece[2:], 16)
+        if 0xD800 <= code <= 0xDFFF:
+            repair("lone_surrogate", match.start())
+            code = 0xFFFD
+        return chr(code)
+    if kind == "other" and piece[1:] == quote:
+        return quote
+    repair("control_char" if kind == "control" else "bad_escape", match.start())
+    return piece

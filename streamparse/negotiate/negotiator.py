@@ -53,6 +53,10 @@ class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the parser for whole responses, as `parser_for` and `register_parser` know it."""
     definitions: ToolDefinitionAdapter
     results: ToolResultAdapter
+    provider: str
+    """The name of the adapter that writes the requests."""
+    dialect: str
+    """The format in which a prompt asks for calls."""
     capabilities: Capabilities
     model: str | None = None
     """The model to ask for: the one that was meant, or that of the profile."""
@@ -130,6 +134,8 @@ class FormatNegotiator:
             call_parser=chosen.tools.call_parser or "composite",
             definitions=definitions.asking_for(asked),
             results=results,
+            provider=adapter,
+            dialect=asked,
             capabilities=capabilities,
             model=model,
             url=chosen.url,

@@ -57,6 +57,16 @@ class BaseParser:
         """The answer so far."""
         return self._assembler.response
 
+    def partial(self, index: int) -> dict[str, Any]:
+        """The arguments of a call so far: of an open one only what no further text can change.
+
+        Numbers and literals are there once a delimiter has closed them, texts as far as they came, but for half an
+        escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
+        change, and must not be changed.  Called after each piece, it costs as much as reading the call once.
+        Raises KeyError if no call of that index has begun, or if it broke.
+        """
+        return self._assembler.look(index)
+
     def origin_of(self, index: int) -> tuple[Source, CallPlace]:
         """How a call that has begun was found, and where it stands: what its Complete says, but for repairs."""
         return self._record.origins.get(index, ("native", "field"))

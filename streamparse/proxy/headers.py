@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from streamparse.adapters.requests.endpoints import ANTHROPIC_VERSION, KEY_HEADERS
+
 __all__ = [
     "Headers",
     "crossing",
@@ -26,10 +28,9 @@ _HOP_BY_HOP: Final = frozenset(
 )
 _OURS_TO_UPSTREAM: Final = frozenset((b"host", b"content-length", b"expect"))
 _OF_THE_BODY: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
-_KEY_HEADERS: Final = {"anthropic": b"x-api-key", "gemini": b"x-goog-api-key"}
-"""Where a server looks for the key, by its wire; all others take `authorization: Bearer`."""
+_KEY_HEADERS: Final = {wire: name.encode() for wire, name in KEY_HEADERS.items()}
 _ANTHROPICS: Final = (b"x-api-key", b"anthropic-")
-_ANTHROPIC_VERSION: Final = b"2023-06-01"
+_ANTHROPIC_VERSION: Final = ANTHROPIC_VERSION.encode()
 _GOOGLES_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is taken as a bearer's alone
 _NO_NAME: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
 _LONGEST_NAME: Final = 100

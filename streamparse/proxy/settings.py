@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
+from streamparse.adapters.requests.endpoints import PATHS
 from streamparse.limits import Limits
 from streamparse.parser import Dialects, StreamParser
 from streamparse.proxy.translation import dialect_to_teach
@@ -15,17 +16,6 @@ from streamparse.proxy.translation import dialect_to_teach
 __all__ = ["PATHS", "Settings", "ToolMode"]
 
 ToolMode: TypeAlias = Literal["native", "prompt"]
-
-PATHS = {
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "anthropic": "/v1/messages",
-    "gemini": "/v1beta/models/{model}:generateContent",
-    "ollama-chat": "/api/chat",
-    "cohere": "/v2/chat",
-}
-"""Where each wire that an upstream may speak is asked; Gemini is asked for a stream by another method."""
-
 
 _NOT_ASKED: Final = {
     "auto": "a request is written before the server has said anything",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from streamparse.repair.guards import Guard, GuardFailed
 from streamparse.repair.schema import check_compiled, check_schema
 from streamparse.repair.validator import MISSING, CompiledSchema, compile_schema, has_validator
 from streamparse.response import ToolCall
-from streamparse.tools import InvalidArguments, Tool, Toolset, bind
+from streamparse.tools import InvalidArguments, Tool, Toolset, bind, bind_others
 
 __all__ = ["Gate", "preflight"]
 
@@ -65,7 +65,7 @@ class Gate:
         self._coerce = coerce
         self._sanitise = sanitise
         self._guards = tuple(guards)
-        self._compiled: dict[str, CompiledSchema] = {}
+        self._compiled: dict[tuple[str, frozenset[str]], CompiledSchema] = {}
 
     def require_validator(self) -> None:
         """Raise ModuleNotFoundError if a tool that can run has a schema that only the missing extra can check."""
@@ -75,6 +75,19 @@ class Gate:
 
     def look(self, call: ToolCall) -> Preflight:
         """Say whether a call may be run, and as what."""
+        return self._look(call, frozenset())
+
+    def look_without(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
+        """Say the same of a call that is still being written, but for the arguments that are streamed.
+
+        They are not asked for; the whole call has to pass `look` all the same.  A gate that changes texts lets none
+        be read before.
+        """
+        if self._sanitise:
+            return Preflight(call, (Finding("invalid_value", "texts are only read once they are whole"),))
+        return self._look(call, streamed)
+
+    def _look(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
         tool = self.tools.get(call.name)
         if tool is None:
             return Preflight(call, (_unknown(call.name, self.tools),))
@@ -84,26 +97,39 @@ class Gate:
             return Preflight(call, (Finding("invalid_value", problem),))
         arguments, found = _sanitised(call.arguments, ()) if self._sanitise else (call.arguments, [])
         if tool.parameters and (has_validator() or not _is_the_functions(tool)):
-            arguments, problems = self._check(tool, arguments)
+            arguments, problems = self._check(tool, arguments, streamed)
             found += problems
         if arguments is not call.arguments:
             if (problem := find_excess(arguments)) is not None:  # a text was read as more than may be given
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
         if tool.function is not None and not any(finding.fatal for finding in found):
-            found += _misfits(tool, arguments)
+            found += _misfits(tool, arguments, bind_others if streamed else bind)
         for guard in self._guards:
             found += _guarded(guard, call)
         return Preflight(call, tuple(found))
 
-    def _check(self, tool: Tool, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
+    def _check(
+        self, tool: Tool, arguments: dict[str, Any], streamed: frozenset[str]
+    ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the schema as it was when the tool was first called here."""
-        if (compiled := self._compiled.get(tool.name)) is not None:
-            return check_compiled(compiled, tool.parameters, arguments, coerce=self._coerce)
-        arguments, found = check_schema(tool.parameters, arguments, coerce=self._coerce)
+        schema = _drop_properties(tool.parameters, streamed) if streamed else tool.parameters
+        if (compiled := self._compiled.get((tool.name, streamed))) is not None:
+            return check_compiled(compiled, schema, arguments, coerce=self._coerce)
+        arguments, found = check_schema(schema, arguments, coerce=self._coerce)
         if not any(finding.code == "invalid_schema" for finding in found):
-            self._compiled[tool.name] = compile_schema(tool.parameters)
+            self._compiled[tool.name, streamed] = compile_schema(schema)
         return arguments, found
+
+
+def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The schema of an object without some of its members."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, dict):
+        schema = {**schema, "properties": {key: each for key, each in properties.items() if key not in names}}
+    if isinstance(required, list):
+        schema = {**schema, "required": [each for each in required if each not in names]}
+    return schema
 
 
 def _is_the_functions(tool: Tool) -> bool:
@@ -111,10 +137,10 @@ def _is_the_functions(tool: Tool) -> bool:
     return not tool.parameters or (tool.signature is not None and tool.signature.schema == tool.parameters)
 
 
-def _misfits(tool: Tool, arguments: dict[str, Any]) -> list[Finding]:
+def _misfits(tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]) -> list[Finding]:
     """What of the arguments the function's annotations do not take: they may say more than the schema."""
     try:
-        bind(tool, arguments)
+        bind_some(tool, arguments)
     except InvalidArguments as error:
         return [Finding("invalid_value", cut(str(error).partition(": ")[2]))]
     return []

@@ -1,16 +1,106 @@
-"""Runs tool calls while events still arrive.
+"""Runs an agent: tools while events still arrive, and turn after turn.
 
     events ──▶ reader ──▶ buffer ──▶ consumer
                  └─▶ turn ─▶ tools ──▶┘
 
 The reader never waits for a tool and never for the consumer, but when the buffer is full; it is the reader
-that starts a tool, so a slow consumer delays none.  `turn` decides what may run when, and does no I/O; `run` obeys it
-on an event loop; `execution` is the only place where code that is not ours is called.
+that starts a tool, so a slow consumer delays none.
+
+Two pure machines decide, and do no I/O: `turn` what may run when in one answer, `loop` what follows an answer.
+`run` and `agent` obey them on an event loop.  `execution` is the only place where a tool is called.
 """
 
-from streamparse.runtime.facts import ApprovalRequest, Progress
+from streamparse.runtime.agent import Agent, AgentItem, AgentRun, RunResult, Stopped, TurnEnd
+from streamparse.runtime.facts import (
+    Abandoned,
+    Answer,
+    Approval,
+    ApprovalRequest,
+    Break,
+    Cancel,
+    Cancelled,
+    Command,
+    Fact,
+    Misread,
+    Open,
+    Opened,
+    Progress,
+    Received,
+    RequestApproval,
+    Restarted,
+    Returned,
+    SourceEnded,
+    Start,
+    Wake,
+    Woke,
+)
+from streamparse.runtime.history import History, Prompt, Round
+from streamparse.runtime.model import (
+    HTTPModel,
+    Model,
+    ModelError,
+    ModelFailure,
+    Request,
+    describe_failure,
+    find_model_delay,
+    http_model,
+    open_model,
+)
+from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.turn import Turn
 
-__all__ = ["ApprovalRequest", "Item", "Progress", "Run", "ToolRunner", "Turn"]
+__all__ = [
+    "Abandoned",
+    "Agent",
+    "AgentItem",
+    "AgentRun",
+    "Answer",
+    "Approval",
+    "ApprovalRequest",
+    "Break",
+    "Cancel",
+    "Cancelled",
+    "Command",
+    "Fact",
+    "HTTPModel",
+    "History",
+    "Item",
+    "Misread",
+    "Model",
+    "ModelError",
+    "ModelFailure",
+    "Open",
+    "Opened",
+    "Progress",
+    "Prompt",
+    "Received",
+    "Request",
+    "RequestApproval",
+    "Restarted",
+    "Returned",
+    "Round",
+    "Run",
+    "RunResult",
+    "RunState",
+    "SourceEnded",
+    "Start",
+    "Stop",
+    "Stopped",
+    "ToolRegistry",
+    "ToolRunner",
+    "Turn",
+    "TurnEnd",
+    "Wake",
+    "Woke",
+    "describe_failure",
+    "find_model_delay",
+    "http_model",
+    "max_repeats",
+    "max_seconds",
+    "max_tokens",
+    "max_turns",
+    "open_model",
+]

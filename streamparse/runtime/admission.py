@@ -16,7 +16,7 @@ from streamparse.repair.answers import tell_how
 from streamparse.response import ToolCall
 from streamparse.tools import ErrorKind, Tool
 
-__all__ = ["Admitted", "Locks", "Refused", "admit", "find_open_locks"]
+__all__ = ["Admitted", "Locks", "Refused", "admit", "admit_open", "can_open", "find_needed", "find_open_locks"]
 
 EVERYTHING: Final = "*"
 """The lock that no other call may be held beside."""
@@ -66,6 +66,40 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
     # Others hold the event, and what was checked is what runs.
     checked = msgspec.structs.replace(looked.call, arguments=msgspec.to_builtins(looked.call.arguments))
     return _read_declaration(tool, checked, changes)
+
+
+def can_open(tool: Tool) -> bool:
+    """Whether a function may be called while the model still writes an argument: never if that could be too early."""
+    if tool.function is None or tool.effect == "once" or tool.needs_approval is not False:
+        return False
+    return bool(tool.streamed) and not (isinstance(tool.lock, str) and tool.lock in tool.streamed)
+
+
+def find_needed(tool: Tool) -> frozenset[str]:
+    """The parameters that must be closed before a function may be called with others still open."""
+    required = frozenset(tool.parameters.get("required", ())) - tool.streamed
+    return required | {tool.lock} if isinstance(tool.lock, str) and tool.lock != EVERYTHING else required
+
+
+def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted | None:
+    """Take a call through the gate whose streamed arguments are still being written.
+
+    None says that it is to wait until it is whole, whatever the reason: then it is decided.
+    """
+    tool = gate.tools.get(call.name)
+    if tool is None or not can_open(tool) or not streamed <= tool.streamed:
+        return None
+    if not tool.streamed.isdisjoint(call.arguments) or not find_needed(tool) <= call.arguments.keys():
+        return None
+    try:
+        looked = gate.look_without(call, tool.streamed)
+    except GuardFailed:  # it may want to see the whole call
+        return None
+    if not looked.ok:
+        return None
+    checked = msgspec.structs.replace(looked.call, arguments=msgspec.to_builtins(looked.call.arguments))
+    admitted = _read_declaration(tool, checked, ())
+    return admitted if isinstance(admitted, Admitted) else None
 
 
 def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> Admitted | Refused:

@@ -14,6 +14,7 @@ __all__ = [
     "CRASHED",
     "CRASHED_INSIDE",
     "CUT_INSIDE",
+    "DIFFERS",
     "LATE",
     "OUT_OF_TIME",
     "STOPPED",
@@ -31,6 +32,7 @@ STOPPED: Final = "the run was stopped before the tool had ended"
 OUT_OF_TIME: Final = "the time of the whole run was over before the tool had ended"
 CRASHED: Final = "the program ended before the tool had"
 CRASHED_INSIDE: Final = "the program ended inside the call; it was not run"
+DIFFERS: Final = "the call as a whole differs from what was read of it before"
 CUT_INSIDE: Final = "the stream ended inside the call; it was not run"
 LATE: Final = "the call came after the end of the answer; it was not run"
 TRAILED: Final = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,11 +15,23 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio
 
+from streamparse.runtime.facts import Open
+from streamparse.runtime.open_call import OpenCall
+from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import InvalidArguments, Tool, ToolContext, ToolError, ToolFailure, bind
+from streamparse.tools import (
+    InvalidArguments,
+    Streamed,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolFailure,
+    bind,
+    bind_others,
+)
 
-__all__ = ["Failure", "Outcome", "attempt", "execute", "is_async"]
+__all__ = ["Failure", "Outcome", "attempt", "execute", "execute_open"]
 
 T = TypeVar("T")
 
@@ -68,7 +81,18 @@ async def execute(
     tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
 ) -> Outcome:
     """Call a tool; `job` is the thread that a synchronous function runs in, which a cancellation leaves behind."""
-    answer = await attempt(partial(_call, tool, arguments, context, max_result, job))
+    return await _answer(partial(_call, tool, arguments, context, max_result, job), max_result)
+
+
+async def execute_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
+    """Call a tool some of whose arguments are still being written; return once it is decided whether that counts."""
+    outcome = await _answer(partial(_call_open, tool, start, context, max_result, call), max_result)
+    await call.wait_until_decided()
+    return outcome
+
+
+async def _answer(work: Callable[[], Awaitable[Outcome]], max_result: int) -> Outcome:
+    answer = await attempt(work)
     return Outcome(failure=_describe(answer.error, max_result)) if isinstance(answer, Failure) else answer
 
 
@@ -77,9 +101,9 @@ async def _call(
 ) -> Outcome:
     function = tool.function
     assert function is not None
-    values = bind(tool, arguments)
-    if tool.signature is not None and tool.signature.context is not None:
-        values = {**values, tool.signature.context: context}
+    values = {**bind(tool, arguments), **_bind_context(tool, context)}
+    for name in tool.streamed & values.keys():
+        values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
     if job is None:
         value = await function(**values)
     else:
@@ -93,14 +117,22 @@ async def _call(
     return Outcome(reduced.value, truncated=reduced.is_cut)
 
 
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling the function gives an awaitable at once."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
+    assert tool.function is not None
+    texts = {name: Streamed(call.texts[name]) for name in start.streamed}
+    value = await tool.function(**bind_others(tool, start.arguments), **texts, **_bind_context(tool, context))
+    reduced = reduce_value(value, max_result)
+    return Outcome(reduced.value, truncated=reduced.is_cut)
+
+
+def _bind_context(tool: Tool, context: ToolContext[Any]) -> dict[str, Any]:
+    name = None if tool.signature is None else tool.signature.context
+    return {} if name is None else {name: context}
 
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:
     if isinstance(error, ToolError):
-        details = _reduce_details(error.details, max_result)
+        details = _reduce_details(resolve_retry_after(error.details, time.time()), max_result)
         message = cut_text(error.message, MAX_ERROR)
         return ToolFailure(error.kind, message, "raised", details, error.recoverable, error.suggestion)
     if isinstance(error, InvalidArguments):

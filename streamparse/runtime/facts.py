@@ -11,17 +11,21 @@ from typing import Any, TypeAlias
 import msgspec
 
 from streamparse.events import Event
-from streamparse.tools import ToolFailure, ToolResult
+from streamparse.tools import StateChange, ToolFailure, ToolResult
 
 __all__ = [
     "Abandoned",
     "Answer",
     "Approval",
     "ApprovalRequest",
+    "Break",
     "Cancel",
     "Cancelled",
     "Command",
     "Fact",
+    "Misread",
+    "Open",
+    "Opened",
     "Progress",
     "Received",
     "RequestApproval",
@@ -66,6 +70,25 @@ class Received(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
+class Opened(msgspec.Struct, frozen=True, tag=True):
+    """A streamed argument of a call has begun to arrive, and the others that the tool requires are closed.
+
+    `arguments` are those that are closed; `streamed` names those that are read as they come.
+    """
+
+    index: int
+    arguments: dict[str, Any]
+    streamed: tuple[str, ...]
+    at: float
+
+
+class Misread(msgspec.Struct, frozen=True, tag=True):
+    """What was handed over of a streamed argument is not what the whole call says; comes before that call."""
+
+    index: int
+    at: float
+
+
 class SourceEnded(msgspec.Struct, frozen=True, tag=True):
     """No event follows; without a `Done` before it the turn has not ended well."""
 
@@ -76,7 +99,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     """A tool's function has really returned or raised, or its coroutine was cancelled.
 
     `value` holds JSON values; `truncated` says that it was cut.  `began` is false if the function was never called.
-    `partial` is what it showed last of its progress.
+    `partial` is what it showed last of its progress, `state_changes` what it reported by `ToolContext.changed`.
     """
 
     index: int
@@ -88,6 +111,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     cancelled: bool = False
     began: bool = True
     partial: Any = None
+    state_changes: tuple[StateChange, ...] = ()
 
 
 class Abandoned(msgspec.Struct, frozen=True, tag=True):
@@ -97,6 +121,7 @@ class Abandoned(msgspec.Struct, frozen=True, tag=True):
     attempt: int
     at: float
     partial: Any = None
+    state_changes: tuple[StateChange, ...] = ()
 
 
 class Approval(msgspec.Struct, frozen=True, tag=True):
@@ -126,14 +151,40 @@ class Restarted(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
-Fact: TypeAlias = Received | SourceEnded | Returned | Abandoned | Approval | Cancelled | Woke | Restarted
+Fact: TypeAlias = (
+    Received | Opened | Misread | SourceEnded | Returned | Abandoned | Approval | Cancelled | Woke | Restarted
+)
 
 
 # -- commands ----------------------------------------------------------------------------------------------
 
 
+class Open(msgspec.Struct, frozen=True, tag=True):
+    """Call the tool's function with an argument that is still being written; report `Returned` once it has.
+
+    That is no beginning: `Start` or `Break` follows, and until then the function is not to come to its end.
+    `arguments` are all but those that `streamed` names.
+    """
+
+    index: int
+    attempt: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    streamed: tuple[str, ...]
+    key: str
+
+
+class Break(msgspec.Struct, frozen=True, tag=True):
+    """Raise `CallBroken` in the streamed arguments of a function that was opened: it will not begin."""
+
+    index: int
+    attempt: int
+    reason: str
+
+
 class Start(msgspec.Struct, frozen=True, tag=True):
-    """Call the tool's function now; report `Returned` once it has.
+    """Call the tool's function now; report `Returned` once it has.  If it was opened, end its streamed arguments.
 
     `key` is the call's idempotency key; `deadline` is on the clock of the facts.
     """
@@ -172,4 +223,4 @@ class Wake(msgspec.Struct, frozen=True, tag=True):
     at: float
 
 
-Command: TypeAlias = Start | Cancel | RequestApproval | Answer | Wake
+Command: TypeAlias = Open | Break | Start | Cancel | RequestApproval | Answer | Wake

@@ -7,11 +7,13 @@ from the call's idempotency key: it differs between calls, and is the same whene
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
 
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-__all__ = ["find_delay"]
+__all__ = ["find_delay", "find_jitter", "resolve_retry_after"]
 
 FIRST_DELAY: Final = 0.1
 MAX_DELAY: Final = 10.0
@@ -27,6 +29,32 @@ def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> floa
     wanted = failure.retry_after or 0.0
     if wanted > MAX_RETRY_AFTER:
         return None
+    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * find_jitter(key, retries)))
+
+
+def find_jitter(key: str, retries: int) -> float:
+    """Return a factor from 1 to 2 that differs between keys, and is the same whenever it is asked for."""
     digest = hashlib.sha256(f"{key}:{retries}".encode()).digest()
-    jitter = 1 + int.from_bytes(digest[:4]) / 2**32
-    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * jitter))
+    return 1 + int.from_bytes(digest[:4]) / 2**32
+
+
+def resolve_retry_after(details: dict[str, Any], now: float) -> dict[str, Any]:
+    """Return an error's details with a date under `retry_after` or `Retry-After` as seconds from `now`.
+
+    The date is an HTTP date or a `datetime`; `now` is in seconds since 1970.  All else stays as it is.
+    """
+    for key, value in details.items():
+        if str(key).lower().replace("-", "_") != "retry_after":
+            continue
+        moment = _read_date(value) if isinstance(value, str) else value
+        if isinstance(moment, datetime):
+            aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+            return {**details, key: max(0.0, aware.timestamp() - now)}
+    return details
+
+
+def _read_date(text: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None

@@ -5,24 +5,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
 import msgspec
 
-from streamparse.events import Event
+from streamparse.events import Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
+from streamparse.runtime.admission import can_open
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.execution import Failure, Outcome, attempt, execute, is_async
+from streamparse.runtime.execution import Failure, Outcome, attempt, execute, execute_open
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
     Approval,
     ApprovalRequest,
+    Break,
     Cancel,
     Cancelled,
     Fact,
+    Misread,
+    Open,
+    Opened,
     Progress,
     Received,
     RequestApproval,
@@ -32,11 +38,12 @@ from streamparse.runtime.facts import (
     Wake,
     Woke,
 )
+from streamparse.runtime.open_call import OpenCall
 from streamparse.runtime.settings import Settings
 from streamparse.runtime.threads import Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
-from streamparse.tools import Tool, ToolContext, ToolResult
+from streamparse.tools import StateChange, Tool, ToolContext, ToolResult, is_async
 
 __all__ = ["Item", "Run"]
 
@@ -51,22 +58,48 @@ CLOSE_SECONDS = 5.0
 
 
 class Execution:
-    """One attempt of a call; `job` is its thread, if its function is a synchronous one."""
+    """One attempt of a call; `job` is its thread, if its function is a synchronous one.
 
-    def __init__(self, start: Start, tool: Tool, threads: Threads) -> None:
+    `call` is there if the function was opened, while arguments of it were still being written.
+    """
+
+    def __init__(self, start: Start | Open, tool: Tool, threads: Threads, call: OpenCall | None = None) -> None:
         self.start = start
         self.tool = tool
+        self.call = call
         self.scope = anyio.CancelScope()
         assert tool.function is not None
         self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
+        self.context: ToolContext[Any] | None = None
         self.has_begun = False
         self.partial: Any = None
+        self.state_changes: list[StateChange] = []
         self._was_cancelled = False
 
     @property
     def is_cancelled(self) -> bool:
         """Whether nobody waits for it any more.  May be read from any thread, which trio's own scopes may not."""
         return self._was_cancelled or (self.job is not None and self.job.is_left)
+
+    async def run(self, max_result: int) -> Outcome:
+        """Call the function."""
+        assert self.context is not None
+        if isinstance(self.start, Open):
+            assert self.call is not None
+            return await execute_open(self.tool, self.start, self.context, max_result, self.call)
+        return await execute(self.tool, self.start.arguments, self.context, max_result, self.job)
+
+    def begin(self, start: Start) -> None:
+        """The call that was opened counts: end its streamed arguments."""
+        assert self.call is not None
+        if self.context is not None:
+            self.context.deadline = start.deadline
+        self.call.end()
+
+    def break_off(self, reason: str) -> None:
+        """Have a function end that was opened."""
+        assert self.call is not None
+        self.call.break_off(reason)
 
     def cancel(self) -> None:
         """Cancel the coroutine, or leave the thread behind."""
@@ -97,6 +130,7 @@ class Run(AsyncIterator[Item]):
         self._deps = deps
         self._buffer: Buffer[Item] = Buffer(settings.max_buffered)
         self._executions: dict[int, Execution] = {}
+        self._open_calls: dict[int, OpenCall] = {}
         self._requested: dict[str, ApprovalRequest] = {}
         self._scope = anyio.CancelScope()
         self._reading = anyio.CancelScope()
@@ -169,11 +203,36 @@ class Run(AsyncIterator[Item]):
             if not isinstance(event, msgspec.Struct):
                 raise TypeError(f"a runner reads events, not {type(event).__name__}: pass what aiter_events returns")
             self._buffer.put(event)
+            if self._open_calls or isinstance(event, ToolCallStart):
+                self._follow_arguments(event, now)
             self._hear(Received(event, now))
+            if self._open_calls and isinstance(event, ToolCallDelta):
+                self._offer(event, now)
         while self._unbegun:  # tools begin now, even if the source never waits
             await anyio.lowlevel.checkpoint()
         if self._buffer.full:
             await self._buffer.room()
+
+    def _follow_arguments(self, event: Event, now: float) -> None:
+        """Read the arguments of a call that is being written, if its function can be called before it is whole."""
+        match event:
+            case ToolCallStart(index, _, name):
+                tool = self._settings.gate.tools.get(name)
+                if tool is not None and can_open(tool):
+                    self._open_calls[index] = OpenCall(tool)
+            case ToolCallComplete(index):
+                call = self._open_calls.pop(index, None)
+                if call is not None and call.is_offered and not call.is_part_of(event.arguments):
+                    self._hear(Misread(index, now))
+            case Error(_, _, _, int(index)):
+                self._open_calls.pop(index, None)
+
+    def _offer(self, event: ToolCallDelta, now: float) -> None:
+        """Tell the turn once a function may be called with what is there of its arguments."""
+        call = self._open_calls.get(event.index)
+        arguments = None if call is None else call.feed(event.arguments)
+        if call is not None and arguments is not None:
+            self._hear(Opened(event.index, arguments, call.streamed, now))
 
     async def _close_source(self) -> None:
         if hasattr(self._source, "aclose"):
@@ -189,8 +248,10 @@ class Run(AsyncIterator[Item]):
             match command:
                 case Answer(result):
                     self._buffer.put(result)
-                case Start():
+                case Start() | Open():
                     self._start(command)
+                case Break(index, _, reason):
+                    self._executions[index].break_off(reason)
                 case Cancel(index):
                     self._executions[index].cancel()
                 case RequestApproval(request):
@@ -215,10 +276,14 @@ class Run(AsyncIterator[Item]):
 
     # -- tools -----------------------------------------------------------------------------------------
 
-    def _start(self, start: Start) -> None:
-        self._executions[start.index] = execution = Execution(
-            start, self._settings.gate.tools[start.name], self._threads
-        )
+    def _start(self, start: Start | Open) -> None:
+        opened = self._executions.get(start.index)
+        if opened is not None and isinstance(start, Start):
+            opened.begin(start)
+            return
+        tool = self._settings.gate.tools[start.name]
+        call = self._open_calls.get(start.index) if isinstance(start, Open) else None
+        self._executions[start.index] = execution = Execution(start, tool, self._threads, call)
         self._unbegun += 1
         self._tasks.start_soon(self._execute, execution, name=f"tool {start.name}")
 
@@ -226,30 +291,27 @@ class Run(AsyncIterator[Item]):
         self._unbegun -= 1
         outcome: Outcome | None = None
         start = execution.start
-
-        async def report(value: Any) -> None:
-            await self._show(execution, value)
-
-        context = ToolContext(
-            start.id, start.key, start.attempt, start.deadline, self._deps,
-            is_cancelled=lambda: execution.is_cancelled, report=report,
+        execution.context = ToolContext(
+            start.id, start.key, start.attempt, start.deadline if isinstance(start, Start) else None, self._deps,
+            is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
         )  # fmt: skip
+        execution.state_changes = execution.context.state_changes
         try:
             with execution.scope:
                 await anyio.lowlevel.checkpoint_if_cancelled()  # a task begins even in a scope that is cancelled
                 execution.has_begun = True
-                most = self._settings.max_result
-                outcome = await execute(execution.tool, start.arguments, context, most, execution.job)
+                outcome = await execution.run(self._settings.max_result)
         finally:  # also when the whole run is cancelled from outside
             self._report(execution, outcome)
 
     def _report(self, execution: Execution, outcome: Outcome | None) -> None:
         """Tell the turn what came of an attempt; without an outcome it was cancelled."""
         start, job, now = execution.start, execution.job, self._settings.clock()
+        changes = tuple(execution.state_changes)
         if job is not None and job.is_left:
             del self._executions[start.index]
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
-            self._hear(Abandoned(start.index, start.attempt, now, execution.partial))
+            self._hear(Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return
         began = execution.has_begun and (job is None or job.has_started or outcome is not None)
         value, failure, truncated = outcome or Outcome()
@@ -265,16 +327,37 @@ class Run(AsyncIterator[Item]):
                 cancelled=outcome is None,
                 began=began,
                 partial=execution.partial,
+                state_changes=changes,
             )
         )
 
-    async def _await_end(self, start: Start, job: Job) -> None:
+    async def _await_end(self, start: Start | Open, job: Job) -> None:
         """Tell the turn when a function has returned that was left behind."""
         await job.wait_for_end()
         self._hear(Returned(start.index, start.attempt, self._settings.clock()))
 
-    async def _show(self, execution: Execution, value: Any) -> None:
+    def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:
+        """Return what shows the progress of a tool, from its own thread if it has one."""
+        if execution.job is None:
+            show = partial(self._show, execution)
+        else:
+            show = partial(execution.job.call_in_loop, partial(self._show, execution))
+
+        def report(value: Any) -> Awaitable[None]:
+            show(reduce_value(value, self._settings.max_result).value)
+            return _Checkpoint()
+
+        return report
+
+    def _show(self, execution: Execution, value: Any) -> None:
         start = execution.start
-        execution.partial = reduce_value(value, self._settings.max_result).value
-        self._buffer.put_latest(start.index, Progress(start.index, start.id, start.name, execution.partial))
-        await anyio.lowlevel.checkpoint()
+        if self._executions.get(start.index) is execution:  # else its call is answered
+            execution.partial = value
+            self._buffer.put_latest(start.index, Progress(start.index, start.id, start.name, value))
+
+
+class _Checkpoint(Awaitable[None]):
+    """Lets others run if it is awaited; unlike a coroutine it need not be."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return anyio.lowlevel.checkpoint().__await__()

@@ -37,11 +37,12 @@ class ToolRunner:
 
     `limit`: tools that run at one time, and threads for synchronous ones.  `timeout`: seconds for each attempt of a
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
-    `max_result`: characters of a text, bytes of other JSON; what is longer is cut, and says so.
+    `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
     `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that stand
     where the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
-    visible text follows them.  `clock`: seconds, for the times in the results.
+    visible text follows them.  `clock`: seconds, for the times in the results; `wall_clock`: seconds
+    since 1970, for the moments of the calls.
 
     A synchronous tool runs in a thread, and a thread cannot be stopped: one that does not return is left behind when
     its time is over.  It keeps one of the `limit` threads, and is named in `unstopped_threads`; it does not keep the
@@ -67,13 +68,14 @@ class ToolRunner:
         run_quoted: bool = False,
         trailing: Trailing = "refuse",
         clock: Callable[[], float] = time.perf_counter,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         gate = Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards)
         gate.require_validator()
         self._settings = Settings(
             gate=gate, limit=limit, timeout=timeout, time_limit=time_limit, max_result=max_result,
             max_buffered=max_buffered, run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing,
-            clock=clock,
+            clock=clock, wall_clock=wall_clock,
         )  # fmt: skip
         self._threads = Threads(limit)
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -117,11 +119,12 @@ class ToolRunner:
         deps: Any = None,
         run_id: str | None = None,
         turn: int = 0,
+        time_limit: float | None = None,
     ) -> Run:
         """Begin to read events, one by one or in lists as `feed` returns them, and to run the calls in them.
 
         `deps` is what tools find in their `ToolContext`.  `run_id` and `turn` make the idempotency keys of the calls;
-        without a `run_id` one is drawn.
+        without a `run_id` one is drawn.  `time_limit` is this run's, where it is shorter than the runner's.
         A plain iterable is read in the event loop, so it must not block.  A new run stops the one before it.
         Raises RuntimeError outside of the `async with` block.
         """
@@ -130,7 +133,7 @@ class ToolRunner:
         source = aiter(events) if isinstance(events, AsyncIterable) else iter(events)
         if self._run is not None:
             self._run.stop()
-        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn)
+        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn, time_limit)
         self._run = Run(source, self._settings, self._threads, machine, deps)
         self._tasks.start_soon(self._run.work, name="streamparse reader")
         return self._run

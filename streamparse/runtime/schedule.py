@@ -16,8 +16,9 @@ __all__ = ["Alarm", "choose_next", "find_due"]
 
 
 def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
-    """Yield those that may begin, of all that are not answered or whose function has not returned.
+    """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.
 
+    One that was opened has its locks and its place already.
     Notes on the others whether only functions that nobody can stop keep them from beginning.
     """
     occupied = [call for call in calls if call.occupies]
@@ -27,7 +28,14 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
     for call in sorted(calls, key=_get_index):
         if call.tool is None or not call.can_run:
             continue
-        if call.phase == "ready":
+        if call.phase == "ready" and call.is_open:
+            if call.opening == "open":
+                yield call
+        elif call.opening == "offered":
+            if places > 0 and held.allow(call.tool, call.locks):
+                places -= 1
+                yield call
+        elif call.phase == "ready":
             if places > 0 and call.not_before <= now and held.allow(call.tool, call.locks):
                 places -= 1
                 yield call
@@ -35,12 +43,12 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
                 is_stuck = len(unstoppable) >= limit or not never_freed.allow(call.tool, call.locks)
                 since = now if call.stuck_since is None else call.stuck_since
                 call.stuck_since = since if is_stuck else None
-        held.hold(call.tool, call.locks)
+        held.hold(call.tool, call.locks | call.open_locks)
 
 
 def find_due(call: Call, now: float) -> float | None:
     """Return when something is to happen to a call unless a fact comes before."""
-    if call.phase == "running":
+    if call.phase == "running" or call.opening == "broken":
         return None if call.cancelled else call.deadline
     if call.phase != "ready":
         return None
@@ -81,5 +89,5 @@ def _hold(calls: Iterable[Call]) -> Locks:
     held = Locks()
     for call in calls:
         if call.tool is not None:
-            held.hold(call.tool, call.locks)
+            held.hold(call.tool, call.locks | call.open_locks)
     return held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     run_quoted: bool = False
     trailing: Trailing = "refuse"
     clock: Callable[[], float]
+    wall_clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
         for name in ("limit", "max_buffered", "max_result"):
@@ -37,9 +39,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.trailing not in ("refuse", "run"):
             raise ValueError(f"trailing must be 'refuse' or 'run', got {self.trailing!r}")
 
-    def make_turn(self, run_id: str, number: int) -> Turn:
+    def make_turn(self, run_id: str, number: int, time_limit: float | None = None) -> Turn:
         """Make the machine of one turn."""
+        limits = [each for each in (self.time_limit, time_limit) if each is not None]
         return Turn(
-            self.gate, self.limit, timeout=self.timeout, time_limit=self.time_limit, run_id=run_id, number=number,
-            run_recovered=self.run_recovered, run_quoted=self.run_quoted, trailing=self.trailing,
+            self.gate, self.limit, timeout=self.timeout, time_limit=min(limits, default=None), run_id=run_id,
+            number=number, epoch=self.wall_clock() - self.clock(), run_recovered=self.run_recovered,
+            run_quoted=self.run_quoted, trailing=self.trailing,
         )  # fmt: skip

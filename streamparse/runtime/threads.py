@@ -82,6 +82,7 @@ class Job:
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
         self._ended: anyio.Event | None = None
+        self._call_soon: Callable[[Callable[[], None]], object] | None = None
 
     @property
     def has_started(self) -> bool:
@@ -100,7 +101,8 @@ class Job:
         """
         await self._threads.take_place(self)
         self._ended = over = anyio.Event()
-        work = partial(self._work, partial(contextvars.copy_context().run, function), _find_event_loop(), over)
+        self._call_soon = call_soon = _find_event_loop()
+        work = partial(self._work, partial(contextvars.copy_context().run, function), call_soon, over)
         thread = threading.Thread(target=work, name=self.name, daemon=True)
         try:
             thread.start()
@@ -113,6 +115,12 @@ class Job:
         finally:
             self.is_left = not over.is_set()
         return self._outcome
+
+    def call_in_loop(self, function: Callable[[Any], None], value: Any) -> None:
+        """Have the event loop call a function with a value soon; of a job that has begun, from any thread."""
+        assert self._call_soon is not None
+        with suppress(RuntimeError):  # the loop is gone
+            self._call_soon(partial(function, value))
 
     async def wait_for_end(self) -> None:
         """Wait until the function that was begun has returned."""

@@ -49,8 +49,9 @@ from streamparse.events import (
 )
 from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
+from streamparse.response import ToolCall
 from streamparse.runtime import endings
-from streamparse.runtime.admission import Refused, admit, find_open_locks
+from streamparse.runtime.admission import Admitted, Refused, admit, admit_open, find_open_locks
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
 from streamparse.runtime.facts import (
@@ -61,6 +62,8 @@ from streamparse.runtime.facts import (
     Cancelled,
     Command,
     Fact,
+    Misread,
+    Opened,
     Received,
     RequestApproval,
     Restarted,
@@ -86,8 +89,9 @@ class Turn:
 
     `tools` are those of the parser, or a `Gate` that calls must pass.  `limit` is how many functions run at one time.
     `timeout` is the seconds of each attempt, unless the tool says otherwise; `time_limit` those of the whole run, from
-    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  The other options are
-    those of `ToolRunner`.
+    its first fact.  `run_id` and `number` (the turn's in its run) make the idempotency keys.  `epoch` is
+    the time, in seconds since 1970, at which the clock of the facts showed 0: with it the results say when their calls
+    were made.  The other options are those of `ToolRunner`.
     """
 
     def __init__(
@@ -99,6 +103,7 @@ class Turn:
         time_limit: float | None = None,
         run_id: str = "run",
         number: int = 0,
+        epoch: float | None = None,
         run_recovered: bool = False,
         run_quoted: bool = False,
         trailing: Trailing = "refuse",
@@ -109,6 +114,7 @@ class Turn:
         self._time_limit = time_limit
         self._run_id = run_id
         self._number = number
+        self._epoch = epoch
         self._run_recovered = run_recovered
         self._run_quoted = run_quoted
         self._trailing = trailing
@@ -167,6 +173,10 @@ class Turn:
         match fact:
             case Received():
                 self._receive(fact.event)
+            case Opened():
+                self._offer(fact)
+            case Misread():
+                self._break_misread(fact)
             case Returned():
                 self._end_attempt(fact)
             case Abandoned():
@@ -215,9 +225,13 @@ class Turn:
 
     def _end_attempt(self, fact: Returned) -> None:
         call = self._calls.get(fact.index)
-        if call is None or not call.occupies or fact.attempt != call.attempt:
+        if call is None or not call.occupies or fact.attempt != call.last_attempt:
             return
         self._release(call)
+        call.state_changes += fact.state_changes
+        if call.is_open:
+            self._close(call)
+            return
         if call.phase != "running":  # it was left behind, and is answered
             return
         if not fact.began:
@@ -232,6 +246,7 @@ class Turn:
     def _leave_behind(self, fact: Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
+            call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
     def _decide(self, fact: Approval) -> None:
@@ -248,6 +263,10 @@ class Turn:
         """Take up what a program that ended has left: what may be repeated begins again."""
         self._changed = True
         self._alarm.forget()
+        for call in self._find():
+            if call.is_open:
+                self._release(call)
+                self._close(call)
         self._end_source("unfinished", endings.CRASHED_INSIDE)
         for call in list(self._live.values()):
             if call.occupies:
@@ -274,6 +293,8 @@ class Turn:
             self._text_follows = False
         call = call or self._add(event)
         tool = self._gate.tools.get(event.name)
+        if (call.id, call.name) != (event.id, event.name):
+            self._break(call, endings.DIFFERS)
         call.complete(event, tool, self._find_timeout(tool))
         self._changed = True
         if self._is_repeated(event):
@@ -316,12 +337,46 @@ class Turn:
             self._fail_turn()
         self._done = True
         for call in self._find():
-            if call.phase != "waiting":
+            if call.phase == "incomplete":  # and will stay so
+                self._break(call, endings.CUT_INSIDE)
+            elif call.phase != "waiting":
                 continue
-            if self._text_follows and call.must_come_last and self._trailing == "refuse":
+            elif self._text_follows and call.must_come_last and self._trailing == "refuse":
                 self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)
+
+    # -- arguments that are streamed -------------------------------------------------------------------
+
+    def _offer(self, fact: Opened) -> None:
+        """Let the function of a call that is still being written be called, if it may be."""
+        call = self._calls.get(fact.index)
+        if call is None or call.phase != "incomplete" or call.opening != "none" or self._incomplete or self._done:
+            return
+        written = ToolCall(call.name, fact.arguments, call.id, index=call.index)
+        admitted = admit_open(written, frozenset(fact.streamed), self._gate)
+        if admitted is not None:
+            call.offer(admitted.arguments, fact.streamed, admitted.locks)
+            self._changed = True
+
+    def _break_misread(self, fact: Misread) -> None:
+        call = self._calls.get(fact.index)
+        if call is not None and call.phase == "incomplete":
+            self._break(call, endings.DIFFERS)
+
+    def _break(self, call: Call, reason: str) -> None:
+        """Break off the function of a call that was opened; unless the call is answered, it goes on as any other."""
+        if call.opening == "open":
+            self._commands.append(call.break_off(self._now, reason))
+        elif call.opening == "offered":
+            call.close()
+        self._changed = True
+
+    def _close(self, call: Call) -> None:
+        """The function that was opened has returned, before the call has begun."""
+        call.close()
+        if call.ending is not None:
+            self._give_answer(call, call.ending)
 
     # -- when a call may begin -------------------------------------------------------------------------
 
@@ -334,6 +389,8 @@ class Turn:
             return
         if event.id:
             self._by_id.setdefault(event.id, set()).add((event.name, _encode(event.arguments)))
+        if call.opening == "open" and not _is_continued(call, event, admitted):
+            self._break(call, endings.DIFFERS)
         call.arguments, call.locks = admitted.arguments, admitted.locks
         call.needs_approval = admitted.needs_approval
         if call.effect == "none" and event.place in ("field", "plain"):
@@ -374,9 +431,9 @@ class Turn:
 
     def _begin_what_may(self) -> None:
         self._changed = False
-        if any(call.phase == "ready" for call in self._live.values()):
+        if any(call.phase == "ready" or call.opening == "offered" for call in self._live.values()):
             for call in choose_next(self._live.values(), self._limit, self._now):
-                self._commands.append(call.begin(self._now))
+                self._commands.append(call.open() if call.opening == "offered" else call.begin(self._now))
         moments = [] if self._over_at is None or self._stopped else [self._over_at]
         due = (find_due(call, self._now) for call in self._live.values())
         wake = self._alarm.set([*moments, *(moment for moment in due if moment is not None)])
@@ -391,7 +448,10 @@ class Turn:
             due = find_due(call, self._now)
             if due is None or due > self._now:
                 continue
-            if call.phase == "running":
+            if call.opening == "broken":
+                self._cancel(call, "timed_out", call.reason)
+                call.deadline = None
+            elif call.phase == "running":
                 self._cancel(call, "timed_out", f"the tool timed out after {call.timeout:g} s")
             elif call.stuck_since is not None:
                 held = (each for each in self._live.values() if each.occupies and each.phase == "answered")
@@ -403,7 +463,9 @@ class Turn:
         for call in self._calls.values():
             if call.phase == "answered":
                 call.mark(incomplete=True)
-            elif call.phase != "incomplete" and not call.attempt:
+            elif call.phase == "incomplete":
+                self._break(call, endings.UNFINISHED)
+            elif not call.attempt:
                 self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
 
     def _end_what_is_over(self) -> None:
@@ -421,6 +483,8 @@ class Turn:
         for call in self._find():
             if call.phase != "answered":
                 self._end_call(call, code, reason, reason)
+            if call.is_open:
+                self._cancel(call, code, reason)
 
     def _end_call(self, call: Call, code: str, reason: str, never_begun: str) -> None:
         """End a call for good, whatever it does; `never_begun` is the message if it never began."""
@@ -435,7 +499,7 @@ class Turn:
     def _cancel(self, call: Call, code: str, reason: str) -> None:
         """Have the function of a call cancelled, once."""
         if not call.cancelled:
-            self._commands.append(Cancel(call.index, call.attempt))
+            self._commands.append(Cancel(call.index, call.last_attempt))
         call.end_early(code, reason)
         self._changed = True
 
@@ -463,7 +527,17 @@ class Turn:
             self._answer(call, endings.describe_failed(call, failure))
 
     def _answer(self, call: Call, ending: Ending) -> None:
-        result = call.answer(ending, self._now, turn=self._number, incomplete=self._incomplete)
+        """Answer a call; one that was opened is broken off first, and answered once its function has returned."""
+        if call.phase == "ending":
+            return
+        if call.is_open:
+            self._break(call, ending.error or "")
+            call.phase, call.ending = "ending", ending
+        else:
+            self._give_answer(call, ending)
+
+    def _give_answer(self, call: Call, ending: Ending) -> None:
+        result = call.answer(ending, self._now, turn=self._number, incomplete=self._incomplete, epoch=self._epoch)
         self._unanswered -= 1
         if not call.occupies:
             del self._live[call.index]
@@ -477,7 +551,7 @@ class Turn:
         tool = self._gate.tools.get(event.name)
         key = f"{self._run_id}:{self._number}:{event.index}"
         locks = frozenset() if tool is None else find_open_locks(tool)
-        call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks)
+        call = Call(event.index, event.id, event.name, tool, key, self._find_timeout(tool), locks, made=self._now)
         self._calls[event.index] = self._live[event.index] = call
         self._unanswered += 1
         return call
@@ -496,6 +570,13 @@ class Turn:
         if call.phase == "answered":
             del self._live[call.index]
         self._changed = True
+
+
+def _is_continued(call: Call, event: ToolCallComplete, admitted: Admitted) -> bool:
+    """Whether a call that has passed the gate is the one that was opened, with the rest of its arguments."""
+    written = {name: event.arguments.get(name) for name in call.streamed}
+    is_same = _encode({**call.opened, **written}) == _encode(admitted.arguments)
+    return is_same and call.open_locks == admitted.locks and not admitted.needs_approval
 
 
 def _encode(arguments: dict[str, Any]) -> bytes | None:

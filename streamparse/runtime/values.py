@@ -1,15 +1,32 @@
 """What tools return, made fit for the model: JSON values, and no more of them than was asked for.
 
-A text that is too long keeps its beginning and its end, and says what is missing and how to get it.  Other JSON that
-is too large becomes such a text.  Bytes, pictures and documents make no sense in parts: too large, they are refused.
-"""
+| a tool returns | the result is |
+|---|---|
+| text, JSON values | the same |
+| `sp.Image`, `sp.Document`, or a list that holds one, with texts beside it | a list of content blocks, which the adapters write in the words of each provider |
+| a dataclass, `msgspec.Struct`, a model of pydantic, a mapping | an object |
+| a tuple, a set, an array of numpy | a list |
+| a date, `Decimal`, `UUID`, `Enum`, path | its usual text or value |
+| bytes | their base64 |
+| `nan`, `inf`, `-inf` | the texts `"NaN"`, `"Infinity"`, `"-Infinity"`: JSON has no such numbers |
+| anything else, or a value that holds itself | an error |
+
+A text that is too long keeps its beginning and its end, and says what is missing and how to get it.  Of an object the
+longest texts are cut so, each with a member `…_truncated` beside it.  Other JSON that is too large becomes such a text.
+Bytes, pictures and documents make no sense in parts: too large, they are refused.
+"""  # noqa: E501 - a row of a table is one line
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 import msgspec
+
+from streamparse.adapters.content import write_block
+from streamparse.adapters.parts import Document, Image, Text
+from streamparse.tools.annotations import encoded as encode_known
 
 __all__ = ["Reduced", "UnusableResult", "cut_text", "reduce_value"]
 
@@ -20,8 +37,12 @@ _MEDIA: Final = frozenset(
 )
 _MEDIA_TYPES: Final = frozenset(("mimeType", "mime_type", "media_type"))
 _BYTES: Final = (bytes, bytearray, memoryview)
+_PARTS: Final = (Text, Image, Document)
 _DEPTH: Final = 8
 """How deep pictures are looked for."""
+_LEAST: Final = 400
+"""Bytes of a text of an object that are worth keeping."""
+_FAILURES: Final = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 class UnusableResult(ValueError):
@@ -36,7 +57,7 @@ class Reduced(NamedTuple):
 
 
 def reduce_value(value: Any, most: int) -> Reduced:
-    """Reduce a value to what JSON has, and to `most` characters of text or bytes of other JSON.
+    """Reduce a value to what JSON has, and to `most` characters of text or of other JSON.
 
     Raises UnusableResult if that cannot be done.
     """
@@ -45,19 +66,19 @@ def reduce_value(value: Any, most: int) -> Reduced:
         raise UnusableResult(f"the tool's result is too large: {len(value)} bytes, at most {most} are allowed")
     if isinstance(value, str) and len(value) > most:
         value, is_cut = cut_text(value, most), True
-    try:
-        encoded = msgspec.json.encode(value)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise UnusableResult(f"the tool's result is not JSON: {error}") from error
+    value = _write_parts(value)
+    encoded = _encode(value)
     if isinstance(value, str):
         return Reduced(value, is_cut)
     decoded = msgspec.json.decode(encoded)
-    if len(encoded) <= most:
+    if len(encoded) <= most or len(text := encoded.decode()) <= most:
         return Reduced(decoded)
     if _holds_media(value, _DEPTH) or _holds_media(decoded, _DEPTH):
         told = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
         raise UnusableResult(f"the tool's result is too large: {told}")
-    return Reduced(cut_text(encoded.decode(), most), True)
+    if isinstance(decoded, dict) and (shorter := _cut_members(decoded, most)) is not None:
+        return Reduced(shorter, True)
+    return Reduced(cut_text(text, most), True)
 
 
 def cut_text(text: str, most: int) -> str:
@@ -73,6 +94,68 @@ def cut_text(text: str, most: int) -> str:
     return f"{text[: kept - tail]}{note}{text[len(text) - tail :]}"[:most]
 
 
+# -- JSON ----------------------------------------------------------------------------------------------------
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        encoded = msgspec.json.encode(value, enc_hook=_to_json)
+        if b"null" not in encoded:
+            return encoded
+        # msgspec writes null for a number that JSON does not have; whoever reads the result must know that it is one.
+        return msgspec.json.encode(_name_numbers(msgspec.to_builtins(value, enc_hook=_to_json, str_keys=True)))
+    except _FAILURES as error:
+        raise UnusableResult(f"the tool's result is not JSON: {error}") from error
+
+
+def _to_json(value: Any) -> Any:
+    """What msgspec does not know; it asks for keys, too, of which it takes texts and numbers alone."""
+    if value is None or isinstance(value, bool):  # as a key: values of these are written without asking
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (Sequence, Set)):
+        return list(value)
+    if callable(to_list := getattr(value, "tolist", None)):  # numpy's arrays and scalars
+        return to_list()
+    try:
+        return encode_known(value)
+    except NotImplementedError:
+        raise TypeError(f"it holds an object of type {type(value).__name__}") from None
+
+
+def _name_numbers(value: Any) -> Any:
+    """Replace the numbers that JSON does not have by their names in JavaScript."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _name_numbers(each) for key, each in value.items()}
+    return list(map(_name_numbers, value)) if isinstance(value, (list, tuple)) else value
+
+
+# -- content -------------------------------------------------------------------------------------------------
+
+
+def _write_parts(value: Any) -> Any:
+    """The blocks of a picture or document, or of a list that holds one; anything else as it is."""
+    if isinstance(value, _PARTS):
+        return [write_block(value)]
+    if isinstance(value, (list, tuple)) and any(isinstance(each, _PARTS) for each in value):
+        return [_write_part(each) for each in value]
+    if isinstance(value, Mapping) and any(isinstance(each, (Image, Document)) for each in value.values()):
+        raise UnusableResult("the tool's result holds a picture inside an object: it must be in a list, beside texts")
+    return value
+
+
+def _write_part(value: Any) -> Any:
+    """A block for one value of a list of content; what is a block already stays."""
+    if isinstance(value, _PARTS):
+        return write_block(value)
+    if isinstance(value, Mapping) and isinstance(value.get("type"), str):
+        return value
+    return write_block(Text(value if isinstance(value, str) else _encode(value).decode()))
+
+
 def _holds_media(value: Any, depth: int) -> bool:
     if isinstance(value, str):
         return value.startswith("data:") and ";base64," in value[:200]
@@ -86,3 +169,37 @@ def _holds_media(value: Any, depth: int) -> bool:
             return True
         value = list(value.values())
     return any(_holds_media(each, depth - 1) for each in value)
+
+
+# -- cutting -------------------------------------------------------------------------------------------------
+
+
+def _cut_members(value: dict[str, Any], most: int) -> dict[str, Any] | None:
+    """An object of at most `most` bytes whose longest texts are cut; None if little would be left of them."""
+    sizes = sorted((_size(each), key) for key, each in value.items() if isinstance(each, str))
+    room = most - _size(value) + sum(size for size, _ in sizes)
+    shorter = dict(value)
+    for number, (size, key) in enumerate(sizes):
+        share = room // (len(sizes) - number)  # of what those that are shorter have left
+        if size <= share:
+            room -= size
+            continue
+        flag = f"{key}_truncated"
+        share -= _size({flag: True})
+        if share < _LEAST:
+            return None
+        shorter[key], shorter[flag] = _cut_to_bytes(value[key], share), True
+        room -= _size(shorter[key]) + _size({flag: True})
+    return shorter if _size(shorter) <= most else None
+
+
+def _cut_to_bytes(text: str, most: int) -> str:
+    """Cut a text so that it takes at most `most` bytes as JSON, where some characters take six."""
+    count = min(len(text), most)
+    while (size := _size(cut := cut_text(text, count))) > most:
+        count = min(count - 1, count * most // size)
+    return cut
+
+
+def _size(value: Any) -> int:
+    return len(msgspec.json.encode(value))

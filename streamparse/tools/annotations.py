@@ -26,7 +26,7 @@ from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 
-__all__ = ["encoded", "made", "may_be_none", "read_annotation", "schema_of"]
+__all__ = ["describe_annotation", "encoded", "is_union", "made", "may_be_none", "read_annotation", "schema_of"]
 
 _NUMBER: Final = (int, float)
 _WORDS: Final[dict[str, type | tuple[type, ...]]] = {
@@ -54,14 +54,25 @@ def read_annotation(annotation: Any) -> Any:
         return _PLAINER[origin][read] if read else _PLAINER[origin]
     if all(new is old for new, old in zip(read, arguments, strict=True)):
         return annotation
-    return functools.reduce(operator.or_, read) if _is_union(annotation) else origin[read]
+    return functools.reduce(operator.or_, read) if is_union(annotation) else origin[read]
+
+
+def describe_annotation(annotation: Any) -> str:
+    """The description that an `Annotated` gives, "" if it gives none."""
+    while typing.get_origin(annotation) in (typing.Required, typing.NotRequired):
+        (annotation,) = typing.get_args(annotation)
+    if typing.get_origin(annotation) is not Annotated:
+        return ""
+    texts = [each.description for each in annotation.__metadata__ if isinstance(each, msgspec.Meta)]
+    texts += [value for each in annotation.__metadata__ for word, value in _said(each) if word == "description"]
+    return next(filter(None, texts), "")
 
 
 def may_be_none(annotation: Any) -> bool:
     """Whether a value may be None; of an annotation that was read."""
     while typing.get_origin(annotation) is Annotated:
         annotation = annotation.__origin__
-    choice = _is_union(annotation) or typing.get_origin(annotation) is Literal
+    choice = is_union(annotation) or typing.get_origin(annotation) is Literal
     options = typing.get_args(annotation) if choice else (annotation,)
     return any(option is kind for option in options for kind in (Any, None, types.NoneType))
 
@@ -112,7 +123,8 @@ def _is_path(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, os.PathLike)
 
 
-def _is_union(kind: Any) -> bool:
+def is_union(kind: Any) -> bool:
+    """Whether an annotation is a choice of types."""
     return typing.get_origin(kind) in (Union, types.UnionType)
 
 
@@ -125,7 +137,7 @@ def _worded(kind: Any, metadata: tuple[Any, ...]) -> Any:
 
 def _bounded(kind: Any, bounds: dict[str, Any]) -> Any:
     """The type within the bounds that msgspec can hold it to; of a choice, each member within its own."""
-    if _is_union(kind):
+    if is_union(kind):
         return functools.reduce(operator.or_, (_bounded(member, bounds) for member in typing.get_args(kind)))
     for word, value in bounds.items():
         kind = _within(kind, word, value)

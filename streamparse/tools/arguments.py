@@ -5,13 +5,14 @@ The function's own annotations decide; the tool's JSON Schema is for `streampars
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from streamparse.tools.declaration import Tool
 
-__all__ = ["InvalidArguments", "bind", "validate"]
+__all__ = ["InvalidArguments", "bind", "bind_others", "validate"]
 
 
 class InvalidArguments(ValueError):
@@ -24,10 +25,17 @@ def bind(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     Where its annotations cannot be read, or there is no function, the arguments stay as they are.
     Raises InvalidArguments if they do not fit the annotations.
     """
-    if tool.signature is None:
-        return arguments
+    return arguments if tool.signature is None else _bind(tool, tool.signature.convert, arguments)
+
+
+def bind_others(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Do the same with all arguments but those that are streamed."""
+    return arguments if tool.signature is None else _bind(tool, tool.signature.convert_others, arguments)
+
+
+def _bind(tool: Tool, convert: Callable[[dict[str, Any]], dict[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
     try:
-        return tool.signature.convert(arguments)
+        return convert(arguments)
     except (msgspec.ValidationError, RecursionError) as error:
         raise InvalidArguments(f"invalid arguments for {tool.name!r}: {error}") from error
 

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, Final, Generic, TypeVar
+
+from streamparse.tools.result import StateChange
 
 __all__ = ["ToolContext", "is_context"]
 
+MAX_CHANGES: Final = 1000
+MAX_PATH: Final = 4096
+
 Deps = TypeVar("Deps")
+
+
+class _Nothing(Awaitable[None]):
+    """Nothing to wait for; unlike a coroutine it need not be awaited."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return
+        yield
+
+
+def _report_nothing(_value: Any) -> Awaitable[None]:
+    return _Nothing()
 
 
 class ToolContext(Generic[Deps]):
@@ -23,10 +40,10 @@ class ToolContext(Generic[Deps]):
 
     `id` is the call's id on the wire, `idempotency_key` one that no other call has and that stays the same over
     attempts.  `attempt` counts from 1.  `deadline` is when the call's time is over, in seconds of the runner's clock,
-    None if it may take for ever.  `deps` is what was given to `run`.
+    None if it may take for ever, or while an argument is still being written.  `deps` is what was given to `run`.
     """
 
-    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key")
+    __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key", "state_changes")
 
     def __init__(
         self,
@@ -37,13 +54,14 @@ class ToolContext(Generic[Deps]):
         deps: Deps,
         *,
         is_cancelled: Callable[[], bool] = lambda: False,
-        report: Callable[[Any], Awaitable[None]] | None = None,
+        report: Callable[[Any], Awaitable[None]] = _report_nothing,
     ) -> None:
         self.id = id
         self.idempotency_key = idempotency_key
         self.attempt = attempt
         self.deadline = deadline
         self.deps = deps
+        self.state_changes: list[StateChange] = []
         self._is_cancelled = is_cancelled
         self._report = report
 
@@ -55,13 +73,23 @@ class ToolContext(Generic[Deps]):
         """
         return self._is_cancelled()
 
-    async def progress(self, value: Any) -> None:
+    def changed(self, type: str, path: str) -> None:
+        """Report what the call did to the world: `ctx.changed("FileModified", path)`.
+
+        It stands in the result's `state_changes`, whether the tool then succeeds or not.  From any thread.  The first
+        1000 of a call are kept, and one after them that says so.
+        """
+        if len(self.state_changes) < MAX_CHANGES:
+            self.state_changes.append(StateChange(str(type)[:MAX_PATH], str(path)[:MAX_PATH]))
+        elif len(self.state_changes) == MAX_CHANGES:
+            self.state_changes.append(StateChange("MoreChanges", ""))
+
+    def progress(self, value: Any) -> Awaitable[None]:
         """Show something of what goes on, as an item of the run; of several that were not yet read the latest stays.
 
-        For coroutines only.
+        A coroutine awaits it; a function in a thread just calls it.  Raises ValueError for what JSON cannot hold.
         """
-        if self._report is not None:
-            await self._report(value)
+        return self._report(value)
 
 
 def is_context(annotation: Any) -> bool:

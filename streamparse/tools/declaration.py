@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 
-from streamparse.tools.signature import Signature, read_signature
+from streamparse.tools.signature import Signature, check_streamed, read_signature
 
 __all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
 
@@ -39,6 +39,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     there may be after a failure that may pass, of a tool whose effect is not "once".
     `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
     call to run.
+    `category` is a word by which a `ToolRegistry` finds it.  With `ends` an agent's run ends after a call that
+    succeeded, once all calls beside it are answered.
     With `strict` the provider is asked to enforce the schema while the model writes, where it can.
 
     Raises TypeError or ValueError for what cannot be a tool.
@@ -55,6 +57,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     lock: Lock | None = None
     needs_approval: NeedsApproval = False
     retries: int = 3
+    category: str = ""
+    ends: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -63,12 +67,16 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
             raise TypeError(f"tool {self.name!r}: parameters must be a JSON Schema as a dict, got {self.parameters!r}")
         if self.effect not in get_args(Effect):
             raise ValueError(f"tool {self.name!r}: effect must be one of {get_args(Effect)}, got {self.effect!r}")
+        if not isinstance(self.category, str):
+            raise TypeError(f"tool {self.name!r}: category must be a text, got {self.category!r}")
         if self.retries < 0:
             raise ValueError(f"tool {self.name!r}: retries must not be negative, got {self.retries}")
         if self.function is not None and not callable(self.function):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
         if self.function is not None and not self.parameters:
             self._learn(read_signature(self.function))
+        elif self.function is not None:
+            check_streamed(self.function)
         self._check_lock()
 
     def _check_lock(self) -> None:
@@ -95,6 +103,11 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         except TypeError:
             return None
 
+    @property
+    def streamed(self) -> frozenset[str]:
+        """The parameters that the function reads while the model still writes them (`Streamed`)."""
+        return frozenset() if self.signature is None else self.signature.streamed
+
 
 @overload
 def tool(function: Function, /) -> Function: ...
@@ -112,6 +125,8 @@ def tool(
     lock: Lock | None = None,
     needs_approval: NeedsApproval = False,
     retries: int = 3,
+    category: str = "",
+    ends: bool = False,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -128,6 +143,8 @@ def tool(
     lock: Lock | None = None,
     needs_approval: NeedsApproval = False,
     retries: int = 3,
+    category: str = "",
+    ends: bool = False,
 ) -> Callable[..., Any]:
     """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)`.
 
@@ -137,7 +154,7 @@ def tool(
     def declare(function: Function) -> Function:
         declared = Tool(
             name or function.__name__, description, {}, function, effect, timeout, tier, strict, lock, needs_approval,
-            retries,
+            retries, category, ends,
         )  # fmt: skip
         setattr(function, TOOL_ATTRIBUTE, declared)
         return function

@@ -2,7 +2,7 @@
 
 | style | a parameter |
 |---|---|
-| Google | under `Args:`, indented: `name (type): text` |
+| Google | under `Args:` (or, of a class, `Attributes:`), indented: `name (type): text` |
 | NumPy | under `Parameters` and a line of dashes: `name : type` or `a, b : type`, then indented text |
 | Sphinx | `:param type name: text` |
 """
@@ -20,10 +20,10 @@ from streamparse.patterns import plain
 __all__ = ["Docstring", "read_docstring"]
 
 PARAMETER_TITLES = {
-    "args", "arguments", "params", "parameters", "keyword args", "keyword arguments", "other parameters",
+    "args", "arguments", "attributes", "params", "parameters", "keyword args", "keyword arguments", "other parameters",
 }  # fmt: skip
 OTHER_TITLES = {
-    "attributes", "example", "examples", "note", "notes", "raises", "references", "return", "returns", "see also",
+    "example", "examples", "note", "notes", "raises", "references", "return", "returns", "see also",
     "todo", "warning", "warnings", "warns", "yield", "yields",
 }  # fmt: skip
 TITLES = PARAMETER_TITLES | OTHER_TITLES

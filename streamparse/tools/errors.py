@@ -16,6 +16,7 @@ Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -31,6 +32,12 @@ RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 
 MAX_TEXT: Final = 600
 """Characters of an error that the model gets to see."""
+
+MAX_NAME: Final = 100
+"""Characters of a tool's name in it: a model may call what there is not by any name."""
+
+_UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters but for tab and line ends, and halves of surrogate pairs."""
 
 SUGGESTIONS: Final[dict[str, str]] = {
     "validation": "correct the arguments and call it again",
@@ -48,9 +55,9 @@ class ToolError(Exception):
     """Raised by a tool to say what kind of failure this is.
 
     `message` says why.  `suggestion` says what the model may try; without one there is a sentence for each kind.
-    `details` are JSON values for the program; `{"retry_after": 3}` (or `"Retry-After"`, the header's text), in seconds,
-    says when another attempt makes sense; a date there is not read.  `recoverable` says whether another call may go
-    well, by default for all kinds but `fatal`.
+    `details` are JSON values for the program; `{"retry_after": 3}` (or `"Retry-After"`, the header's text) says in
+    seconds, or as an HTTP date or a `datetime`, when another attempt makes sense; the runner makes seconds of a date.
+    `recoverable` says whether another call may go well, by default for all kinds but `fatal`.
 
     Raises ValueError for a kind that is none.
     """
@@ -90,6 +97,11 @@ class ToolFailure(msgspec.Struct, frozen=True):
     recoverable: bool = True
     suggestion: str = ""
 
+    def __post_init__(self) -> None:
+        # A file's name may hold half a surrogate pair, which no JSON can.
+        msgspec.structs.force_setattr(self, "message", _clean(self.message))
+        msgspec.structs.force_setattr(self, "suggestion", _clean(self.suggestion))
+
     @property
     def retry_after(self) -> float | None:
         """Seconds until another attempt makes sense, if the tool said so."""
@@ -98,20 +110,33 @@ class ToolFailure(msgspec.Struct, frozen=True):
                 continue
             try:
                 seconds = float(value)
-            except (TypeError, ValueError):  # a date; only the tool's own clock could read it
+            except (TypeError, ValueError):  # a date; the runner has made seconds of those that it could read
                 return None
             return seconds if 0 <= seconds < float("inf") else None
         return None
 
 
 def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
-    """Say what failed, why, and what to try, in at most 600 characters; `name` is the tool's."""
-    begin = f"the call of {name[:100]!r} failed ({error.kind}): "
-    advice = (error.suggestion or SUGGESTIONS[error.kind])[: MAX_TEXT // 3]
-    room = MAX_TEXT - len(begin) - len(advice) - 2
-    message = error.message.strip() or "the tool gave no reason"
-    if len(message) > room:
-        note = f" [… {len(message)} characters, cut here …] "
-        kept = room - len(note)
-        message = f"{message[: kept - kept // 4]}{note}{message[len(message) - kept // 4 :]}"
-    return f"{begin}{message}; {advice}"
+    """Say what failed, why, and what to try, in at most 600 characters; `name` is the tool's.
+
+    What a call that was out of time had shown (`partial_output` in the details) stands behind the message.  Characters
+    that steer a terminal, or that no encoding has, are replaced; markup stays, and the adapters see to it.
+    """
+    begin = f"the call of {repr(_clean(name[:MAX_NAME]))[:MAX_NAME]} failed ({error.kind}): "
+    advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: MAX_TEXT // 3])
+    message = _clean(error.message).strip() or "the tool gave no reason"
+    if partial := error.details.get("partial_output"):
+        message = f"{message}; its output so far: {_clean(str(partial)).strip()}"
+    return f"{begin}{_cut(message, MAX_TEXT - len(begin) - len(advice) - 2)}; {advice}"
+
+
+def _cut(message: str, most: int) -> str:
+    if len(message) <= most:
+        return message
+    note = f" [… {len(message)} characters, cut here …] "
+    kept = most - len(note)
+    return f"{message[: kept - kept // 4]}{note}{message[len(message) - kept // 4 :]}"
+
+
+def _clean(text: str) -> str:
+    return _UNFIT.sub("\ufffd", text)

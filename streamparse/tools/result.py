@@ -1,14 +1,37 @@
-"""What comes of a call: a value or an error, exactly one for each call."""
+"""What comes of a call: a value or an error, exactly one for each call.
+
+Programs that exchange calls and results as plain JSON find both envelopes here:
+
+| `to_call_envelope()` | is | | `to_envelope()` | is |
+|---|---|---|---|---|
+| `tool_call_id` | `call_id` | | `tool_call_id` | `call_id` |
+| `name` | `tool_name` | | `success` | `success` |
+| `arguments` | `arguments` | | `output` | `result` |
+| `timestamp` | `time`, ISO 8601 | | `error` | `failure`: `type` is its kind, `message`, `code`, `details` |
+| `context` | `step_number` is `turn`; `task_id` and `working_directory` as given | | `recoverable`, `suggested_action` | those of the failure |
+| | | | `exit_code` | `exit_code` |
+| | | | `execution_time_ms` | `seconds` |
+| | | | `state_changes` | `state_changes` |
+| | | | `metadata` | `truncated`, `stdout_truncated`, `stderr_truncated`, `total_output_bytes`, `attempts`, `revoked`, `incomplete` |
+"""  # noqa: E501 - a row of a table is one line
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from streamparse.tools.errors import ToolFailure
+from streamparse.tools.errors import SUGGESTIONS, ToolFailure
 
-__all__ = ["ToolResult"]
+__all__ = ["StateChange", "ToolResult"]
+
+
+class StateChange(msgspec.Struct, frozen=True):
+    """Something that a call did to the world: `type` is a word such as `FileCreated`, `path` what it was done to."""
+
+    type: str
+    path: str
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
@@ -21,7 +44,8 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     `changes` tells in sentences what of the arguments was read otherwise than it was written (`"3"` as 3), or is odd in
     them; `arguments` are those that the tool was given, or would have been; None if they never were whole.
     `failure` is the error for programs.  `attempts` counts how often the tool began, `truncated` says that its value
-    was cut, `turn` is the number of the turn in its run.
+    was cut, `turn` is the number of the turn in its run.  `time` is when the call was read whole, None where nobody
+    knew the time.  `state_changes` is what the tool reported with `ToolContext.changed`, in all attempts.
     """
 
     call_id: str
@@ -40,6 +64,8 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     attempts: int = 0
     truncated: bool = False
     turn: int = 0
+    time: datetime | None = None
+    state_changes: tuple[StateChange, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -49,6 +75,61 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     @property
     def exit_code(self) -> int | None:
         """The exit code of a process, where the value or the failure's details have one as `exit_code`."""
-        holder = self.result if self.failure is None else self.failure.details
-        code = holder.get("exit_code") if isinstance(holder, dict) else None
+        code = self._holder.get("exit_code")
         return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is known of the result beside it.
+
+        `stdout_truncated`, `stderr_truncated` and `total_output_bytes` (None if not known) are what the value, or the
+        failure's details, have under these names; the runner sets the first two where it cuts such a text itself.
+        """
+        total = self._holder.get("total_output_bytes")
+        return {
+            "truncated": self.truncated,
+            "stdout_truncated": self._holder.get("stdout_truncated") is True,
+            "stderr_truncated": self._holder.get("stderr_truncated") is True,
+            "total_output_bytes": total if isinstance(total, int) and not isinstance(total, bool) else None,
+            "attempts": self.attempts,
+            "revoked": self.revoked,
+            "incomplete": self.incomplete,
+        }
+
+    def to_call_envelope(self, *, task_id: str | None = None, working_directory: str | None = None) -> dict[str, Any]:
+        """Return the call as a plain dict, fit for JSON; what no runner knows is for the caller to say."""
+        return {
+            "tool_call_id": self.call_id,
+            "name": self.tool_name,
+            "arguments": self.arguments,
+            "timestamp": None if self.time is None else self.time.isoformat(),
+            "context": {"step_number": self.turn, "task_id": task_id, "working_directory": working_directory},
+        }
+
+    def to_envelope(self) -> dict[str, Any]:
+        """Return the result as a plain dict, fit for JSON."""
+        failure = self.failure
+        if failure is None and self.error is not None:  # made without a runner, as the answer to a broken call
+            failure = ToolFailure("validation" if self.arguments is None else "execution", self.error, "")
+        return {
+            "tool_call_id": self.call_id,
+            "success": self.success,
+            "output": self.result,
+            "error": None if failure is None else _describe(failure),
+            "recoverable": None if failure is None else failure.recoverable,
+            "suggested_action": None if failure is None else failure.suggestion or SUGGESTIONS[failure.kind],
+            "exit_code": self.exit_code,
+            "execution_time_ms": round(self.seconds * 1000, 3),
+            "state_changes": [{"type": each.type, "path": each.path} for each in self.state_changes],
+            "metadata": self.metadata,
+        }
+
+    @property
+    def _holder(self) -> dict[str, Any]:
+        """Where a tool says more of its outcome than the value."""
+        holder = self.result if self.failure is None else self.failure.details
+        return holder if isinstance(holder, dict) else {}
+
+
+def _describe(failure: ToolFailure) -> dict[str, Any]:
+    return {"type": failure.kind, "message": failure.message, "code": failure.code, "details": failure.details}

@@ -19,8 +19,9 @@ import msgspec
 from streamparse.tools.annotations import encoded, made, may_be_none, read_annotation, schema_of
 from streamparse.tools.context import is_context
 from streamparse.tools.docstring import read_docstring
+from streamparse.tools.streamed import Streamed, is_streamed, read_streamed
 
-__all__ = ["Signature", "read_signature"]
+__all__ = ["Described", "Signature", "check_streamed", "is_async", "join_definitions", "read_signature"]
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -29,7 +30,8 @@ class Signature(msgspec.Struct, frozen=True):
     """What a function takes.
 
     `arguments` has a field for each parameter that can be given by name; `bound` are those that a model must
-    not give: a `partial` has set them, or they take the `ToolContext`, as `context` does.
+    not give: a `partial` has set them, or they take the `ToolContext`, as `context` does.  `streamed` are those that
+    take a `Streamed`; `others` has a field for each of the rest.
     """
 
     arguments: type[msgspec.Struct]
@@ -37,17 +39,32 @@ class Signature(msgspec.Struct, frozen=True):
     description: str
     bound: frozenset[str] = frozenset()
     context: str | None = None
+    streamed: frozenset[str] = frozenset()
+    others: type[msgspec.Struct] | None = None
 
     def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Make typed values of JSON ones; what is not given is left to the function's own defaults.
 
         Raises `msgspec.ValidationError` if they do not fit.
         """
-        values = msgspec.convert(arguments, self.arguments, str_keys=True, dec_hook=made)
+        return self._convert(arguments, self.arguments)
+
+    def convert_others(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Do the same with all arguments but those that are streamed."""
+        return self._convert(arguments, self.others or self.arguments)
+
+    def _convert(self, arguments: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+        values = msgspec.convert(arguments, kind, str_keys=True, dec_hook=made)
         if replaced := self.bound & arguments.keys():  # a function with `**options` takes every name
             raise msgspec.ValidationError(f"Object contains unknown field `{min(replaced)}`")
-        known = self.arguments.__struct_fields__
+        known = kind.__struct_fields__
         return {name: getattr(values, name) if name in known else value for name, value in arguments.items()}
+
+
+class Described:
+    """Something to call that brings its signature: its annotations are not read."""
+
+    signature: Signature
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
@@ -55,21 +72,49 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
     Raises TypeError if no call by name can be made, or if an annotation has no JSON form.
     """
+    if isinstance(function, Described):
+        return function.signature
     name = getattr(function, "__name__", type(function).__name__)
     try:
         parameters = inspect.signature(function).parameters.values()
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
         hints = _hints(function)
         context = next((each.name for each in parameters if is_context(hints.get(each.name))), None)
-        fields = list(_fields(function, parameters, hints, context))
+        streamed = _find_streamed(function, hints)
+        fields = list(_fields(function, parameters, hints | streamed, context))
         arguments = msgspec.defstruct("arguments", fields, kw_only=True, forbid_unknown_fields=not takes_any)
+        rest = [field for field in fields if field[0] not in streamed]
+        others = msgspec.defstruct("others", rest, kw_only=True, forbid_unknown_fields=not takes_any)
         schema = _schema(arguments)
     except (TypeError, ValueError, NameError) as error:
         raise TypeError(f"the function {name!r} cannot be a tool: {error}") from error
     documented = read_docstring(_annotated(function).__doc__)
     _describe(schema, parameters, documented.parameters)
     bound = _bound_names(function) | ({context} if context is not None else frozenset())
-    return Signature(arguments, schema, documented.description, bound, context)
+    taken = frozenset(streamed) & {name for name, _, _ in fields}
+    return Signature(
+        arguments, schema, documented.description, bound, context, taken, others if taken else None
+    )  # fmt: skip
+
+
+def check_streamed(function: Callable[..., Any]) -> None:
+    """Raise TypeError for a streamed parameter that cannot be, where the annotations are not read for their schema."""
+    annotations = getattr(_annotated(function), "__annotations__", {}).values()
+    if not isinstance(function, Described) and any(Streamed.__name__ in str(each) for each in annotations):
+        read_signature(function)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling the function gives an awaitable at once."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _find_streamed(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that are streamed, with the annotations of their whole texts."""
+    streamed = {name: read_streamed(hint) for name, hint in hints.items() if name != "return" and is_streamed(hint)}
+    if streamed and not is_async(function):
+        raise TypeError(f"its parameter {min(streamed)!r} is streamed, which only a coroutine function can read")
+    return streamed
 
 
 def _bound_names(function: Callable[..., Any]) -> frozenset[str]:
@@ -152,7 +197,7 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
     def hook(kind: Any) -> dict[str, Any]:
         schema = schema_of(kind)
-        _join(brought, schema.pop("$defs", {}))  # references lead to the root of all
+        join_definitions(brought, schema.pop("$defs", {}))  # references lead to the root of all
         return schema
 
     (root,), definitions = msgspec.json.schema_components([arguments], schema_hook=hook, ref_template="#/$defs/{name}")
@@ -160,11 +205,12 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     del schema["title"]
     if not schema["required"]:
         del schema["required"]
-    _join(definitions, brought)
+    join_definitions(definitions, brought)
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _join(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+def join_definitions(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+    """Add definitions of types to others.  Raises TypeError if two types that differ have one name."""
     for name, definition in more.items():
         if definitions.setdefault(name, definition) != definition:
             raise TypeError(f"two of its types have the name {name!r}")

@@ -23,7 +23,7 @@ import msgspec
 
 from streamparse.sink import Sink
 
-__all__ = ["Unwrapped", "error_in", "error_of", "tell_provider_error"]
+__all__ = ["Unwrapped", "describe_error", "error_in", "error_of", "tell_provider_error"]
 
 _SHOWN: Final = 2000
 _MOST_WRAPPERS: Final = 4
@@ -50,11 +50,17 @@ def tell_provider_error(sink: Sink, error: Any) -> None:
 
     What the model wrote before the server refused it (Groq) is told first, as an item.
     """
+    inner, _ = _unwrapped(error)
+    if isinstance(inner, dict) and inner.get("failed_generation"):
+        sink.item("failed_generation", inner["failed_generation"])
+    sink.error("stream", "provider_error", describe_error(error))
+
+
+def describe_error(error: Any) -> str:
+    """Return what a provider's error says, in any of the shapes above, behind its code if it has one; cut."""
     error, label = _unwrapped(error)
-    if isinstance(error, dict) and error.get("failed_generation"):
-        sink.item("failed_generation", error["failed_generation"])
     text = "; ".join(map(_words, error)) if isinstance(error, list) else _words(error)
-    sink.error("stream", "provider_error", (f"{label}: {text}" if label else text)[:_SHOWN])
+    return (f"{label}: {text}" if label else text)[:_SHOWN]
 
 
 def error_in(message: Any) -> Any:

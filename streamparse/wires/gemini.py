@@ -44,9 +44,11 @@ _FAILURES: Final = frozenset(
         "IMAGE_OTHER",
         "IMAGE_PROHIBITED_CONTENT",
         "IMAGE_RECITATION",
+        "ESCALATION",
+        "PUP_LIMITED_DISABLED",
     )
 )
-_CUTS: Final = frozenset(("MAX_TOKENS", "2"))
+_CUTS: Final = frozenset(("MAX_TOKENS", "CONTINUATION", "2"))
 _STOPS: Final = frozenset(("0", "1"))
 """With `enum-encoding=int` a reason is a number; every other number is a failure."""
 _PASSED_ON: Final = (

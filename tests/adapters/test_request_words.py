@@ -9,7 +9,7 @@ from conversations import PICTURE, parsed
 from test_requests import NOW, OPENAI, SCHEMA
 
 from streamparse.adapters import ADAPTERS, Loss, translate_messages, translate_request
-from streamparse.adapters.requests import REQUEST_WRITERS
+from streamparse.adapters.requests import READERS, REQUEST_WRITERS
 
 ADDRESS = f"data:image/png;base64,{PICTURE}"
 TARGETS = ("openai-responses", "gemini", "cohere")
@@ -351,7 +351,7 @@ def test_what_a_stored_response_held_is_told_to_be_lost() -> None:
     assert _told(read.lost) == {"previous_response_id"}
 
 
-@pytest.mark.parametrize("source", REQUEST_WRITERS)
+@pytest.mark.parametrize("source", READERS)
 def test_what_json_cannot_hold_is_told_and_never_raises(source: str) -> None:
     result = {"role": "tool", "tool_call_id": "c", "tool_name": "now", "content": [{"type": "text", "text": b"noon"}]}
     content = {"role": "user", "parts": [{"functionResponse": {"name": "now", "response": {"output": b"noon"}}}]}

@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer
+from serving import serving
 
 PROGRAM = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+ROOT = Path(__file__).parents[2]
 PROGRAMS = {
     page.stem: blocks
-    for page in sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+    for page in sorted((ROOT / "docs").glob("*.md"))
     if (blocks := PROGRAM.findall(page.read_text(encoding="utf-8")))
 }
 NEEDED = {"repair": "jsonschema_rs"}
 
 
+SERVER = "http://127.0.0.1:8080"
+"""Where the pages say that a model is."""
+MOST_LINES = 10
+"""Of an agent with two tools, without blank lines."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with serving(ModelServer()) as url:
+        yield url
+
+
 @pytest.mark.parametrize("page", PROGRAMS)
-def test_the_programs_of_a_page_run_in_order(page: str) -> None:
+def test_the_programs_of_a_page_run_in_order(page: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if page in NEEDED and not find_spec(NEEDED[page]):
         pytest.skip(f"the page needs {NEEDED[page]}")
+    monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     for block in PROGRAMS[page]:
-        exec(compile(block, f"docs/{page}.md", "exec"), names)  # noqa: S102 - our own page
+        program = compile(block.replace(SERVER, server), f"docs/{page}.md", "exec", dont_inherit=True)
+        exec(program, names)  # noqa: S102 - our own page
+
+
+def test_an_agent_with_two_tools_is_ten_lines(server: str, capsys: pytest.CaptureFixture[str]) -> None:
+    program = PROGRAMS["agents"][0]
+    assert len([line for line in program.splitlines() if line.strip()]) <= MOST_LINES
+    code = compile(program.replace(SERVER, server), "docs/agents.md", "exec", dont_inherit=True)
+    exec(code, {"__name__": "agents"})  # noqa: S102 - our own page
+    assert "the README says" in capsys.readouterr().out

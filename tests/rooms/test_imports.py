@@ -14,7 +14,7 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 RANKS = {
-    **dict.fromkeys(("events", "errors", "limits", "patterns", "plugins", "providers"), 0),
+    **dict.fromkeys(("events", "errors", "limits", "patterns", "plugins", "providers", "finish_reasons", "usage"), 0),
     **dict.fromkeys(("sink", "jsonscan", "jsonread", "tools", "response", "coercion", "stats"), 1),
     **dict.fromkeys(("frames", "assembler", "protocols"), 2),
     **dict.fromkeys(("wires", "dialects", "adapters", "emit"), 3),
@@ -30,7 +30,7 @@ WITHIN_RANK_ONE = {("jsonread", "jsonscan"), ("coercion", "jsonread"), ("stats",
 """Rank 1 holds small rooms that stand on each other, in this order."""
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 FROM_RANK_5 = {"anyio", "sniffio"}
-BY_ROOM = {"repair": {"jsonschema_rs"}, "proxy": {"httpx"}, "cli": {"uvicorn"}}
+BY_ROOM = {"repair": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "cli": {"uvicorn"}}
 """What one room alone may import, and only in a function: each is an extra."""
 CLIENTS = {"httpx", "httpx_sse", "requests", "aiohttp", "openai", "anthropic", "google", "ollama", "boto3", "mistralai"}
 

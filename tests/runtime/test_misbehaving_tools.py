@@ -144,7 +144,7 @@ async def test_a_long_error_is_cut():
 
 async def test_a_value_becomes_json_values():
     result = await outcome_of(lambda: {1: (2.5, {"three"}, float("nan"))})
-    assert result.result == {"1": [2.5, ["three"], None]}
+    assert result.result == {"1": [2.5, ["three"], "NaN"]}
 
 
 async def test_a_tool_that_hangs_is_timed_out():

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 
 import anyio
 import pytest
@@ -244,10 +245,11 @@ async def test_a_source_that_breaks_is_raised_after_the_results():
 
 async def test_the_times_are_the_clocks():
     ticks = iter(range(10, 1000, 10))
-    async with ToolRunner([double], timeout=None, clock=lambda: next(ticks)) as runner:
+    async with ToolRunner([double], timeout=None, clock=lambda: next(ticks), wall_clock=lambda: 1000) as runner:
         await collect(runner, [complete(0, "double", n=1), DONE])
     (result,) = runner.results
-    assert (result.started, result.ended, result.seconds) == (10, 20, 10)
+    assert (result.started, result.ended, result.seconds) == (20, 30, 10)
+    assert result.time == datetime.fromtimestamp(1010, UTC)  # the clocks are compared once, before the first event
 
 
 class Broken(Exception):

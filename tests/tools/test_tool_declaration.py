@@ -161,6 +161,7 @@ def test_a_function_that_cannot_be_read_may_have_a_schema_by_hand():
         ({"name": "x", "parameters": "city"}, TypeError),
         ({"name": "x", "effect": "soon"}, ValueError),
         ({"name": "x", "function": "print"}, TypeError),
+        ({"name": "x", "category": ["files"]}, TypeError),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused(arguments, error):
@@ -185,10 +186,11 @@ def test_a_decorated_function_stays_what_it_was_and_carries_its_tool():
 
 
 def test_the_decorator_takes_what_a_tool_takes():
-    @tool(name="sum", description="By hand.", effect="none", timeout=2.5, tier=1)
+    @tool(name="sum", description="By hand.", effect="none", timeout=2.5, tier=1, category="maths", ends=True)
     async def add(a: int) -> int:
         return a
 
     declared = add.tool
     assert (declared.name, declared.description, declared.effect) == ("sum", "By hand.", "none")
     assert (declared.timeout, declared.tier, declared.function) == (2.5, 1, add)
+    assert (declared.category, declared.ends) == ("maths", True)

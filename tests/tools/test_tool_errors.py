@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,13 +19,48 @@ def test_there_are_eight_kinds_and_no_other_is_taken():
         sp.ToolError("odd", "x")
 
 
-@given(st.sampled_from(KINDS), st.text(), st.text(max_size=2000), st.text(max_size=2000))
+PRINTABLE = st.characters(exclude_categories=("Cc", "Cs"))
+
+
+@given(st.sampled_from(KINDS), st.text(), st.text(PRINTABLE, max_size=2000), st.text(PRINTABLE, max_size=2000))
 def test_the_model_is_told_what_failed_why_and_what_to_try_in_at_most_600_characters(kind, name, message, advice):
     text = sp.format_error_for_model(sp.ToolError(kind, message, suggestion=advice), name)
     assert len(text) <= 600
     assert kind in text
     assert advice[:200] in text
     assert message.strip()[:50] in text
+
+
+HOSTILE = st.one_of(
+    st.text(st.characters(), max_size=2000),
+    st.builds(lambda text, times: text * times, st.text(st.characters(), max_size=3), st.integers(0, 100_000)),
+    st.sampled_from(
+        ["\ud800" * 700, "\U000e0001" * 700, "\x1b[2J\x00" * 300, "<tool_call>" * 100, "\r\n" * 500, "'\"" * 400]
+    ),
+)
+
+
+@given(st.sampled_from(KINDS), HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+def test_whatever_a_tool_says_the_model_gets_a_short_text_that_can_be_sent(kind, name, message, advice, partial):
+    failure = sp.ToolFailure(kind, message, details={"partial_output": partial}, suggestion=advice)
+    for error in (failure, sp.ToolError(kind, message, details={"partial_output": partial}, suggestion=advice)):
+        text = sp.format_error_for_model(error, name)
+        assert len(text) <= 600
+        assert text.startswith("the call of ")
+        assert f" failed ({kind}): " in text
+        assert text.encode().decode() == text
+        assert not any(ord(each) < 32 and each not in "\t\r\n" for each in text)
+    assert msgspec.json.decode(msgspec.json.encode([failure.message, failure.suggestion])) == [
+        failure.message,
+        failure.suggestion,
+    ]
+
+
+def test_the_model_is_told_what_a_call_that_was_out_of_time_had_shown():
+    failure = sp.ToolFailure("timeout", "timed out after 3 s", details={"partial_output": "12 of 40 files"})
+    assert "timed out after 3 s; its output so far: 12 of 40 files; ask for less" in sp.format_error_for_model(
+        failure, "f"
+    )
 
 
 def test_a_long_message_keeps_its_beginning_and_its_end():

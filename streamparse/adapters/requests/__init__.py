@@ -9,10 +9,17 @@ from msgspec.structs import replace
 
 from streamparse.adapters.loss import Loss, Translation
 from streamparse.adapters.requests.anthropic import read_anthropic, write_anthropic
+from streamparse.adapters.requests.bedrock import write_bedrock
 from streamparse.adapters.requests.cohere import read_cohere, write_cohere
 from streamparse.adapters.requests.gemini import read_gemini, write_gemini
 from streamparse.adapters.requests.ollama import read_ollama, write_ollama
-from streamparse.adapters.requests.openai import read_openai, write_openai
+from streamparse.adapters.requests.openai import (
+    read_openai,
+    write_deepseek,
+    write_mistral,
+    write_openai,
+    write_openrouter,
+)
 from streamparse.adapters.requests.request import Choice, Request
 from streamparse.adapters.requests.responses import read_responses, write_responses
 from streamparse.adapters.table import ADAPTERS
@@ -35,18 +42,23 @@ REQUEST_WRITERS: dict[str, Callable[[Request, list[Loss]], dict[str, Any]]] = {
     "openai-responses": write_responses,
     "gemini": write_gemini,
     "cohere": write_cohere,
+    "bedrock": write_bedrock,
+    "deepseek": write_deepseek,
+    "openrouter": write_openrouter,
+    "mistral": write_mistral,
 }
+"""The writers of whole requests by the adapter's name; Bedrock and Gemini say the model by the path."""
 
 
 def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
     """Write one provider's request as another takes it, and tell what is lost; to its own provider it stays as it is.
 
     The result holds objects of the request itself: copy it before you change anything deep in it.
-    Gemini's says neither its model nor whether it is for a stream: both are said by the path that is asked.
+    Gemini's and Bedrock's say neither their model nor whether it is for a stream: both are said by the path.
     Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.
     """
-    source, target = _known(source), _known(target)
+    source, target = _known(source, READERS), _known(target, REQUEST_WRITERS)
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
@@ -60,7 +72,7 @@ def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, 
     return REQUEST_WRITERS[target](replace(request, tools=taken), lost)
 
 
-def _known(provider: str) -> str:
-    if (name := known_as(provider, READERS)) is None:
-        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(READERS)}")
+def _known(provider: str, table: Mapping[str, Any]) -> str:
+    if (name := known_as(provider, table)) is None:
+        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
     return name

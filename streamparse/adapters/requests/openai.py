@@ -20,6 +20,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from streamparse.adapters.adapter import Adapter
 from streamparse.adapters.definitions import read_declared
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests.request import (
@@ -41,7 +42,16 @@ from streamparse.adapters.strictness import left_open, left_out
 from streamparse.adapters.table import ADAPTERS
 from streamparse.adapters.values import present, string, strings
 
-__all__ = ["enforced", "read_choice", "read_openai", "thought_wanted", "write_openai"]
+__all__ = [
+    "enforced",
+    "read_choice",
+    "read_openai",
+    "thought_wanted",
+    "write_deepseek",
+    "write_mistral",
+    "write_openai",
+    "write_openrouter",
+]
 
 _READ = (
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "stop",
@@ -106,8 +116,29 @@ def _schema(wanted: Any) -> dict[str, Any] | None:
 
 
 def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions."""
-    adapter = ADAPTERS["openai"]
+    """Write a request for chat completions as OpenAI takes it."""
+    return _write_chat(request, lost, ADAPTERS["openai"])
+
+
+def write_deepseek(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions to those who want the plain thought back."""
+    return _write_chat(request, lost, ADAPTERS["deepseek"])
+
+
+def write_openrouter(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions to those who want thought back with its signatures."""
+    return _write_chat(request, lost, ADAPTERS["openrouter"])
+
+
+def write_mistral(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions as Mistral takes it, which has a word of its own for the seed."""
+    written = _write_chat(request, lost, ADAPTERS["mistral"])
+    if "seed" in written:
+        written["random_seed"] = written.pop("seed")
+    return written
+
+
+def _write_chat(request: Request, lost: list[Loss], adapter: Adapter) -> dict[str, Any]:
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
     tell_stops(request, _MOST_STOPS, lost)
@@ -121,7 +152,12 @@ def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
 
 
 def _limit_word(request: Request) -> str:
-    return "max_completion_tokens" if _THINKING_MODELS.match(request.model) else "max_tokens"
+    return "max_completion_tokens" if is_thinking_model(request.model) else "max_tokens"
+
+
+def is_thinking_model(model: str) -> bool:
+    """Whether a name is that of one of OpenAI's models that think."""
+    return _THINKING_MODELS.match(model) is not None
 
 
 def _written_choice(request: Request) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""Why an answer ended: the words of all servers, and the common one that each of them means.
+
+| common word | the answer |
+|---|---|
+| "end" | is what the model wanted to say |
+| "tools" | waits for the results of its calls |
+| "length" | ran into a bound, and may be asked to go on |
+| "filter" | was taken back, or refused, because of what it says |
+| "error" | failed |
+
+Words count without regard to case.  With `enum-encoding=int` Gemini's are numbers; from 5 on those of Vertex AI and of
+the Gemini API differ, and all are failures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias
+
+__all__ = ["STOPS", "Stop", "find_stop", "full_reason"]
+
+Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
+"""The common words."""
+
+_WORDS: Final[dict[Stop, tuple[str, ...]]] = {
+    "end": (
+        *("stop", "end_turn", "stop_sequence", "complete", "completed", "finish", "finished", "eos", "eos_token"),
+        "pause_turn",  # Anthropic: the server's own tools go on if the answer is sent back
+        "compaction",  # Anthropic: the conversation was summed up
+        *("load", "unload"),  # Ollama, asked without a message
+        *("0", "1", "finish_reason_unspecified"),  # Gemini
+    ),
+    "tools": ("tool_calls", "tool_call", "function_call", "tool_use", "requires_action"),
+    "length": (
+        *("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "incomplete"),
+        *("max_messages", "steered"),  # why a response is incomplete
+        *("2", "continuation"),  # Gemini
+    ),
+    "filter": (
+        *("content_filter", "content_filtered", "refusal", "sensitive", "guardrail_intervened", "error_toxic"),
+        *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "model_armor", "jailbreak"),
+        *("image_safety", "image_prohibited_content", "image_recitation", "escalation", "pup_limited_disabled"),
+        *("3", "4"),  # Gemini
+    ),
+    "error": (
+        *("error", "failed", "cancelled", "canceled", "abort", "aborted", "timeout", "user_cancel", "error_limit"),
+        *("network_error", "insufficient_system_resource", "malformed_model_output", "malformed_tool_use"),
+        *("malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls"),
+        *("missing_thought_signature", "no_image", "image_other", "other"),
+    ),
+}
+
+STOPS: Final[dict[str, Stop]] = {word: stop for stop, words in _WORDS.items() for word in words}
+"""The common word of each server's word, in lower case."""
+
+_BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason for which a prompt was blocked
+
+
+def find_stop(reason: str | None) -> Stop | None:
+    """Return the common word of a server's; None for an unknown one."""
+    word = (reason or "").lower()
+    if word.startswith(_BLOCKED):
+        return "filter"
+    return STOPS.get(word, "error" if word.isdigit() else None)
+
+
+def full_reason(reason: str | None, details: Any) -> str | None:
+    """Return the server's word for the end: Responses say in the details why an answer is incomplete."""
+    told = details.get("reason") if isinstance(details, dict) else None
+    return told if reason == "incomplete" and isinstance(told, str) else reason

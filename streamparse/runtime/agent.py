@@ -1,0 +1,499 @@
+"""An agent: a model, its tools, and the loop between them.
+
+    agent = sp.Agent(model, tools, system="You are a careful engineer.")
+    result = await agent.run("Fix the failing test.")
+
+`streamparse.runtime.loop` decides; what is here tells it what happened, and does what it says.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from types import TracebackType
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast, overload
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+import msgspec
+
+from streamparse.adapters import Document, Image
+from streamparse.negotiate import NegotiatedFormat
+from streamparse.response import ParsedResponse
+from streamparse.runtime.buffer import Buffer
+from streamparse.runtime.facts import ApprovalRequest
+from streamparse.runtime.history import History
+from streamparse.runtime.loop import (
+    AnswerEnded,
+    Fact,
+    Finish,
+    Interrupted,
+    Loop,
+    RequestFailed,
+    Send,
+    Started,
+    Wait,
+    Waited,
+)
+from streamparse.runtime.model import (
+    Model,
+    ModelError,
+    ModelFailure,
+    Request,
+    describe_failure,
+    open_model,
+)
+from streamparse.runtime.run import Item, Run
+from streamparse.runtime.runner import ToolRunner
+from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
+from streamparse.streams import AsyncEventStream, aiter_events
+from streamparse.tools import ToolResult, Toolset, make_output_tool, read_output
+from streamparse.usage import TokenCounts
+
+__all__ = ["Agent", "AgentItem", "AgentRun", "PromptParts", "RunResult", "Stopped", "TurnEnd"]
+
+Output = TypeVar("Output")
+
+AgentModel: TypeAlias = Model | NegotiatedFormat
+Models: TypeAlias = AgentModel | list[AgentModel] | tuple[AgentModel, ...]
+PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
+PrepareHistory: TypeAlias = Callable[[History], History]
+
+MAX_BUFFERED = 1024
+"""Items that may wait for the consumer of a run before reading pauses."""
+DENIED = "nobody was there to approve it"
+
+
+class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
+    """The end of one request: its answer is read, and each of the calls has its result.
+
+    `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
+    An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
+    asked for again, so what was shown of it does not count; `failure` says why.
+    """
+
+    number: int
+    response: ParsedResponse
+    results: tuple[ToolResult, ...] = ()
+    model: int = 0
+    discarded: bool = False
+    failure: ModelFailure | None = None
+
+
+AgentItem: TypeAlias = Item | TurnEnd
+"""What a run yields."""
+
+
+class RunResult(msgspec.Struct, Generic[Output], frozen=True):
+    """What came of a run.
+
+    `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
+    is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `tokens` is what all answers have cost.
+    `approvals` are the requests that nobody has answered.  `history` goes into the next `run`.
+    """
+
+    output: Output | None
+    stopped_by: str | None
+    usage: TokenCounts
+    approvals: tuple[ApprovalRequest, ...]
+    history: History
+
+
+class Stopped(Exception):
+    """A run that was awaited ended without an output; `result` has its history, and the reason as `stopped_by`."""
+
+    def __init__(self, result: RunResult[Any]) -> None:
+        super().__init__(f"the run ended without an output: {result.stopped_by}")
+        self.result = result
+
+    @property
+    def history(self) -> History:
+        """The conversation up to here."""
+        return self.result.history
+
+
+class Agent(Generic[Output]):
+    """A model with tools that is asked until it has an output.
+
+        agent = sp.Agent(model, [read_file, submit], system="…", stop=[sp.max_turns(20)])
+        result = await agent.run("What is in README.md?")
+
+    Immutable, and shared by any number of runs.
+
+    `model` is one, or several in the order in which they are tried: any `async def model(request: sp.Request)` that
+    returns what `aiter_events` takes, what `http_model` returns, or what `FormatNegotiator.negotiate` returns.
+    `tools` are those of `ToolRunner`.  `system` is the system message.
+    `stop` holds functions that end the run: `max_turns` (20 unless it is there), `max_seconds`, `max_tokens`,
+    `max_repeats`, or your own (`streamparse.runtime.stops`).
+    `output_type` is what the run ends with: `str`, or any type that has a JSON Schema (a dataclass, a `TypedDict`,
+    a model of pydantic, `list[int]`): the model must call a tool of that shape.
+    `settings` go into each request (`{"temperature": 0}`).  `prepare_history` makes what is sent of the whole history,
+    which stays as it is: `lambda history: history.truncated(tokens=100_000)`.
+    The other keywords are those of `ToolRunner` (`limit`, `timeout`, `guards`, ...).
+
+    Raises TypeError or ValueError for tools or types that cannot be, and ModuleNotFoundError as `ToolRunner`.
+    """
+
+    @overload
+    def __init__(
+        self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        stop: Iterable[Stop] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
+        prepare_history: PrepareHistory | None = None, **runner: Any,
+    ) -> None: ...  # fmt: skip
+
+    @overload
+    def __init__(
+        self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "", stop: Iterable[Stop] = (),
+        output_type: type[Output], settings: Mapping[str, Any] | None = None,
+        prepare_history: PrepareHistory | None = None, **runner: Any,
+    ) -> None: ...  # fmt: skip
+
+    def __init__(
+        self,
+        model: Models,
+        tools: Iterable[Any] | None = None,
+        *,
+        system: str = "",
+        stop: Iterable[Stop] = (),
+        output_type: Any = str,
+        settings: Mapping[str, Any] | None = None,
+        prepare_history: PrepareHistory | None = None,
+        **runner: Any,
+    ) -> None:
+        models = tuple(model) if isinstance(model, (list, tuple)) else (model,)
+        if not models:
+            raise ValueError("an agent needs a model")
+        self._models: tuple[AgentModel, ...] = models
+        self._output_tool = None if output_type is str else make_output_tool(output_type)
+        declared = Toolset.of(tools)
+        self._tools = declared if self._output_tool is None else Toolset([*declared.values(), self._output_tool])
+        self._system = system
+        stops = tuple(stop)
+        has_limit = any(isinstance(each, MaxTurns) for each in stops)
+        self._stops: tuple[Stop, ...] = stops if has_limit else (*stops, max_turns(MAX_TURNS))
+        self._settings = dict(settings or {})
+        self._prepare_history = prepare_history
+        self._runner_options = runner
+        self.make_runner()  # raises for what cannot be, now and not in each run
+
+    @property
+    def tools(self) -> Toolset:
+        """What the model may call, the tool of the output with them."""
+        return self._tools
+
+    @property
+    def system(self) -> str:
+        """The system message."""
+        return self._system
+
+    def run(
+        self, prompt: PromptParts | None = None, *, history: History | None = None, deps: Any = None
+    ) -> AgentRun[Output]:
+        """Return a run, which begins when it is awaited or entered.
+
+            result = await agent.run("…")  # to the end; raises Stopped if there is no output
+            async with agent.run("…") as run:
+                async for item in run: ...  # events, Progress, ApprovalRequest, ToolResult, TurnEnd
+
+        `prompt` is text, a picture or a document, or several of them; None asks with the history alone.  `history` is
+        that of an earlier run; the system message is this agent's.  `deps` is what tools find in their context.
+        """
+        known = msgspec.structs.replace(history or History(), system=self._system)
+        return AgentRun(self, known if prompt is None else known.with_prompt(prompt), deps)
+
+    def run_sync(
+        self,
+        prompt: PromptParts | None = None,
+        *,
+        history: History | None = None,
+        deps: Any = None,
+        backend: str = "asyncio",
+    ) -> RunResult[Output]:
+        """Run to the end, in an event loop of its own.  Raises what `await agent.run(…)` does."""
+
+        async def run() -> RunResult[Output]:
+            return await self.run(prompt, history=history, deps=deps)
+
+        return anyio.run(run, backend=backend)
+
+    # -- for the runs ----------------------------------------------------------------------------------
+
+    def make_runner(self) -> ToolRunner:
+        """Make the runner of one run."""
+        return ToolRunner(self._tools, **self._runner_options)
+
+    def make_loop(self, run_id: str) -> Loop:
+        """Make the machine of one run."""
+        return Loop(
+            models=len(self._models),
+            stops=self._stops,
+            ending=frozenset(name for name, tool in self._tools.items() if tool.ends),
+            output_tool=None if self._output_tool is None else self._output_tool.name,
+            run_id=run_id,
+        )
+
+    def make_request(self, history: History, number: int, run_id: str) -> Request:
+        """Make the request of one turn."""
+        sent = history if self._prepare_history is None else self._prepare_history(history)
+        return Request(sent, self._tools, settings=self._settings, number=number, run_id=run_id)
+
+    async def open_models(self, stack: AsyncExitStack) -> list[Model]:
+        """Open the models that are not open yet, until the stack is left."""
+        return [await stack.enter_async_context(open_model(model)) for model in self._models]
+
+    def read_output(self, finish: Finish) -> Output | None:
+        """Make the output of what the loop ended with."""
+        if not finish.has_output:
+            return None
+        if self._output_tool is None or not isinstance(finish.output, dict):
+            return cast(Output, finish.output)
+        return cast(Output, read_output(self._output_tool, finish.output))
+
+
+class Answer(NamedTuple):
+    """An answer that is being read."""
+
+    request: Request
+    stream: AsyncEventStream
+    turn: Run
+
+
+class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
+    """One run of an agent: its items in order of arrival.  Made by `Agent.run`.
+
+    Leaving the `async with` block ends the run: what still runs is cancelled and awaited.  A run has one consumer.
+    What the model or its server raised is raised after the last item, once nothing helped.
+    """
+
+    def __init__(self, agent: Agent[Output], history: History, deps: Any) -> None:
+        self.id = uuid.uuid4().hex
+        self._agent = agent
+        self._given = history
+        self._deps = deps
+        self._clock: Callable[[], float] = time.perf_counter
+        self._loop = agent.make_loop(self.id)
+        self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
+        self._approvals: dict[str, ApprovalRequest] = {}
+        self._is_attended = True  # somebody reads the items, and can approve
+        self._was_denied = False
+        self._is_cancelled = False
+        self._has_begun = False
+        self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
+        self._answer: Answer | None = None  # that is being read
+        self._number = self._model = 0  # of the latest request
+        self._error: BaseException | None = None
+        self._stack = AsyncExitStack()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    def __await__(self) -> Generator[Any, None, RunResult[Output]]:
+        return self._run_unattended().__await__()
+
+    async def __aenter__(self) -> Self:
+        if self._has_begun:
+            raise RuntimeError("a run begins once: make another one with `agent.run`")
+        self._has_begun = True
+        async with AsyncExitStack() as stack:
+            self._models = await self._agent.open_models(stack)
+            self._runner = await stack.enter_async_context(self._agent.make_runner())
+            self._tasks = await stack.enter_async_context(anyio.create_task_group())
+            self._stack = stack.pop_all()
+        self._tasks.start_soon(self._work, name="streamparse agent")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        assert self._tasks is not None
+        self._tasks.cancel_scope.cancel()
+        try:
+            if isinstance(error, anyio.get_cancelled_exc_class()):
+                return await self._stack.__aexit__(kind, error, trace)
+            # The task group would wrap the body's own exception in a group; it has nothing to do with our tasks.
+            await self._stack.__aexit__(None, None, None)
+        finally:
+            self._settle()
+        await anyio.lowlevel.checkpoint_if_cancelled()  # our tasks may have ended before we saw the cancellation
+        return None
+
+    def __anext__(self) -> Awaitable[AgentItem]:
+        return self._buffer.take()
+
+    @property
+    def history(self) -> History:
+        """The conversation so far, whole turns only."""
+        return self._loop.history
+
+    @property
+    def result(self) -> RunResult[Output]:
+        """What came of the run.  Raises RuntimeError while it goes on."""
+        finish = self._loop.finish
+        if finish is None:
+            raise RuntimeError("the run is not over")
+        return RunResult(
+            output=self._agent.read_output(finish),
+            stopped_by=finish.stopped_by,
+            usage=self._loop.tokens,
+            approvals=tuple(self._approvals.values()),
+            history=self._loop.history,
+        )
+
+    def approve(self, request: ApprovalRequest) -> None:
+        """Let a call run.  Raises ValueError if this run does not wait for that answer."""
+        self._find_turn(request).approve(request)
+        del self._approvals[request.key]
+
+    def deny(self, request: ApprovalRequest, why: str = "") -> None:
+        """Do not let a call run; the model is told why.  Raises ValueError if this run does not wait for that."""
+        self._find_turn(request).deny(request, why)
+        del self._approvals[request.key]
+
+    def cancel(self, *, heard: str | None = None) -> None:
+        """End the run: what still runs is cancelled, and its calls are answered so.
+
+        `heard` is what of the latest answer's text has reached the user, be it spoken: the history keeps only that.
+        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer.
+        """
+        self._is_cancelled = True
+        self._loop.take(Interrupted(self._clock(), heard))
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if self._answer is not None:
+            self._answer.turn.stop()
+
+    # -- the loop --------------------------------------------------------------------------------------
+
+    async def _run_unattended(self) -> RunResult[Output]:
+        self._is_attended = False
+        async with self:
+            async for _ in self:
+                pass
+        result = self.result
+        if result.stopped_by is not None and result.output is None:
+            raise Stopped(result)
+        return result
+
+    async def _work(self) -> None:
+        """Do what the loop says, until it ends the run."""
+        error: BaseException | None = None
+        try:
+            await self._follow_loop()
+            finish = self._loop.finish
+            if finish is not None and finish.stopped_by == "model_failed":
+                error = self._error or ModelError(self._loop.failure.message if self._loop.failure else "")
+        except Exception as raised:  # noqa: BLE001 - by a stop or `prepare_history`: the user's; raised at the consumer
+            error = raised
+        finally:
+            self._buffer.close(error)
+
+    async def _follow_loop(self) -> None:
+        fact: Fact = Started(self._given, self._clock())
+        while True:
+            command = self._loop.take(fact)
+            if isinstance(fact, (AnswerEnded, RequestFailed)):
+                self._answer = None
+                self._buffer.put(self._end_turn(fact))
+            match command:
+                case Send():
+                    fact = await self._send(command)
+                case Wait(until):
+                    fact = await self._wait(until)
+                case _:
+                    return
+            if self._loop.finish is not None:  # cancelled meanwhile
+                return
+
+    def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
+        if isinstance(fact, RequestFailed):
+            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure)
+        failure = self._loop.failure
+        return TurnEnd(self._number, fact.response, fact.results, self._model, self._loop.was_discarded, failure)
+
+    async def _wait(self, until: float) -> Fact:
+        with self._limit_wait():
+            await anyio.sleep(max(until - self._clock(), 0))
+        return Waited(self._clock())
+
+    async def _send(self, send: Send) -> Fact:
+        """Ask a model, and read its answer while the tools run."""
+        self._number, self._model, self._error = send.number, send.model, None
+        request = self._agent.make_request(send.history, send.number, self.id)
+        source: Any = None
+        with self._limit_wait() as scope:
+            try:
+                source = await self._models[send.model](request)
+            except Exception as error:  # noqa: BLE001 - the user's model, or any client's exception
+                self._error = error
+                return RequestFailed(describe_failure(error), self._clock())
+        if scope.cancelled_caught:
+            is_over = not self._is_cancelled
+            return Waited(self._clock()) if is_over else RequestFailed(ModelFailure("cancelled"), self._clock())
+        return await self._read_answer(request, source)
+
+    async def _read_answer(self, request: Request, source: Any) -> AnswerEnded:
+        stream = aiter_events(
+            source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._agent.tools
+        )
+        deadline = self._loop.deadline
+        left = None if deadline is None else max(deadline - self._clock(), 1e-6)
+        turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
+        self._answer = Answer(request, stream, turn)
+        if self._is_cancelled:
+            turn.stop()
+        failure: ModelFailure | None = None
+        try:
+            async for item in turn:
+                await self._show(item, turn)
+        except Exception as error:  # noqa: BLE001 - of the source: any client's
+            self._error = error
+            failure = describe_failure(error)
+        return self._sum_up(self._answer, failure)
+
+    async def _show(self, item: Item, turn: Run) -> None:
+        if isinstance(item, ApprovalRequest):
+            self._approvals[item.key] = item
+            if not self._is_attended:
+                self._was_denied = True
+                turn.deny(item, DENIED)
+        self._buffer.put(item)
+        while self._buffer.full and not self._is_cancelled:
+            with self._limit_wait():
+                await self._buffer.room()
+
+    def _sum_up(self, answer: Answer, failure: ModelFailure | None = None) -> AnswerEnded:
+        answer.stream.parser.close()  # does nothing, unless the answer was left before its end
+        return AnswerEnded(
+            answer.stream.parser.response,
+            self._clock(),
+            tuple(answer.turn.results),
+            answer.request.provider,
+            failure,
+            self._was_denied,
+        )
+
+    @contextmanager
+    def _limit_wait(self) -> Generator[anyio.CancelScope, None, None]:
+        """Wait no longer than until the run is cancelled, or its time is over."""
+        deadline = self._loop.deadline
+        seconds = math.inf if deadline is None else deadline - self._clock()
+        with anyio.move_on_after(None if seconds == math.inf else max(seconds, 0)) as scope:
+            self._waiting = scope
+            if self._is_cancelled:
+                scope.cancel()
+            yield scope
+
+    def _settle(self) -> None:
+        """Bring what is left of a run that was left before its end into its history."""
+        if self._loop.finish is None:
+            self._loop.take(Interrupted(self._clock()))
+        if self._answer is not None:
+            self._loop.take(self._sum_up(self._answer))
+            self._answer = None
+
+    def _find_turn(self, request: ApprovalRequest) -> Run:
+        if self._answer is None or request.key not in self._approvals:
+            raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
+        return self._answer.turn

@@ -1,0 +1,314 @@
+"""A model behind HTTP, asked with httpx (the extra `http`), which is imported when the first client is made."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+
+from streamparse.adapters.requests.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
+from streamparse.negotiate import NegotiatedFormat
+from streamparse.parser import Dialects, StreamParser
+from streamparse.providers import PROVIDERS, provider_named
+from streamparse.runtime.model_failures import ModelError, read_retry_after
+from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
+from streamparse.wires.errors import describe_error, error_in
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["HTTPModel", "http_model", "model_of_format"]
+
+TIMEOUT: Final = 600.0
+CONNECT_TIMEOUT: Final = 10.0
+MAX_ERROR_BODY: Final = 64 * 1024
+"""Bytes of an error's body that are read."""
+ERROR_BODY_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 5.0
+_SHOWN: Final = 500
+_REDACTED: Final = "[api key]"
+_JSON: Final = {"content-type": "application/json", "accept-encoding": "identity"}  # a compressed stream comes in gulps
+
+Headers: TypeAlias = Mapping[str, str]
+
+
+class HTTPModel:
+    """A model that is asked by HTTP; made by `http_model`, or by `open_model` of a negotiated format.
+
+        async with sp.http_model("http://127.0.0.1:11434", "ollama-chat", "qwen3-coder:30b") as model:
+            agent = sp.Agent(model, tools)
+
+    Inside of `async with` all requests share its client, and with it the connections.  A run of an agent opens a client
+    for itself if the model is not entered, so one model serves any number of runs, on any event loop.
+    Calling it returns the bytes of the answer as soon as its headers have come; the loop that reads them closes the
+    response.
+
+    Raises ModelError for any status but 2xx, redirects among them: the key goes nowhere but where it was sent.
+    What httpx raises when no answer comes passes through.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        provider: str,
+        name: str,
+        *,
+        headers: Headers,
+        timeout: float,
+        client: httpx.AsyncClient | None,
+        reading: Reading,
+        asking: Asking,
+        secret: str = "",
+    ) -> None:
+        self.name = name
+        self.provider = provider
+        self.url = url
+        self._headers = dict(headers)
+        self._timeout = timeout
+        self._given = client
+        self._client = client
+        self._reading = reading
+        self._asking = asking
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        return f"HTTPModel({_without_secrets(self.url)!r}, {self._reading.wire!r}, {self.name!r})"
+
+    async def __call__(self, request: Request) -> Chunks:
+        """Ask, and return the bytes of the answer when its headers have come."""
+        if self._client is None:
+            raise RuntimeError(f"{self!r} has no client: enter it with `async with`, or give it one")
+        return await self._ask(request, self._client)
+
+    async def __aenter__(self) -> Self:
+        if self._given is None:
+            if self._client is not None:
+                raise RuntimeError(f"{self!r} is already entered")
+            self._client = self._make_client()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        client, self._client = self._client, self._given
+        if client is not None and client is not self._given:
+            await _close(client)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[HTTPModel]:
+        """Give the model with a client: its own if it has one, else one that lives as long as the block."""
+        if self._client is not None:
+            yield self
+            return
+        client = self._make_client()
+        try:
+            yield HTTPModel(
+                self.url, self.provider, self.name, headers=self._headers, timeout=self._timeout, client=client,
+                reading=self._reading, asking=self._asking, secret=self._secret,
+            )  # fmt: skip
+        finally:
+            await _close(client)
+
+    async def _ask(self, request: Request, client: httpx.AsyncClient) -> Chunks:
+        asking, reading = self._asking, self._reading
+        settings = {**asking.settings, **request.settings}
+        body = request.body(
+            self.provider, self.name, tools_in=asking.tools_in, dialect=asking.dialect,
+            instructions=asking.instructions, **settings,
+        )  # fmt: skip
+        dialects = reading.dialects
+        if asking.tools_in == "prompt" and dialects == "auto":
+            dialects = request.dialects
+        request.read_as(reading.wire, dialects=dialects, reasoning=reading.reasoning)
+        content = msgspec.json.encode(body)
+        question = client.build_request("POST", self.url, content=content, headers={**_JSON, **self._headers})
+        response = await client.send(question, stream=True, follow_redirects=False)
+        if response.is_success:
+            return Chunks(response)
+        raise await self._refusal(response)
+
+    async def _refusal(self, response: httpx.Response) -> ModelError:
+        """Read what the server says of a failure, as far as it is bounded, and close the response."""
+        chunks = Chunks(response)
+        body = b""
+        try:
+            with anyio.move_on_after(ERROR_BODY_SECONDS):
+                async for piece in chunks:
+                    body += piece
+                    if len(body) >= MAX_ERROR_BODY:
+                        break
+        except _httpx().HTTPError:
+            pass  # the status says enough
+        finally:
+            await chunks.aclose()
+        text = body.decode("utf-8", "replace")
+        if self._secret:
+            text = text.replace(self._secret, _REDACTED)
+        text = text[:MAX_ERROR_BODY]
+        words = _describe_body(text) or response.headers.get("location", "")
+        message = f"{response.status_code} {response.reason_phrase} from {_without_secrets(self.url)}"
+        return ModelError(
+            f"{message}: {words}" if words else message,
+            status=response.status_code,
+            retry_after=read_retry_after({name.lower(): value for name, value in response.headers.items()}),
+            text=text,
+        )
+
+    def _make_client(self) -> httpx.AsyncClient:
+        module = _httpx()
+        timeout = module.Timeout(self._timeout, connect=CONNECT_TIMEOUT, pool=None)
+        limits = module.Limits(max_connections=None, max_keepalive_connections=20)
+        client: httpx.AsyncClient = module.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+        return client
+
+
+class Chunks(AsyncIterator[bytes]):
+    """The bytes of a response as they come; `aclose` closes its connection at any time, also in a cancelled task."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._chunks = response.aiter_bytes()
+
+    def __anext__(self) -> Awaitable[bytes]:
+        return anext(self._chunks)
+
+    async def aclose(self) -> None:
+        """Close the response."""
+        module = _httpx()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+            await self._response.aclose()
+            # httpx leaves its generators as they are: on trio whatever collects them warns.  They end by an error here.
+            with suppress(module.HTTPError, module.StreamError, StopAsyncIteration):
+                while True:
+                    await anext(self._chunks)
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How the answers are parsed."""
+
+    wire: str
+    dialects: Dialects = "auto"
+    reasoning: Reasoning = "auto"
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """What the requests say besides the conversation."""
+
+    settings: dict[str, Any] = {}
+    tools_in: ToolsIn = "request"
+    dialect: str = "hermes"
+    instructions: str = ""
+
+
+def http_model(
+    url: str,
+    wire: str,
+    name: str,
+    *,
+    headers: Headers | None = None,
+    api_key: str | None = None,
+    dialects: Dialects = "auto",
+    reasoning: Reasoning = "auto",
+    timeout: float = TIMEOUT,
+    client: httpx.AsyncClient | None = None,
+    tools_in: ToolsIn = "request",
+    dialect: str = "hermes",
+    **settings: Any,
+) -> HTTPModel:
+    """Return the model of that name at a server.
+
+    `url` is the server's base, with or without a version, or the endpoint itself.  `wire` is what the server speaks, or
+    the name of a provider, whose messages may differ ("mistral", "deepseek", "openrouter").  `api_key` is written where
+    the wire wants it; `headers` stand over all that is written here.  `dialects` and `reasoning` are those of
+    `StreamParser`.  `timeout`: seconds that the server may be silent.  A `client` of httpx that is given is used as it
+    is, and never closed.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.
+    `settings` are those of `Request`; a request's own go over them.
+
+    Raises ValueError for a URL that is none, a wire that cannot be asked so, and an unknown dialect; TypeError for a
+    setting that is none.
+    """
+    provider, spoken = _find_provider(wire)
+    check_settings(settings)
+    StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for a dialect that is none
+    return HTTPModel(
+        find_answer_url(url, spoken, name),
+        provider,
+        name,
+        headers={**_write_key(spoken, api_key), **{key.lower(): value for key, value in (headers or {}).items()}},
+        timeout=timeout,
+        client=client,
+        reading=Reading(spoken, dialects, reasoning),
+        asking=Asking(settings, tools_in, dialect),
+        secret=api_key or "",
+    )
+
+
+def model_of_format(found: NegotiatedFormat) -> HTTPModel:
+    """Return the model that a profile of `streamparse.negotiate` speaks of.
+
+    Raises ValueError if it names no URL or no model, or a wire that cannot be asked so.
+    """
+    if found.url is None or found.model is None:
+        missing = "url" if found.url is None else "model"
+        raise ValueError(f"the profile {found.name!r} names no {missing}, so it is no model to ask")
+    wire = "openai-chat" if found.wire == "auto" else found.wire
+    provider = check_provider(found.provider)
+    return HTTPModel(
+        find_answer_url(found.url, wire, found.model),
+        provider,
+        found.model,
+        headers=_write_key(wire, None),
+        timeout=TIMEOUT,
+        client=None,
+        reading=Reading(found.wire, found.dialects, found.reasoning),
+        asking=Asking({}, found.tools_in, found.dialect, found.instructions),
+    )
+
+
+def _find_provider(word: str) -> tuple[str, str]:
+    """Return the adapter and the wire that a wire's or a provider's name stands for."""
+    for row in PROVIDERS.values():
+        if row.wire == word:
+            return row.adapter, word
+    return check_provider(word), PROVIDERS[provider_named(word) or word].wire
+
+
+def _write_key(wire: str, key: str | None) -> dict[str, str]:
+    version = {"anthropic-version": ANTHROPIC_VERSION} if wire == "anthropic" else {}
+    if not key:
+        return version
+    place = KEY_HEADERS.get(wire)
+    return {**version, **({place: key} if place else {"authorization": f"Bearer {key}"})}
+
+
+def _describe_body(text: str) -> str:
+    """Say in a line what an error's body says."""
+    try:
+        error = error_in(msgspec.json.decode(text))
+    except (ValueError, RecursionError):
+        error = None
+    return (describe_error(error) if error is not None else " ".join(text.split()))[:_SHOWN]
+
+
+def _without_secrets(url: str) -> str:
+    """The URL without a name, a password and a query, which may hold keys."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+async def _close(client: httpx.AsyncClient) -> None:
+    """Close, also in a task that was cancelled."""
+    with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+        await client.aclose()
+
+
+def _httpx() -> Any:
+    """Return the module `httpx`."""
+    import httpx  # noqa: PLC0415 - an extra, which only this model needs
+
+    return httpx

@@ -1,0 +1,371 @@
+"""Decides what an agent does between its turns: ask, wait, ask another model, end.
+
+A pure machine, as `streamparse.runtime.turn` is one level below: facts in, commands out; no tasks, no clock, no I/O.
+The shell that obeys it on an event loop is `streamparse.runtime.agent`.
+
+| an answer | then |
+|---|---|
+| has calls | the next request, with their results |
+| has text alone | the run ends with it; with an `output_type` the model is asked for its call |
+| calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
+| is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
+| is broken by its server or the connection, and no tool has begun | forgotten, and asked for again |
+| is broken by them after a tool has begun | kept, and the next request follows |
+| ends by length, without calls | the run ends with what there is |
+| is filtered or a refusal | the run ends |
+
+A request that fails is repeated at most twice where that may help (`runtime.model`), then sent to the next model, which
+stays for the rest of the run.  A failure of the connection is never told to the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from streamparse.response import ParsedResponse
+from streamparse.runtime.history import History, Round
+from streamparse.runtime.model import ModelFailure, find_model_delay
+from streamparse.runtime.stops import MaxSeconds, RunState, Stop
+from streamparse.tools import ToolResult
+from streamparse.usage import TokenCounts
+
+__all__ = [
+    "AnswerEnded",
+    "Command",
+    "Fact",
+    "Finish",
+    "Interrupted",
+    "Loop",
+    "RequestFailed",
+    "Send",
+    "Started",
+    "Wait",
+    "Waited",
+]
+
+MAX_COMPLAINTS: Final = 2
+"""How often in a row a model is told that its answer is of no use."""
+
+SERVER_FAULTS: Final = frozenset(
+    ("transport_error", "stream_truncated", "provider_error", "empty_body", "not_a_stream", "frame_checksum")
+)
+"""Codes of what a server or a connection did; another request may go well."""
+OUR_FAULTS: Final = frozenset(("wrong_wire", "limit_line", "limit_event", "limit_pending", "limit_total"))
+"""Codes of what another request would run into again, and the model cannot help."""
+
+
+# -- facts -------------------------------------------------------------------------------------------------
+
+
+class Started(msgspec.Struct, frozen=True, tag=True):
+    """The run begins with this history, the prompt in it."""
+
+    history: History
+    at: float
+
+
+class RequestFailed(msgspec.Struct, frozen=True, tag=True):
+    """The model gave no answer to the latest request."""
+
+    failure: ModelFailure
+    at: float
+
+
+class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
+    """The answer to the latest request is read, and each of its calls has its result.
+
+    `provider` names whose words it came in.  `failure` is what broke the connection.  `awaits_approval` says that a
+    call was not run because nobody was there to approve it.
+    """
+
+    response: ParsedResponse
+    at: float
+    results: tuple[ToolResult, ...] = ()
+    provider: str = ""
+    failure: ModelFailure | None = None
+    awaits_approval: bool = False
+
+
+class Waited(msgspec.Struct, frozen=True, tag=True):
+    """The time of a `Wait` has come, or that of the whole run is over."""
+
+    at: float
+
+
+class Interrupted(msgspec.Struct, frozen=True, tag=True):
+    """The run was cancelled; `heard` is what of the latest answer's text has reached the user, None for all of it.
+
+    If an answer is being read, its `AnswerEnded` follows.
+    """
+
+    at: float
+    heard: str | None = None
+
+
+Fact: TypeAlias = Started | RequestFailed | AnswerEnded | Waited | Interrupted
+
+
+# -- commands ----------------------------------------------------------------------------------------------
+
+
+class Send(msgspec.Struct, frozen=True, tag=True):
+    """Send a request to this model, by its place among the agent's; report `AnswerEnded` or `RequestFailed`.
+
+    `number` is the turn's; no two requests of a run have the same.
+    """
+
+    model: int
+    history: History
+    number: int
+
+
+class Wait(msgspec.Struct, frozen=True, tag=True):
+    """Report `Waited` at this time."""
+
+    until: float
+
+
+class Finish(msgspec.Struct, frozen=True, tag=True):
+    """The run is over.
+
+    `stopped_by` is None if it ended by itself, with its output.  Else it is the reason of a stop, or one of
+    `"cancelled"`, `"approval"`, `"length"`, `"filter"`, `"refusal"`, `"fatal"`, `"broken_answers"`, `"model_failed"`.
+    """
+
+    stopped_by: str | None = None
+    output: Any = None
+    has_output: bool = False
+
+
+Command: TypeAlias = Send | Wait | Finish
+
+
+class Loop:
+    """The turns of one run.
+
+        command = loop.take(Started(history, at))
+
+    `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
+    `output_tool`, if there is one, are the output, and text alone is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        models: int = 1,
+        stops: Sequence[Stop] = (),
+        ending: frozenset[str] = frozenset(),
+        output_tool: str | None = None,
+        run_id: str = "run",
+    ) -> None:
+        self._models = models
+        self._stops = tuple(stops)
+        self._ending = ending
+        self._output_tool = output_tool
+        self._run_id = run_id
+        self._started = 0.0
+        self._now = 0.0
+        self._number = -1  # of the latest request
+        self._model = 0
+        self._failures = 0  # of this model, one after the other
+        self._complaints = 0  # one after the other
+        self._is_answering = False
+        self._interrupted: Interrupted | None = None
+        self._history = History()
+        self._rounds: tuple[Round, ...] = ()
+        self._tokens = TokenCounts()
+        self._finish: Finish | None = None
+        self._failure: ModelFailure | None = None
+        self._was_discarded = False
+
+    def take(self, fact: Fact) -> Command | None:
+        """Hear what happened; return what is to be done, or None while something else is awaited."""
+        self._now = max(self._now, fact.at)
+        match fact:
+            case Started():
+                self._started, self._history = fact.at, fact.history
+                return self._ask()
+            case AnswerEnded():
+                self._is_answering = False
+                return self._read_answer(fact)
+            case RequestFailed():
+                self._is_answering = False
+                return self._end_interrupted() or self._ask_after_failure(fact.failure)
+            case Waited():
+                if self._is_answering:  # for longer than the whole run may take
+                    self._is_answering = False
+                    return self._finish_by(self._find_stop() or "max_seconds")
+                return self._ask()
+            case Interrupted():
+                return self._interrupt(fact)
+
+    @property
+    def history(self) -> History:
+        """The conversation so far, with what the run was given."""
+        return self._history
+
+    @property
+    def tokens(self) -> TokenCounts:
+        """What all answers have cost, as the provider counted it."""
+        return self._tokens
+
+    @property
+    def finish(self) -> Finish | None:
+        """How the run ended; None while it goes on."""
+        return self._finish
+
+    @property
+    def failure(self) -> ModelFailure | None:
+        """What was wrong with the latest request, or with the connection of its answer."""
+        return self._failure
+
+    @property
+    def was_discarded(self) -> bool:
+        """Whether the latest answer stands in no history, for it is asked for again."""
+        return self._was_discarded
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time of the whole run is over, on the clock of the facts; None if it may take for ever."""
+        seconds = [stop.seconds for stop in self._stops if isinstance(stop, MaxSeconds)]
+        return self._started + min(seconds) if seconds else None
+
+    # -- an answer -------------------------------------------------------------------------------------
+
+    def _read_answer(self, answer: AnswerEnded) -> Command:
+        response, results = answer.response, answer.results
+        self._tokens += response.tokens
+        failure = answer.failure or _find_server_fault(response)
+        has_begun = any(result.attempts for result in results)
+        is_over = self._interrupted is not None or self._is_late()
+        self._was_discarded = failure is not None and not has_begun and not is_over
+        if not self._was_discarded:
+            self._keep(answer)
+        if (ended := self._end_interrupted()) is not None:
+            return ended
+        if failure is not None:
+            return self._ask_after_failure(failure)
+        self._failures, self._failure = 0, None
+        if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
+            return self._finish_by("fatal")
+        if answer.awaits_approval:
+            return self._finish_by("approval")
+        return self._find_output(results) or self._go_on(response, results)
+
+    def _keep(self, answer: AnswerEnded) -> None:
+        heard = self._interrupted.heard if self._interrupted is not None else None
+        self._history = self._history.with_round(answer.response, answer.results, provider=answer.provider, heard=heard)
+        latest = self._history.entries[-1]
+        assert isinstance(latest, Round)
+        self._rounds += (latest,)
+
+    def _find_output(self, results: Sequence[ToolResult]) -> Finish | None:
+        """The value of the first call that ends the run, in call order."""
+        for result in results:
+            if result.success and not result.revoked:
+                if result.tool_name == self._output_tool:
+                    return self._end(Finish(output=result.arguments, has_output=True))
+                if result.tool_name in self._ending:
+                    return self._end(Finish(output=result.result, has_output=True))
+        return None
+
+    def _go_on(self, response: ParsedResponse, results: Sequence[ToolResult]) -> Command:
+        has_answers = any(not result.revoked for result in results)
+        fault = _find_fault(response, has_answers=has_answers)
+        if fault is None and not has_answers:
+            if response.refusal or response.stop == "filter":
+                return self._finish_by("refusal" if response.refusal else "filter")
+            if self._output_tool is None:
+                stopped_by = "length" if response.stop == "length" else None
+                return self._end(Finish(stopped_by, response.content, has_output=True))
+            fault = f"text is no answer here: call the tool {self._output_tool!r}"
+        if fault is None:
+            self._complaints = 0
+            return self._ask()
+        self._complaints += 1
+        if self._complaints > MAX_COMPLAINTS:
+            return self._finish_by("broken_answers")
+        if not has_answers:  # else the results say it
+            self._history = self._history.with_prompt(f"Your answer could not be used: {fault}.")
+        return self._ask()
+
+    # -- a request -------------------------------------------------------------------------------------
+
+    def _ask(self) -> Command:
+        reason = self._find_stop()
+        if reason is not None:
+            return self._finish_by(reason)
+        self._number += 1
+        self._is_answering = True
+        return Send(self._model, self._history, self._number)
+
+    def _ask_after_failure(self, failure: ModelFailure) -> Command:
+        self._failure = failure
+        delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
+        if delay is not None:
+            self._failures += 1
+            reason = self._find_stop()
+            return Wait(self._now + delay) if reason is None else self._finish_by(reason)
+        if self._model + 1 < self._models:
+            self._model, self._failures = self._model + 1, 0
+            return self._ask()
+        return self._finish_by("model_failed")
+
+    # -- the end ---------------------------------------------------------------------------------------
+
+    def _interrupt(self, fact: Interrupted) -> Command | None:
+        self._interrupted = self._interrupted or fact
+        if self._is_answering:
+            return None
+        if fact.heard is not None and self._rounds and self._history.entries[-1] is self._rounds[-1]:
+            latest = msgspec.structs.replace(self._rounds[-1], heard=fact.heard)
+            entries = (*self._history.entries[:-1], latest)
+            self._history = msgspec.structs.replace(self._history, entries=entries)
+            self._rounds = (*self._rounds[:-1], latest)
+        return self._finish or self._finish_by("cancelled")
+
+    def _end_interrupted(self) -> Finish | None:
+        return None if self._interrupted is None else self._finish_by("cancelled")
+
+    def _is_late(self) -> bool:
+        return self.deadline is not None and self._now >= self.deadline
+
+    def _find_stop(self) -> str | None:
+        state = RunState(
+            turns=len(self._rounds),
+            seconds=self._now - self._started,
+            tokens=self._tokens,
+            history=self._history,
+            rounds=self._rounds,
+        )
+        return next((reason for stop in self._stops if (reason := stop(state)) is not None), None)
+
+    def _finish_by(self, reason: str) -> Finish:
+        return self._end(Finish(reason))
+
+    def _end(self, finish: Finish) -> Finish:
+        self._finish = finish
+        return finish
+
+
+def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
+    """What the server or the connection did to an answer, as its stream tells it."""
+    if response.ok:
+        return None
+    for error in response.errors:
+        if error.scope == "stream" and error.code in SERVER_FAULTS | OUR_FAULTS:
+            return ModelFailure(f"{error.code}: {error.message}", is_retryable=error.code in SERVER_FAULTS)
+    return None
+
+
+def _find_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
+    """What the model did wrong, for the model; None if the answer can be used."""
+    if not response.ok and response.stop != "filter" and not response.refusal:
+        told = [error.message for error in response.errors if error.scope != "frame"]
+        return "; ".join(told[:3])[:600] or "it did not end well"
+    if not has_answers and not response.content.strip() and not response.refusal and response.stop != "filter":
+        return "it was empty"
+    return None

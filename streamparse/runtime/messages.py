@@ -1,0 +1,167 @@
+"""Writes a history as turns that a provider accepts, whatever happened in the conversation.
+
+| in the history | what is sent |
+|---|---|
+| a call that was revoked, and its result | neither; that it had begun is said in words behind the results |
+| a call that was still open when the answer was cut, and its result | neither; that it was not run is said in words |
+| a call that broke for another reason | the call, with what is readable of it; its result says what was wrong |
+| a call without a result | the call, and a result that says that its outcome is not known |
+| a result without a call | nothing |
+| ids that repeat, are empty, or are refused | other ids, the same for call and result |
+| names of tools that are refused | names like them |
+| thoughts, signatures, items | only to their own provider and model; Responses' reasoning only before what it led to |
+| thoughts of a cut answer | only those that are signed |
+| several prompts, or answers, one behind the other | one turn |
+| a turn, or a result, of which nothing is left | words that say so |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from streamparse.adapters import Adapter, Item, Loss, Part, Text, Thought, Translation, Turn
+from streamparse.adapters.adapter import NO_ANSWER, JSONObject
+from streamparse.adapters.content import shown
+from streamparse.adapters.halves import drop_halves
+from streamparse.response import ToolCall
+from streamparse.runtime.entries import Entry, Round
+from streamparse.runtime.rounds import is_signature, read_round
+from streamparse.tools import ToolResult
+
+__all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
+
+NO_PROMPT: Final = "(no prompt)"
+"""What stands for a prompt that says nothing, and before an answer that no prompt asked for."""
+NO_RESULT: Final = "(the tool returned nothing)"
+"""What stands for a result that shows nothing."""
+
+
+def write_turns(
+    system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str, lost: list[Loss]
+) -> list[Turn]:
+    """The turns of a conversation, with only what this provider accepts."""
+    conversation = _Conversation(adapter, model, lost)
+    for number, entry in enumerate(entries):
+        if isinstance(entry, Round):
+            conversation.add_round(entry)
+        else:
+            conversation.add("user", entry.parts)
+        if omitted and number == 0:  # what is first is the task
+            conversation.add_note_of_omission(omitted)
+    head = [Turn("system", [Text(system)])] if system.strip() else []
+    return [*head, *conversation.finish()]
+
+
+def write_messages(system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str) -> Translation:
+    """The messages of a conversation, and what was lost."""
+    lost: list[Loss] = []
+    turns = write_turns(system, entries, omitted, adapter, model, lost)
+    said = [turn for turn in turns if turn.role != "system" or not adapter.system_apart]
+    written = adapter.write_messages(said, lost)
+    adapter.warn(written, lost)
+    return Translation(written, list(dict.fromkeys(lost)))
+
+
+class _Conversation:
+    """The turns so far, for one provider."""
+
+    def __init__(self, adapter: Adapter, model: str, lost: list[Loss]) -> None:
+        self._adapter = adapter
+        self._model = model
+        self._lost = lost
+        self._turns: list[Turn] = []
+        self._ids: set[str] = set()
+        self._number = 0
+        self._is_paused = False
+
+    def add(self, role: str, parts: Iterable[Part]) -> None:
+        """Add to the last turn if it has this role, else a turn."""
+        if self._turns and self._turns[-1].role == role:
+            self._turns[-1] = replace(self._turns[-1], parts=[*self._turns[-1].parts, *parts])
+        else:
+            self._turns.append(Turn("user" if role == "user" else "assistant", [*parts]))
+
+    def add_note_of_omission(self, rounds: int) -> None:
+        """Tell the model that earlier rounds were left out."""
+        what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+        self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
+
+    def add_round(self, entry: Round) -> None:
+        """Add an answer and the results of its calls."""
+        sent = read_round(entry, self._adapter, self._model)
+        self._lost += sent.lost
+        self._is_paused = entry.response.ok
+        if not self._turns:
+            self.add("user", [])
+        parts: list[Part] = []
+        said: list[Part] = []
+        for part in sent.parts:
+            if not isinstance(part, ToolCall):
+                parts.append(part)
+                continue
+            call = replace(part, id=self._claim_id(part.id), name=self._adapter.names.fit(part.name))
+            parts.append(call)
+            said.append(_answer_to(call, sent.results[call.index]))
+        said += [Text(note) for note in sent.notes]
+        self.add("assistant", parts)
+        if said:
+            self.add("user", said)
+
+    def finish(self) -> list[Turn]:
+        """The turns, none of them empty."""
+        last = len(self._turns) - 1
+        turns = []
+        for number, turn in enumerate(self._turns):
+            if turn.role == "assistant":
+                parts = drop_halves(turn.parts, is_paused=self._is_paused and number == last)
+                turns.append(replace(turn, parts=self._with_something(parts)))
+            else:
+                turns.append(replace(turn, parts=_with_prompt(turn.parts)))
+        return self._adapter.adopt(turns, self._model)
+
+    def _claim_id(self, id: str) -> str:
+        """An id for a call that the provider takes and that no other call has."""
+        claimed = self._adapter.ids.fit(id) if id else ""
+        while not claimed or claimed in self._ids:
+            claimed = self._adapter.ids.fit(f"call_{self._number}")
+            self._number += 1
+        self._ids.add(claimed)
+        return claimed
+
+    def _with_something(self, parts: list[Part]) -> list[Part]:
+        """The parts of an answer, of which something must be visible."""
+        if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in parts):
+            return parts
+        kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
+        written = self._adapter.write_turn(Turn("assistant", kept), []) if kept else []
+        return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
+
+
+def _answer_to(call: ToolCall, result: ToolResult) -> ToolResult:
+    """The result of a call, under the call's id and name, which shows something."""
+    if result.error is None and not any(not isinstance(part, Text) or part.text.strip() for part in shown(result)):
+        result = replace(result, result=NO_RESULT)
+    return replace(result, call_id=call.id, tool_name=call.name, index=call.index)
+
+
+def _with_prompt(parts: list[Part]) -> list[Part]:
+    """The parts of a user's turn without texts that say nothing; if nothing is left, words that say so."""
+    kept = [part for part in parts if not isinstance(part, Text) or part.text.strip()]
+    return kept or [Text(NO_PROMPT)]
+
+
+def _without_texts(parts: list[Part]) -> list[Part]:
+    return [part for part in parts if not isinstance(part, Text)]
+
+
+def _is_mark(part: Part) -> bool:
+    """Whether an item signs something, or says of what kind a text is: by itself it is no answer."""
+    return isinstance(part, Item) and (is_signature(part) or part.kind == "phase")
+
+
+def _says_something(message: JSONObject) -> bool:
+    """Whether a message holds more than its role."""
+    return any(value not in (None, "", []) for key, value in message.items() if key not in ("role", "type"))

@@ -1,0 +1,51 @@
+"""What answers an agent: any async function from a `Request` to a source of chunks, a model behind HTTP, or a profile.
+
+    async def model(request: sp.Request):
+        return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
+
+A source is whatever `streamparse.aiter_events` takes, a whole body among it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+from streamparse.negotiate import NegotiatedFormat
+from streamparse.runtime.http_model import HTTPModel, http_model, model_of_format
+from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
+from streamparse.runtime.request import Request
+from streamparse.streams.sources import AsyncSource
+
+__all__ = [
+    "HTTPModel",
+    "Model",
+    "ModelError",
+    "ModelFailure",
+    "Request",
+    "describe_failure",
+    "find_model_delay",
+    "http_model",
+    "open_model",
+]
+
+Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
+"""Any async function that returns a source."""
+
+
+@asynccontextmanager
+async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
+    """Give what can be called, for as long as the block: a model behind HTTP that is not entered gets a client for it.
+
+    Raises ValueError for a profile that is no model to ask; TypeError for what is no model.
+    """
+    if isinstance(model, NegotiatedFormat):
+        model = model_of_format(model)
+    if isinstance(model, HTTPModel):
+        async with model.open() as opened:
+            yield opened
+    elif callable(model):
+        yield model
+    else:
+        raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")

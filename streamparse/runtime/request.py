@@ -1,0 +1,210 @@
+"""What a model is asked: the conversation so far, the tools, and the settings of one request.
+
+The common words of settings are those of most APIs; each is written in the provider's own word, or told as lost:
+
+| setting | value |
+|---|---|
+| `max_tokens` | the most tokens of the answer |
+| `stop` | a text, or texts, at which the answer ends |
+| `temperature`, `top_p`, `top_k`, `seed`, `presence_penalty`, `frequency_penalty` | numbers |
+| `tool_choice` | "auto", "none", "required", or the name of the one tool to call |
+| `parallel_tool_calls` | whether one answer may hold several calls |
+| `think`, `reasoning_effort` | whether to think; OpenAI's word for how much |
+| `schema`, `schema_name`, `strict` | a JSON Schema of the answer (`{}`: any JSON), its name, whether to enforce it |
+| `metadata`, `user`, `service_tier`, … | what only OpenAI's two APIs have (`adapters.requests.request.ACCOUNT`) |
+| `extra_body` | an object that is laid over the body: a provider's own settings |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from streamparse.adapters import ADAPTERS, Turn
+from streamparse.adapters.definitions import declare
+from streamparse.adapters.loss import Loss
+from streamparse.adapters.requests import REQUEST_WRITERS, Choice, write_request
+from streamparse.adapters.requests import Request as Question
+from streamparse.adapters.requests.openai import is_thinking_model
+from streamparse.adapters.requests.request import ACCOUNT, SAMPLING, chosen
+from streamparse.adapters.requests.teaching import teach_tools
+from streamparse.parser import Dialects
+from streamparse.providers import PROVIDERS, known_as, provider_named
+from streamparse.runtime.history import History
+from streamparse.runtime.messages import write_turns
+from streamparse.tools import Toolset
+
+__all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
+
+Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+ToolsIn: TypeAlias = Literal["request", "prompt"]
+"""Where tools are declared: in the request's own field, or as text in the system prompt."""
+
+_DIRECT: Final = ("max_tokens", "think", "schema", "schema_name", "strict")
+_CHOICES: Final = ("auto", "none", "required")
+_SPECIAL: Final = ("stop", "tool_choice", "parallel_tool_calls", "reasoning_effort", "extra_body")
+
+SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING, *ACCOUNT))
+"""The names of all settings."""
+
+_WITHOUT_USAGE: Final = ("mistral",)  # it always tells the counts, and refuses `stream_options`
+
+
+class Request:
+    """One request to one model.
+
+        async def model(request: sp.Request):
+            return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
+
+    `body` writes the whole JSON body, and remembers which wire the answer is in: `wire`, `dialects` and `reasoning` are
+    what the answer is parsed with, `provider` and `model` who was asked, as `History.with_round` wants them.  A model
+    whose answer is to be read otherwise says so with `read_as`.  `lost` tells what the provider could not be told.
+    `number` is that of the turn in its run, from 0.  Each attempt, and each model, gets a Request of its own.
+    """
+
+    __slots__ = (
+        "_is_read_as", "dialects", "history", "lost", "model", "number", "provider", "reasoning", "run_id", "settings",
+        "tools", "wire",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        history: History,
+        tools: Iterable[Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        number: int = 0,
+        run_id: str = "",
+    ) -> None:
+        """Take the conversation, tools of any kind, and settings; raises TypeError for a setting that is none."""
+        self.history = history
+        self.tools = Toolset.of(tools)
+        self.settings = dict(settings or {})
+        check_settings(self.settings)
+        self.number = number
+        self.run_id = run_id
+        self.provider = ""
+        self.model = ""
+        self.wire = "auto"
+        self.dialects: Dialects = "auto"
+        self.reasoning: Reasoning = "auto"
+        self.lost: list[Loss] = []
+        self._is_read_as = False
+
+    def body(
+        self,
+        provider: str,
+        model: str,
+        *,
+        stream: bool = True,
+        tools_in: ToolsIn = "request",
+        dialect: str = "hermes",
+        instructions: str = "",
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Return the JSON body that asks a provider's model for an answer, as a stream unless told not to.
+
+        `settings` (see the module) go over those of the request; None takes one back.  With `tools_in="prompt"` the
+        system prompt teaches the tools in a `dialect`, for servers and models without tools of their own, and the
+        answer is read by it.  `instructions` stand behind the system's text.
+        Gemini's and Bedrock's body names neither model nor stream: both are said by the path, or to the SDK.
+
+        Raises ValueError for a provider whose requests are not known, a dialect that has no prompt, and a value that is
+        none; TypeError for a setting that is none.
+        """
+        name = check_provider(provider)
+        check_settings(settings)
+        wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
+        self.lost = []
+        question = replace(
+            self._read_settings(wanted),
+            model=model,
+            stream=stream,
+            turns=self._write_turns(name, model, instructions),
+            tools=declare(self.tools.values()),
+        )
+        if tools_in == "prompt":
+            question = teach_tools(question, dialect, self.lost)
+        body = write_request(question, name, self.lost)
+        self.lost = list(dict.fromkeys(self.lost))
+        self.model = model
+        self._remember(name, provider, (dialect, "auto") if tools_in == "prompt" else "auto")
+        return merge_body({**body, **_write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
+
+    def read_as(
+        self, wire: str, *, dialects: Dialects = "auto", reasoning: Reasoning = "auto", provider: str | None = None
+    ) -> None:
+        """Say how the answer is to be parsed, whatever `body` was or will be asked.
+
+        `provider` is who answered, as in `body`, if that was not asked.
+        """
+        self.wire, self.dialects, self.reasoning = wire, dialects, reasoning
+        self.provider = self.provider if provider is None else check_provider(provider)
+        self._is_read_as = True
+
+    def _remember(self, name: str, provider: str, dialects: Dialects) -> None:
+        self.provider = name
+        if not self._is_read_as:
+            row = PROVIDERS[provider_named(provider) or name]
+            self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
+
+    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Turn]:
+        history = self.history
+        system = "\n\n".join(filter(None, (history.system, instructions)))
+        return write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost)
+
+    def _read_settings(self, settings: Mapping[str, Any]) -> Question:
+        stop, effort = settings.get("stop") or (), settings.get("reasoning_effort", "")
+        return Question(
+            **chosen(settings, _DIRECT),
+            choice=self._read_choice(settings),
+            stop=[stop] if isinstance(stop, str) else [*stop],
+            sampling=chosen(settings, SAMPLING),
+            effort=effort,
+            account=chosen(settings, ACCOUNT),
+        )
+
+    def _read_choice(self, settings: Mapping[str, Any]) -> Choice:
+        choice, parallel = settings.get("tool_choice"), settings.get("parallel_tool_calls")
+        if choice is None or choice in _CHOICES:
+            return Choice(choice, parallel=parallel)
+        if choice not in self.tools:
+            known = ", ".join((*_CHOICES, *self.tools))
+            raise ValueError(f"tool_choice {choice!r} is no tool of this request; known are: {known}")
+        return Choice("required", choice, parallel)
+
+
+def _write_extras(name: str, model: str, *, stream: bool) -> dict[str, Any]:
+    """Write what an answer is to hold besides: chat's counts, and the thought of Responses to send back."""
+    if stream and PROVIDERS[name].wire == "openai-chat" and name not in _WITHOUT_USAGE:
+        return {"stream_options": {"include_usage": True}}  # other wires always tell the counts
+    if name == "openai-responses" and is_thinking_model(model):
+        return {"include": ["reasoning.encrypted_content"]}  # nothing is stored; other models refuse it
+    return {}
+
+
+def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a body with an object laid over it: objects are merged, all else is replaced."""
+    merged = dict(body)
+    for key, value in extra.items():
+        own = merged.get(key)
+        is_object = isinstance(own, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge_body(dict(own or {}), value) if is_object else value
+    return merged
+
+
+def check_provider(provider: str) -> str:
+    """Return the adapter that writes a provider's requests; raises ValueError if none does."""
+    if (name := known_as(provider, REQUEST_WRITERS)) is None:
+        known = ", ".join(dict.fromkeys((*REQUEST_WRITERS, *PROVIDERS)))
+        raise ValueError(f"requests of {provider!r} are not known; known are: {known}")
+    return name
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise TypeError for a setting that is none."""
+    if unknown := sorted(settings.keys() - SETTINGS):
+        known = ", ".join(sorted(SETTINGS))
+        raise TypeError(f"unknown settings {unknown}: known are {known}; a provider's own go into extra_body")

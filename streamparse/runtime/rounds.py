@@ -1,0 +1,190 @@
+"""What of one round is sent: the parts of its answer, one result for each call, and what must be said in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from streamparse.adapters import Adapter, Item, Loss, Part, Thought, pieces
+from streamparse.adapters.parts import CITATION, SIGNATURE
+from streamparse.repair import answer_broken
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ends_detail
+from streamparse.runtime.entries import Round
+from streamparse.tools import ToolResult
+
+__all__ = ["OUTCOME_UNKNOWN", "SentRound", "is_signature", "read_round"]
+
+OUTCOME_UNKNOWN: Final = (
+    "no result of this call was kept, so it is not known whether it ran; find out before you call it again"
+)
+"""The result of a call that has none: the program crashed, or the history was cut between call and result."""
+
+_OPEN: Final = "truncated_call"
+_OF_THE_TEXT: Final = (CITATION, "annotation")
+_SIGNATURES: Final = ("signature", "reasoning", "thinking_blocks", SIGNATURE)
+_LONGEST_NOTE: Final = 600
+
+_Call: TypeAlias = ToolCall | BrokenCall
+
+
+class SentRound(msgspec.Struct, frozen=True):
+    """What of a round is sent; `results` holds one for each call among the `parts`, by the call's index."""
+
+    parts: list[Part]
+    results: dict[int, ToolResult]
+    notes: list[str]
+    lost: list[Loss]
+
+
+def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
+    """Return what of a round is sent to a model of this provider."""
+    response = _cut_to_heard(entry.response, entry.heard)
+    calls: list[_Call] = [*response.tool_calls, *response.broken_calls]
+    results = _match_results(calls, entry.results)
+    gone = {call.index: _note(call, results.get(call.index)) for call in calls if _leaves(call, results)}
+    kept = replace(
+        response,
+        tool_calls=[call for call in response.tool_calls if call.index not in gone],
+        broken_calls=[call for call in response.broken_calls if call.index not in gone],
+    )
+    lost: list[Loss] = []
+    parts = _own_parts(pieces(kept), entry, adapter, model, lost)
+    if not response.ok:
+        parts = _drop_unsigned(parts)
+    if response.content != entry.response.content:
+        parts = [part for part in parts if not _is_of_the_text(part)]
+    answers = {call.index: _answer(call, results.get(call.index)) for call in calls if call.index not in gone}
+    return SentRound(parts, answers, [note for note in gone.values() if note], lost)
+
+
+# -- what was heard ----------------------------------------------------------------------------------------
+
+
+def _cut_to_heard(response: ParsedResponse, heard: str | None) -> ParsedResponse:
+    """Cut the visible text to what was heard; a text that is no prefix of it takes its place."""
+    if heard is None:
+        return response
+    visible = response.content + response.refusal
+    end = _find_end(visible, heard)
+    if end is None:
+        order = [replace(mark, content=len(heard) if mark.content else 0) for mark in response.order]
+        return replace(response, content=heard, refusal="", order=order)
+    content, refusal = visible[: min(end, len(response.content))], visible[len(response.content) : end]
+    order = [replace(mark, content=min(mark.content, len(content))) for mark in response.order]
+    return replace(response, content=content, refusal=refusal, order=order)
+
+
+def _find_end(text: str, beginning: str) -> int | None:
+    """Find where in a text a beginning of it ends that may have other white space; None if it is no beginning."""
+    end = 0
+    for character in beginning:
+        if character.isspace():
+            continue
+        while end < len(text) and text[end].isspace():
+            end += 1
+        if end == len(text) or text[end] != character:
+            return None
+        end += 1
+    return end
+
+
+def _is_of_the_text(part: Part) -> bool:
+    """Whether an item is about a text, which it may not fit any more."""
+    if not isinstance(part, Item):
+        return False
+    return part.kind in _OF_THE_TEXT or (part.kind == SIGNATURE and part.index is None)
+
+
+# -- calls and their results -------------------------------------------------------------------------------
+
+
+def _match_results(calls: Sequence[_Call], results: Iterable[ToolResult]) -> dict[int, ToolResult]:
+    """Find the result of each call, by the call's index: by id and index, or by id, or by index where one has no id."""
+    found: dict[int, ToolResult] = {}
+    left = dict(enumerate(results))
+
+    def match(key: Callable[[str, int], Hashable], *, without_id: bool = False) -> None:
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        for number, result in left.items():
+            waiting[key(result.call_id, result.index)].append(number)
+        for call in calls:
+            numbers = waiting.get(key(call.id, call.index))
+            if call.index in found or not numbers or (without_id and call.id and left[numbers[0]].call_id):
+                continue
+            found[call.index] = left.pop(numbers.popleft())
+
+    match(lambda id, index: (id, index))
+    match(lambda id, index: id or (id, index))
+    match(lambda _id, index: index, without_id=True)
+    return found
+
+
+def _leaves(call: _Call, results: dict[int, ToolResult]) -> bool:
+    """Whether a call leaves the history: it was revoked, or it never closed."""
+    if isinstance(call, BrokenCall):
+        return call.code == _OPEN
+    return call.revoked or (call.index in results and results[call.index].revoked)
+
+
+def _note(call: _Call, result: ToolResult | None) -> str:
+    """What is said of a call that leaves: "" if there is nothing to say."""
+    if isinstance(call, BrokenCall):
+        said = result.error if result is not None else None
+        return _in_brackets(said or answer_broken(call).error or "")
+    if result is None or not (result.attempts or result.started is not None):
+        return ""
+    what = f"your call of {call.name[:100]!r} was revoked, but it had begun"
+    if result.error is None:
+        return _in_brackets(f"{what}, and ran to its end: what it did stands")
+    return _in_brackets(f"{what}: {result.error}")
+
+
+def _in_brackets(text: str) -> str:
+    return f"[{text if len(text) <= _LONGEST_NOTE else text[:_LONGEST_NOTE] + '…'}]"
+
+
+def _answer(call: _Call, result: ToolResult | None) -> ToolResult:
+    if result is not None:
+        return result
+    if isinstance(call, BrokenCall):
+        return answer_broken(call)
+    return ToolResult(call.id, call.name, error=OUTCOME_UNKNOWN, index=call.index)
+
+
+# -- thoughts and items ------------------------------------------------------------------------------------
+
+
+def _own_parts(parts: list[Part], entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> list[Part]:
+    """Drop thoughts and items if they are another provider's, or another model's."""
+    is_same_provider = entry.provider in ("", adapter.name, adapter.family)
+    is_same_model = not (entry.model and model) or entry.model == model
+    if is_same_provider and is_same_model:
+        return parts
+    kinds = [
+        "thought" if isinstance(part, Thought) else part.kind for part in parts if isinstance(part, (Thought, Item))
+    ]
+    whose = "model" if is_same_provider else "provider"
+    lost += [Loss("assistant", "", kind, f"dropped: another {whose}'s own") for kind in dict.fromkeys(kinds)]
+    return [part for part in parts if not isinstance(part, (Thought, Item))]
+
+
+def _drop_unsigned(parts: list[Part]) -> list[Part]:
+    """Drop thoughts that no signature follows before something else does."""
+    kept: list[Part] = []
+    is_signed = False
+    for part in reversed(parts):
+        if isinstance(part, Thought):
+            kept += [part] if is_signed else []
+        else:
+            is_signed = isinstance(part, Item) and is_signature(part)
+            kept.append(part)
+    return kept[::-1]
+
+
+def is_signature(item: Item) -> bool:
+    """Whether an item signs a thought, or a call, or holds a thought that nobody else can read."""
+    return item.kind in _SIGNATURES or (item.kind.startswith("reasoning.") and ends_detail(item.data))

@@ -1,0 +1,105 @@
+"""Token counts in every server's words, as five numbers.
+
+| wire | all of the prompt | of it from a cache | answer | of it thought |
+|---|---|---|---|---|
+| OpenAI chat | prompt_tokens | prompt_tokens_details.cached_tokens | completion_tokens | ..details.reasoning_tokens |
+| OpenAI Responses | input_tokens | input_tokens_details.cached_tokens | output_tokens | ..details.reasoning_tokens |
+| Anthropic | input_tokens and both cache counts | cache_read_input_tokens | output_tokens | ..details.thinking_tokens |
+| Bedrock | inputTokens and both cache counts | cacheReadInputTokens | outputTokens | |
+| Gemini | promptTokenCount, toolUsePromptTokenCount | cachedContentTokenCount | candidates- and thoughtsTokenCount | thoughtsTokenCount |
+| Gemini's interactions | total_input_tokens, total_tool_use_tokens | total_cached_tokens | total_output_tokens and .._thought_tokens | total_thought_tokens |
+| Ollama | prompt_eval_count | | eval_count | |
+| Cohere | tokens.input_tokens | cached_tokens | tokens.output_tokens | tokens.reasoning_tokens |
+| Titan, Llama on Bedrock | inputTextTokenCount, prompt_token_count | | totalOutputTextTokenCount, generation_token_count | |
+
+A total that is more than both is believed: what it holds besides is the thought where it is as much (xAI leaves that
+out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
+"""  # noqa: E501 - rows of a table
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+__all__ = ["TokenCounts", "count_tokens"]
+
+_CHAT_PROMPT: Final = "prompt_tokens"  # it holds what is cached, also where relays add Anthropic's counts
+_PROMPT: Final = (
+    *("input_tokens", "inputTokens", "promptTokenCount", "toolUsePromptTokenCount", "prompt_eval_count"),
+    *("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
+    *("total_input_tokens", "total_tool_use_tokens", "inputTextTokenCount", "prompt_token_count"),
+)
+_COMPLETION: Final = (
+    *("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "thoughtsTokenCount", "eval_count"),
+    *("total_output_tokens", "total_thought_tokens", "totalOutputTextTokenCount", "generation_token_count"),
+)
+_TOTAL: Final = ("total_tokens", "totalTokens", "totalTokenCount")
+_CACHED: Final = (
+    *("cache_read_input_tokens", "cacheReadInputTokens", "cachedContentTokenCount", "total_cached_tokens"),
+    "cached_tokens",  # Moonshot, Cohere
+)
+_REASONING: Final = ("thoughtsTokenCount", "total_thought_tokens", "reasoning_tokens")
+_PROMPT_DETAILS: Final = ("prompt_tokens_details", "input_tokens_details")
+_COMPLETION_DETAILS: Final = ("completion_tokens_details", "output_tokens_details")
+_THINKING: Final = ("reasoning_tokens", "thinking_tokens")
+
+
+class TokenCounts(msgspec.Struct, frozen=True):
+    """How many tokens were read and written; 0 where the server does not say.
+
+    `cached` is part of `prompt`, `reasoning` of `completion`.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    total: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        """Return the counts of two answers."""
+        return TokenCounts(
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.total + other.total,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+        )
+
+
+def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
+    """Read the counts of any server."""
+    told = usage or {}
+    inner = told.get("tokens")
+    counts = {**told, **inner} if isinstance(inner, Mapping) else told  # Cohere
+    chat = _sum(counts, (_CHAT_PROMPT,))
+    prompt, completion = chat or _sum(counts, _PROMPT), _sum(counts, _COMPLETION)
+    cached = _first(counts, _CACHED) or _details(counts, _PROMPT_DETAILS, ("cached_tokens",))
+    reasoning = _first(counts, _REASONING) or _details(counts, _COMPLETION_DETAILS, _THINKING)
+    total = max(prompt + completion, _first(counts, _TOTAL))
+    besides = total - prompt - completion
+    if besides and besides == reasoning:
+        completion += besides
+    else:
+        prompt += besides
+    return TokenCounts(prompt, completion, total, min(cached, prompt), min(reasoning, completion))
+
+
+def _sum(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    return sum(_count(counts, name) for name in names)
+
+
+def _first(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    return next((count for name in names if (count := _count(counts, name))), 0)
+
+
+def _count(counts: Mapping[str, Any], name: str) -> int:
+    count = counts.get(name)
+    return max(0, int(count)) if isinstance(count, (int, float)) and abs(count) < float("inf") else 0
+
+
+def _details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
+    found = (_first(inner, names) for place in places if isinstance(inner := counts.get(place), Mapping))
+    return next(filter(None, found), 0)

@@ -1,0 +1,51 @@
+"""A chat server whose model reads the README with the tools that it is given, and then says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["ModelServer"]
+
+ARGUMENTS = {"read_file": {"path": "README.md"}, "final_answer": {"title": "streamparse", "words": 5100}}
+"""What the model calls the tools with that it knows."""
+
+
+class ModelServer:
+    """An ASGI application."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for data in answer(json.loads(body)):
+            await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def answer(request: dict[str, Any]) -> Iterator[bytes]:
+    """The frames of an answer."""
+    tools = [tool["function"]["name"] for tool in request.get("tools", ())]
+    called = {call["function"]["name"] for message in request["messages"] for call in message.get("tool_calls", ())}
+    wanted = [name for name in ARGUMENTS if name in tools and name not in called][:1]
+    deltas: list[dict[str, Any]] = [
+        {
+            "tool_calls": [
+                {"index": 0, "id": "call_0", "function": {"name": name, "arguments": json.dumps(ARGUMENTS[name])}}
+            ]
+        }
+        for name in wanted
+    ]
+    deltas += [] if wanted else [{"content": "This is what "}, {"content": "the README says."}]
+    for delta in deltas:
+        yield json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}).encode()
+    finish = "tool_calls" if wanted else "stop"
+    yield json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}).encode()
+    yield b"[DONE]"

@@ -1,0 +1,406 @@
+"""What a user sees of an agent's run."""
+
+import dataclasses
+
+import anyio
+import msgspec
+import pytest
+from scripted import END, Scripted, call, calls, frame, says, stream
+
+import streamparse as sp
+from streamparse.runtime.model import ModelError
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclasses.dataclass
+class Invoice:
+    """What is owed."""
+
+    number: str
+    total: float
+
+
+@sp.tool(effect="none")
+async def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+@sp.tool(ends=True)
+def submit(answer: str) -> str:
+    """Hand in the answer."""
+    return answer
+
+
+async def items_of(run):
+    return [item async for item in run]
+
+
+async def test_a_run_ends_with_the_text_of_the_model():
+    model = Scripted(says("Hel", "lo."))
+    result = await sp.Agent(model, system="Be brief.").run("Hi")
+    assert (result.output, result.stopped_by) == ("Hello.", None)
+    assert model.sent() == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+
+
+async def test_calls_are_run_and_their_results_are_sent_back():
+    model = Scripted(calls(("double", {"n": 21})), says("It is 42."))
+    result = await sp.Agent(model, [double]).run("What is twice 21?")
+    assert result.output == "It is 42."
+    assistant, answer = model.sent()[-2:]
+    assert assistant["tool_calls"][0]["function"]["name"] == "double"
+    assert (answer["role"], answer["content"]) == ("tool", "42")
+    assert answer["tool_call_id"] == assistant["tool_calls"][0]["id"]
+
+
+async def test_the_items_of_all_turns_come_in_one_stream():
+    model = Scripted(calls(("double", {"n": 2})), says("4"))
+    async with sp.Agent(model, [double]).run("?") as run:
+        items = await items_of(run)
+    ends = [item for item in items if isinstance(item, sp.TurnEnd)]
+    assert [end.number for end in ends] == [0, 1]
+    assert items[-1] is ends[-1]
+    assert ends[0].results == tuple(item for item in items if isinstance(item, sp.ToolResult))
+    assert [type(item).__name__ for item in items].count("Done") == 2
+    assert run.result.output == "4"
+
+
+async def test_a_tool_without_effect_starts_while_the_model_still_writes():
+    begun, ended = anyio.Event(), anyio.Event()
+
+    @sp.tool(effect="none")
+    async def look() -> str:
+        begun.set()
+        await ended.wait()
+        return "seen"
+
+    # The answer goes on only once the tool has begun.
+    answer = [call(0, "look"), begun, frame({"content": "so"}), frame(finish="tool_calls"), END]
+    model = Scripted(answer, says("done"))
+    async with sp.Agent(model, [look]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.TextDelta):
+                ended.set()
+    assert run.result.output == "done"
+
+
+async def test_a_tool_that_ends_the_run_gives_the_output_after_its_siblings_are_answered():
+    model = Scripted(calls(("submit", {"answer": "yes"}), ("double", {"n": 1})))
+    result = await sp.Agent(model, [double, submit]).run("?")
+    assert (result.output, result.stopped_by) == ("yes", None)
+    assert [each.result for each in result.history.entries[-1].results] == ["yes", 2]
+
+
+async def test_an_output_type_is_asked_for_until_it_fits():
+    model = Scripted(
+        says("It is 12.50."),
+        calls(("final_answer", {"number": "A1"})),
+        calls(("final_answer", {"number": "A1", "total": 12.5})),
+    )
+    result = await sp.Agent(model, output_type=Invoice).run("Read the invoice.")
+    assert result.output == Invoice("A1", 12.5)
+    assert len(model.requests) == 3
+
+
+async def test_a_stop_without_an_output_raises_with_the_history():
+    model = Scripted(*[calls(("double", {"n": n})) for n in range(3)])
+    with pytest.raises(sp.Stopped, match="max_turns: 2") as caught:
+        await sp.Agent(model, [double], stop=[sp.max_turns(2)]).run("?")
+    assert len(caught.value.history.entries) == 3
+    assert caught.value.result.stopped_by == "max_turns: 2"
+
+
+async def test_twenty_turns_are_the_limit_unless_another_is_set():
+    model = Scripted(*[calls(("double", {"n": n})) for n in range(30)])
+    with pytest.raises(sp.Stopped, match="max_turns: 20"):
+        await sp.Agent(model, [double], stop=[sp.max_tokens(10**9)]).run("?")
+    assert len(model.requests) == 20
+
+
+async def test_a_history_goes_on_in_the_next_run():
+    first = await sp.Agent(Scripted(says("Hi, Ann.")), system="old").run("I am Ann.")
+    model = Scripted(says("Ann."))
+    await sp.Agent(model, system="new").run("Who am I?", history=first.history)
+    assert [message["role"] for message in model.sent()] == ["system", "user", "assistant", "user"]
+    assert model.sent()[0]["content"] == "new"
+
+
+async def test_content_parts_are_sent_as_they_are():
+    model = Scripted(says("A dot."))
+    await sp.Agent(model).run(["What is this?", sp.Image(b"\x89PNG\r\n\x1a\n")])
+    content = model.sent()[-1]["content"]
+    assert [part["type"] for part in content] == ["text", "image_url"]
+    assert content[1]["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+async def test_the_next_model_is_asked_when_one_fails():
+    failing = Scripted(ModelError("no such model", status=404))
+    model = Scripted(says("here"))
+    result = await sp.Agent([failing, model]).run("?")
+    assert (result.output, len(failing.requests)) == ("here", 1)
+
+
+async def test_what_the_last_model_raised_is_raised():
+    with pytest.raises(ModelError, match="no such model"):
+        await sp.Agent(Scripted(ModelError("no such model", status=404))).run("?")
+    with pytest.raises(ZeroDivisionError):
+        await sp.Agent(Scripted(lambda _: 1 / 0)).run("?")
+
+
+async def test_what_is_no_source_is_a_type_error():
+    with pytest.raises(TypeError):
+        await sp.Agent(Scripted(lambda _: 42)).run("?")
+
+
+async def test_an_answer_that_breaks_off_is_discarded_and_asked_for_again_and_the_model_is_not_told():
+    model = Scripted([frame({"content": "hal"}), ConnectionResetError("reset")], says("whole"))
+    async with sp.Agent(model).run("?") as run:
+        items = await items_of(run)
+    assert [item.discarded for item in items if isinstance(item, sp.TurnEnd)] == [True, False]
+    assert run.result.output == "whole"
+    assert "reset" not in str(model.sent())
+    assert len(run.result.history.entries) == 2
+
+
+async def test_a_call_that_is_cut_is_answered_and_the_model_asked_again():
+    cut = [call(0, "double", text='{"n": 2'), frame(finish="length"), END]
+    model = Scripted(cut, says("sorry"))
+    result = await sp.Agent(model, [double]).run("?")
+    assert result.output == "sorry"
+    assert "double" in model.sent()[-1]["content"]  # the open call is gone, and said in words
+
+
+async def test_a_fatal_error_ends_the_run():
+    @sp.tool(effect="none")
+    async def look() -> str:
+        raise sp.ToolError("fatal", "the disk is gone")
+
+    with pytest.raises(sp.Stopped, match="fatal"):
+        await sp.Agent(Scripted(calls(("look", {}))), [look]).run("?")
+
+
+async def test_approvals_are_answered_by_the_consumer():
+    ran = []
+
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        ran.append(path)
+        return "deleted"
+
+    model = Scripted(calls(("delete", {"path": "a"}), ("delete", {"path": "b"})), says("ok"))
+    async with sp.Agent(model, [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                if item.arguments["path"] == "a":
+                    run.approve(item)
+                else:
+                    run.deny(item, "keep it")
+    assert ran == ["a"]
+    assert run.result.approvals == ()
+    assert "keep it" in model.sent()[-1]["content"]
+
+
+async def test_an_awaited_run_ends_at_an_approval_that_nobody_can_give():
+    ran = []
+
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        ran.append(path)
+        return "deleted"
+
+    with pytest.raises(sp.Stopped, match="approval") as caught:
+        await sp.Agent(Scripted(calls(("delete", {"path": "a"}))), [delete]).run("?")
+    assert ran == []
+    assert [request.tool_name for request in caught.value.result.approvals] == ["delete"]
+
+
+async def test_a_request_is_answered_once_and_by_its_own_run():
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        return "deleted"
+
+    model = Scripted(calls(("delete", {"path": "a"})), says("ok"))
+    async with sp.Agent(model, [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.approve(item)
+                with pytest.raises(ValueError, match="does not wait"):
+                    run.approve(item)
+
+
+async def test_cancelling_a_run_in_the_middle_of_an_answer_keeps_what_was_heard():
+    never = anyio.Event()
+    model = Scripted([frame({"content": "One, two, three"}), never])
+    async with sp.Agent(model).run("Count.") as run:
+        async for item in run:
+            if isinstance(item, sp.TextDelta):
+                run.cancel(heard="One, two")
+    result = run.result
+    assert result.stopped_by == "cancelled"
+    assert result.history.messages("openai")[-1]["content"] == "One, two"
+
+
+async def test_what_was_heard_may_be_told_after_the_last_answer():
+    async with sp.Agent(Scripted(says("One, two, three"))).run("Count.") as run:
+        await items_of(run)
+        run.cancel(heard="One")
+    assert run.result.stopped_by is None
+    assert run.result.history.messages("openai")[-1]["content"] == "One"
+
+
+async def test_cancelling_reaches_the_tools_and_answers_their_calls():
+    left = []
+
+    @sp.tool(effect="none")
+    async def wait() -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.append("wait")
+
+    async with sp.Agent(Scripted(calls(("wait", {}))), [wait]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.Done):
+                run.cancel()
+    assert left == ["wait"]
+    (round_,) = run.result.history.entries[1:]
+    assert "stopped" in round_.results[0].error
+
+
+async def test_leaving_the_block_ends_the_run_and_leaves_a_history():
+    left = []
+
+    @sp.tool(effect="none")
+    async def wait() -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.append("wait")
+
+    never = anyio.Event()
+    async with sp.Agent(Scripted([call(0, "wait"), never]), [wait]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ToolCallComplete):
+                break
+    assert run.result.stopped_by == "cancelled"
+    assert len(run.result.history.entries[-1].results) == 1
+    assert left in ([], ["wait"])  # whether it had begun
+
+
+async def test_an_exception_of_the_consumer_passes_through_as_it_is():
+    async def consume():
+        async with sp.Agent(Scripted(says("hi"))).run("?") as run:
+            async for _ in run:
+                raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await consume()
+
+
+async def test_cancelling_from_outside_cancels_the_run():
+    never = anyio.Event()
+    with anyio.CancelScope() as scope:
+        async with sp.Agent(Scripted([frame({"content": "hi"}), never])).run("?") as run:
+            async for item in run:
+                if isinstance(item, sp.TextDelta):
+                    scope.cancel()
+    assert scope.cancelled_caught
+    assert run.result.stopped_by == "cancelled"
+    assert run.result.history.entries[-1].response.content == "hi"
+
+
+async def test_the_time_of_a_run_is_over_in_the_middle_of_an_answer():
+    never = anyio.Event()
+    agent = sp.Agent(Scripted([frame({"content": "hi"}), never]), stop=[sp.max_seconds(0.05)])
+    with pytest.raises(sp.Stopped, match="max_seconds") as caught:
+        await agent.run("?")
+    assert caught.value.history.entries[-1].response.content == "hi"
+
+
+async def test_the_time_of_a_run_is_over_before_a_model_answers():
+    async def silent(request):
+        await anyio.sleep_forever()
+
+    with pytest.raises(sp.Stopped, match="max_seconds"):
+        await sp.Agent(silent, stop=[sp.max_seconds(0.05)]).run("?")
+
+
+async def test_an_agent_is_shared_by_runs_at_one_time():
+    async def model(request):
+        request.read_as("openai-chat")
+        return stream(*says(request.body("openai", "x")["messages"][-1]["content"]))
+
+    agent = sp.Agent(model)
+    outputs = {}
+
+    async def ask(word):
+        outputs[word] = (await agent.run(word)).output
+
+    async with anyio.create_task_group() as tasks:
+        for word in "abcdef":
+            tasks.start_soon(ask, word)
+    assert outputs == {word: word for word in "abcdef"}
+
+
+async def test_a_run_begins_once():
+    run = sp.Agent(Scripted(says("hi"))).run("?")
+    await run
+    with pytest.raises(RuntimeError, match="once"):
+        await run
+
+
+async def test_deps_and_keys_reach_the_tools():
+    seen = []
+
+    @sp.tool
+    async def look(ctx: sp.ToolContext[str]) -> str:
+        seen.append((ctx.deps, ctx.idempotency_key))
+        return "seen"
+
+    model = Scripted(calls(("look", {})), calls(("look", {})), says("ok"))
+    async with sp.Agent(model, [look]).run("?", deps="mine") as run:
+        await items_of(run)
+    assert [deps for deps, _ in seen] == ["mine", "mine"]
+    assert len({key for _, key in seen}) == 2
+
+
+async def test_the_tokens_of_all_answers_are_summed():
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    model = Scripted(calls(("double", {"n": 2}), usage=usage), says("4", usage=usage))
+    result = await sp.Agent(model, [double]).run("?")
+    assert (result.usage.prompt, result.usage.completion, result.usage.total) == (14, 6, 20)
+
+
+async def test_what_is_sent_may_be_less_than_the_history():
+    model = Scripted(says("b"))
+    history = sp.History().with_prompt("long ago")
+    agent = sp.Agent(model, prepare_history=lambda _: sp.History().with_prompt("only this"))
+    result = await agent.run("now", history=history)
+    assert [message["content"] for message in model.sent()] == ["only this"]
+    assert len(result.history.entries) == 3
+
+
+async def test_a_stop_that_raises_ends_the_run_with_its_exception():
+    with pytest.raises(ZeroDivisionError):
+        await sp.Agent(Scripted(), stop=[lambda _: 1 / 0]).run("?")
+
+
+async def test_items_are_json():
+    model = Scripted(calls(("double", {"n": 2})), says("4"))
+    async with sp.Agent(model, [double]).run("?") as run:
+        written = [msgspec.json.decode(msgspec.json.encode(item)) for item in await items_of(run)]
+    assert {"turn_end", "tool_result", "done"} <= {item["type"] for item in written}
+
+
+def test_an_agent_runs_where_there_is_no_event_loop():
+    assert sp.Agent(Scripted(says("hi"))).run_sync("?").output == "hi"
+
+
+def test_an_agent_says_at_once_what_cannot_be():
+    with pytest.raises(ValueError, match="needs a model"):
+        sp.Agent([])
+    with pytest.raises(ValueError, match="limit"):
+        sp.Agent(Scripted(), limit=0)
+    with pytest.raises(ValueError, match="turns"):
+        sp.max_turns(0)

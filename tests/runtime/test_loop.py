@@ -1,0 +1,276 @@
+"""What an agent does between its turns, by facts alone."""
+
+import msgspec
+import pytest
+
+from streamparse.events import Error
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.runtime import History, max_repeats, max_seconds, max_tokens, max_turns
+from streamparse.runtime.loop import (
+    AnswerEnded,
+    Command,
+    Fact,
+    Finish,
+    Interrupted,
+    Loop,
+    RequestFailed,
+    Send,
+    Started,
+    Wait,
+    Waited,
+)
+from streamparse.runtime.model import ModelFailure
+from streamparse.tools import ToolFailure, ToolResult
+
+ASKED = History(system="be brief").with_prompt("hello")
+OVERLOADED = ModelFailure("overloaded", status=529, is_retryable=True)
+REFUSED = ModelFailure("no such model", status=404)
+CUT = Error("stream", "stream_truncated", "the body ended before the server ended its turn", None, 10)
+MISSING = Error("stream", "missing_call", "the turn ended with 'tool_calls', and there is no call", None, 10)
+
+
+def text(said="hi", **fields):
+    return ParsedResponse(content=said, **{"finish_reason": "stop", "ok": True, **fields})
+
+
+def calling(*names, ok=True, **fields):
+    calls = [ToolCall(name, {}, f"c{index}", index=index) for index, name in enumerate(names)]
+    return ParsedResponse(tool_calls=calls, finish_reason="tool_calls", ok=ok, **fields)
+
+
+def result(index=0, name="look", value="seen", attempts=1, **fields):
+    return ToolResult(f"c{index}", name, value, index=index, attempts=attempts, arguments={}, **fields)
+
+
+def begin(**options):
+    loop = Loop(**options)
+    sent = loop.take(Started(ASKED, 0.0))
+    assert isinstance(sent, Send)
+    return loop, sent
+
+
+def last_prompt(loop):
+    return loop.history.entries[-1].parts[0].text
+
+
+def test_a_text_alone_is_the_output_and_ends_the_run():
+    loop, sent = begin()
+    assert sent == Send(0, ASKED, 0)
+    assert loop.take(AnswerEnded(text("hi"), 1.0)) == Finish(None, "hi", True)
+    assert len(loop.history.entries) == 2
+
+
+def test_after_calls_the_next_request_holds_their_results():
+    loop, _ = begin()
+    sent = loop.take(AnswerEnded(calling("look"), 1.0, (result(),)))
+    assert (sent.number, sent.model) == (1, 0)
+    assert sent.history.entries[-1].results == (result(),)
+
+
+def test_a_tool_that_ends_the_run_does_so_with_its_value_when_it_succeeds():
+    loop, _ = begin(ending=frozenset(("submit",)))
+    failed = result(0, "submit", None, error="no", failure=ToolFailure("execution", "no"))
+    assert isinstance(loop.take(AnswerEnded(calling("submit"), 1.0, (failed,))), Send)
+    results = (result(0, "look"), result(1, "submit", 42))
+    assert loop.take(AnswerEnded(calling("look", "submit"), 2.0, results)) == Finish(None, 42, True)
+    assert loop.history.entries[-1].results == results
+
+
+def test_a_revoked_call_ends_no_run():
+    loop, _ = begin(ending=frozenset(("submit",)))
+    revoked = result(0, "submit", 42, revoked=True)
+    answer = calling("submit", ok=False, errors=[MISSING])
+    assert isinstance(loop.take(AnswerEnded(answer, 1.0, (revoked,))), Send)
+
+
+def test_with_an_output_tool_text_is_asked_again_and_the_arguments_are_the_output():
+    loop, _ = begin(output_tool="final_answer", ending=frozenset(("final_answer",)))
+    assert isinstance(loop.take(AnswerEnded(text(), 1.0)), Send)
+    assert "final_answer" in last_prompt(loop)
+    answered = msgspec.structs.replace(result(0, "final_answer", "cut"), arguments={"n": 1})
+    assert loop.take(AnswerEnded(calling("final_answer"), 2.0, (answered,))) == Finish(None, {"n": 1}, True)
+
+
+def test_an_answer_without_its_call_is_asked_again_at_most_twice_in_a_row():
+    loop, _ = begin()
+    broken = ParsedResponse(content="I will look.", finish_reason="tool_calls", errors=[MISSING])
+    for at in (1.0, 2.0):
+        assert isinstance(loop.take(AnswerEnded(broken, at)), Send)
+        assert "there is no call" in last_prompt(loop)
+    assert loop.take(AnswerEnded(broken, 3.0)) == Finish("broken_answers")
+
+
+def test_a_good_answer_between_them_begins_the_count_anew():
+    loop, _ = begin()
+    for at in range(1, 7):
+        assert isinstance(loop.take(AnswerEnded(text(""), at)), Send)
+        assert isinstance(loop.take(AnswerEnded(calling("look"), at, (result(),))), Send)
+
+
+def test_of_a_broken_answer_with_calls_their_results_alone_tell_what_was_wrong():
+    loop, _ = begin()
+    broken = BrokenCall("look", "{", "c0", "truncated_call")
+    answer = ParsedResponse(
+        broken_calls=[broken], finish_reason="length", errors=[Error("call", "truncated_call", "cut", 0, 9)]
+    )
+    refused = result(attempts=0, error="the call was cut", failure=ToolFailure("validation", "cut"))
+    sent = loop.take(AnswerEnded(answer, 1.0, (refused,)))
+    assert sent.history.entries[-1].results == (refused,)
+
+
+def test_an_answer_that_broke_before_any_tool_began_is_forgotten_and_asked_for_again():
+    loop, _ = begin()
+    wait = loop.take(AnswerEnded(text("hal", ok=False, finish_reason=None, errors=[CUT]), 1.0))
+    assert isinstance(wait, Wait)
+    assert wait.until > 1.0
+    assert loop.was_discarded
+    assert loop.history == ASKED
+    sent = loop.take(Waited(wait.until))
+    assert (sent.history, sent.number) == (ASKED, 1)
+
+
+def test_an_answer_that_broke_after_a_tool_had_begun_stays():
+    loop, _ = begin()
+    answer = calling("look", ok=False, errors=[CUT])
+    wait = loop.take(AnswerEnded(answer, 1.0, (result(),)))
+    assert not loop.was_discarded
+    sent = loop.take(Waited(wait.until))
+    assert sent.history.entries[-1].results == (result(),)
+
+
+def test_a_request_is_repeated_twice_and_then_sent_to_the_next_model_which_stays():
+    loop, _ = begin(models=2)
+    at = 0.0
+    for _ in range(2):
+        wait = loop.take(RequestFailed(OVERLOADED, at))
+        assert isinstance(wait, Wait)
+        at = wait.until
+        assert loop.take(Waited(at)).model == 0
+    assert loop.take(RequestFailed(OVERLOADED, at)).model == 1
+    assert loop.take(AnswerEnded(calling("look"), at, (result(),))).model == 1
+
+
+def test_what_cannot_be_repeated_goes_to_the_next_model_at_once_and_then_ends_the_run():
+    loop, _ = begin(models=2)
+    assert loop.take(RequestFailed(REFUSED, 1.0)).model == 1
+    assert loop.take(RequestFailed(REFUSED, 2.0)) == Finish("model_failed")
+    assert loop.failure == REFUSED
+
+
+def test_the_numbers_of_two_requests_are_never_the_same():
+    loop, first = begin(models=3)
+    numbers = [first.number, *(loop.take(RequestFailed(REFUSED, at)).number for at in (1.0, 2.0))]
+    assert len({*numbers}) == 3
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        (ParsedResponse(refusal="I can't", finish_reason="stop", ok=True), "refusal"),
+        (ParsedResponse(content="x", finish_reason="content_filter"), "filter"),
+    ],
+)
+def test_a_refusal_and_a_filter_end_the_run_without_an_output(response, reason):
+    loop, _ = begin()
+    assert loop.take(AnswerEnded(response, 1.0)) == Finish(reason)
+
+
+def test_a_text_that_ends_by_length_is_the_output_and_says_so():
+    loop, _ = begin()
+    assert loop.take(AnswerEnded(text("hal", finish_reason="length"), 1.0)) == Finish("length", "hal", True)
+
+
+def test_a_fatal_failure_ends_the_run_after_all_calls_are_answered():
+    loop, _ = begin()
+    fatal = result(0, error="over", failure=ToolFailure("fatal", "over"))
+    assert loop.take(AnswerEnded(calling("look", "look"), 1.0, (fatal, result(1)))) == Finish("fatal")
+    assert len(loop.history.entries[-1].results) == 2
+
+
+def test_a_call_that_waits_for_approval_ends_the_run():
+    loop, _ = begin()
+    assert loop.take(AnswerEnded(calling("look"), 1.0, (result(),), awaits_approval=True)) == Finish("approval")
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason", "turns"),
+    [
+        (max_turns(3), "max_turns: 3", 3),
+        (max_tokens(25), "max_tokens: 25", 3),
+        (max_seconds(4), "max_seconds: 4", 4),
+        (max_repeats(2), "max_repeats: 2", 2),
+        (lambda state: "dear" if state.tokens.completion > 5 else None, "dear", 2),
+    ],
+)
+def test_a_stop_ends_the_run_before_the_next_request(stop, reason, turns):
+    loop, _ = begin(stops=[stop])
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    done = 0
+    command: Command | None = None
+    while not isinstance(command, Finish):
+        done += 1
+        command = loop.take(AnswerEnded(calling("look", usage=usage), float(done), (result(),)))
+    assert (command.stopped_by, done) == (reason, turns)
+
+
+def test_a_stop_takes_no_output_away():
+    loop, _ = begin(stops=[max_turns(1)])
+    assert loop.take(AnswerEnded(text("hi"), 1.0)) == Finish(None, "hi", True)
+
+
+def test_other_results_are_no_repetition():
+    loop, _ = begin(stops=[max_repeats(2)])
+    for number in range(5):
+        assert isinstance(loop.take(AnswerEnded(calling("look"), 1.0, (result(value=number),))), Send)
+
+
+def test_the_time_of_the_run_is_over_while_a_model_is_asked():
+    loop, _ = begin(stops=[max_seconds(5)])
+    assert loop.deadline == 5.0
+    assert loop.take(Waited(5.0)) == Finish("max_seconds: 5")
+
+
+def test_of_an_answer_that_the_time_cut_the_text_stays():
+    loop, _ = begin(stops=[max_seconds(5)])
+    command = loop.take(AnswerEnded(text("hal", ok=False, finish_reason=None, errors=[CUT]), 5.0))
+    assert command == Finish("max_seconds: 5")
+    assert loop.history.entries[-1].response.content == "hal"
+
+
+def test_a_cancelled_run_keeps_what_was_heard_of_the_answer():
+    loop, _ = begin()
+    assert loop.take(Interrupted(1.0, heard="on the")) is None
+    cut = text("on the one hand", ok=False, finish_reason=None, errors=[CUT])
+    assert loop.take(AnswerEnded(cut, 1.1)) == Finish("cancelled")
+    assert loop.history.entries[-1].heard == "on the"
+
+
+def test_what_was_heard_may_be_said_when_the_run_is_over():
+    loop, _ = begin()
+    loop.take(AnswerEnded(text("on the one hand"), 1.0))
+    assert loop.take(Interrupted(2.0, heard="on")) == Finish(None, "on the one hand", True)
+    assert loop.history.entries[-1].heard == "on"
+
+
+def test_a_run_that_is_cancelled_while_it_waits_ends():
+    loop, _ = begin()
+    loop.take(RequestFailed(OVERLOADED, 1.0))
+    assert loop.take(Interrupted(1.1)) == Finish("cancelled")
+    assert loop.history == ASKED
+
+
+def test_facts_and_commands_survive_json():
+    facts = [
+        Started(ASKED, 0.0),
+        RequestFailed(OVERLOADED, 1.0),
+        Waited(2.0),
+        AnswerEnded(calling("look"), 3.0, (result(),), "openai"),
+        Interrupted(4.0, "he"),
+    ]
+    loop, again = Loop(), Loop()
+    for fact in facts:
+        command = loop.take(fact)
+        copied = msgspec.json.decode(msgspec.json.encode(fact), type=Fact)
+        assert again.take(copied) == command
+        if command is not None:
+            assert msgspec.json.decode(msgspec.json.encode(command), type=Command) == command
