@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-
 from streamparse.runtime.call import Call, Ending
 from streamparse.tools import Effect, ErrorKind, ToolFailure, format_error_for_model
 
@@ -45,8 +43,6 @@ HAD_BEGUN: Final[dict[Effect, str]] = {
     "idempotent": "; it had begun, and may be called again",
     "once": "; it had begun, and its outcome is unknown",
 }
-MAX_SHOWN: Final = 200
-"""Characters of a tool's progress that the model is told when its time was over; the program gets all."""
 FIND_OUT: Final = "find out what came of it before you call it again"
 
 
@@ -72,13 +68,10 @@ def describe_cancelled(call: Call, goes_on: str = "") -> Ending:
 def describe_timeout(call: Call, partial: Any, goes_on: str = "") -> ToolFailure:
     """Describe that an attempt took too long, with what it showed of its progress."""
     details: dict[str, Any] = {"limit_seconds": call.timeout}
-    shown = ""
     if partial is not None:
         details["partial_output"] = partial
-        text = partial if isinstance(partial, str) else msgspec.json.encode(partial).decode()
-        shown = f"; the last that it showed: {text[-MAX_SHOWN:]}"
     advice = FIND_OUT if _has_unknown_outcome(call) else ""
-    message = f"{call.reason}{goes_on}{shown}{_say_whether_begun(call)}"
+    message = f"{call.reason}{goes_on}{_say_whether_begun(call)}"
     return ToolFailure("timeout", message, call.cancelled, details, suggestion=advice)
 
 
