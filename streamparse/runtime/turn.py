@@ -337,9 +337,11 @@ class Turn:
             self._fail_turn()
         self._done = True
         for call in self._find():
-            if call.phase != "waiting":
+            if call.phase == "incomplete":  # and will stay so
+                self._break(call, endings.CUT_INSIDE)
+            elif call.phase != "waiting":
                 continue
-            if self._text_follows and call.must_come_last and self._trailing == "refuse":
+            elif self._text_follows and call.must_come_last and self._trailing == "refuse":
                 self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)
