@@ -57,7 +57,7 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
     parts = _own_parts(pieces(kept), entry, adapter, model, lost)
     if response.content != entry.response.content:
         parts = [part for part in parts if not _is_of_the_text(part)]
-    if not response.ok:
+    if not response.ok or response.stop == "length":
         parts = _drop_unsigned(parts)
     answers = {call.index: _answer(call, results.get(call.index)) for call in calls if call.index not in gone}
     return SentRound(parts, answers, [note for note in gone.values() if note], lost)

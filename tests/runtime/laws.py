@@ -203,7 +203,7 @@ class Laws:
                 self.calls[index].revoked = True
             case Error(scope="stream"):
                 self.bad = True
-            case TextDelta(text=text) if self._has_calls() and text.strip():
+            case TextDelta(text=text) | RefusalDelta(text=text) if self._has_calls() and text.strip():
                 self.trailed = True
             case Done(ok=ok):
                 self.bad = self.bad or not ok
