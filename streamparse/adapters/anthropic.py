@@ -15,6 +15,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.content import Shown, read_blocks, result_of, retold, shown, text_of
 from streamparse.adapters.definitions import Declared
 from streamparse.adapters.documents import PDF, PLAIN, as_block
+from streamparse.adapters.halves import drop_last_thoughts
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import CITATION, Document, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
@@ -96,6 +97,9 @@ class Anthropic(Adapter):
         for block in mappings(message.get("content")):
             if string(block, "type") == "tool_result":
                 yield from retold(read_blocks(block.get("content")), place, block.get("is_error") is True)
+
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        return [*map(drop_last_thoughts, turns)]
 
     # -- inside ----------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from streamparse.adapters.adapter import Adapter, JSONObject
 from streamparse.adapters.bedrock_blocks import has_failed, name_of, read, reasoning, shown_by, write
 from streamparse.adapters.content import Shown, result_of, retold, shown
 from streamparse.adapters.definitions import Declared
+from streamparse.adapters.halves import drop_last_thoughts
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.parts import Document, Item, Part, Text, Thought, Turn, role_of
 from streamparse.adapters.rules import Ids, Names
@@ -104,6 +105,9 @@ class Bedrock(Adapter):
         for block in mappings(message.get("content")) if string(message, "role") != "assistant" else []:
             others = [part for part in shown_by(block) if not (isinstance(part, Item) and part.kind == "json")]
             yield from retold(others, place, has_failed(block))
+
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        return [*map(drop_last_thoughts, turns)]
 
     # -- inside ----------------------------------------------------------------------------------------
 

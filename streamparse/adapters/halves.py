@@ -1,4 +1,4 @@
-"""Items that stand only with others: calls that a server ran with their results, thought with what it led to.
+"""Parts that stand only with others: calls that a server ran with their results, thought with what it led to.
 
 | who | what | refused without |
 |---|---|---|
@@ -7,6 +7,7 @@
 | Responses | calls that the program runs (`computer_call`, `custom_tool_call`, ...) | its `..._output` |
 | Responses | `..._output` | its call |
 | Responses | `reasoning` | a message, a call or another item behind it |
+| Anthropic, Bedrock | thought at the end of a message | a text or a call behind it |
 
 https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
 https://github.com/openai/openai-agents-python/issues/1660
@@ -17,11 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from streamparse.adapters.parts import Item, Part, Text
+from msgspec.structs import replace
+
+from streamparse.adapters.parts import Item, Part, Text, Thought, Turn
 from streamparse.adapters.values import string
 from streamparse.response import ToolCall
 
-__all__ = ["drop_halves"]
+__all__ = ["drop_halves", "drop_last_thoughts"]
 
 _USES: Final = ("server_tool_use", "mcp_tool_use")
 _RESULT: Final = "_tool_result"
@@ -30,6 +33,7 @@ _CALLS: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch
 _OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
 _REASONING: Final = "reasoning"
 _PHASE: Final = "phase"
+_THOUGHTS: Final = ("signature", "thinking_blocks", "redacted_thinking", "redactedContent")
 
 
 def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]:
@@ -56,6 +60,18 @@ def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]
         return part.kind not in _OUTPUTS or _call_id(part) in called
 
     return _drop_idle_reasoning([part for part in whole if is_whole(part)])
+
+
+def drop_last_thoughts(turn: Turn) -> Turn:
+    """Return a turn without the thoughts at its end, and without what signs them."""
+    end = len(turn.parts)
+    while end and _is_thought(turn.parts[end - 1]):
+        end -= 1
+    return turn if end == len(turn.parts) else replace(turn, parts=turn.parts[:end])
+
+
+def _is_thought(part: Part) -> bool:
+    return isinstance(part, Thought) or (isinstance(part, Item) and part.kind in _THOUGHTS)
 
 
 def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:

@@ -106,7 +106,10 @@ class Responses(Adapter):
         return before.role == turn.role and (turn.role == "assistant" or (_answers(before) and _answers(turn)))
 
     def _answer(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
-        """The items of the assistant: a phase begins a message, and so does a text behind anything else."""
+        """The items of the assistant: a phase begins a message, and so does a text behind anything else.
+
+        Of a message only llama.cpp wants the type: https://github.com/ggml-org/llama.cpp/issues/26394
+        """
         written: list[JSONObject] = []
         texts: list[str] = []
         phase: JSONObject = {}
@@ -116,7 +119,9 @@ class Responses(Adapter):
             elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
                 lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
             else:
-                written += [{"role": turn.role, **phase, "content": "".join(texts)}] if texts else []
+                text = "".join(texts)
+                message = {"type": "message", "role": turn.role, **phase, "content": text}
+                written += [message] if text.strip() else []
                 phase = {} if texts else phase
                 texts = []
                 if isinstance(part, Item) and part.kind == _PHASE:

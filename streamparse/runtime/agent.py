@@ -47,6 +47,7 @@ from streamparse.runtime.model import (
     describe_failure,
     open_model,
 )
+from streamparse.runtime.request import check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
@@ -176,6 +177,7 @@ class Agent(Generic[Output]):
         has_limit = any(isinstance(each, MaxTurns) for each in stops)
         self._stops: tuple[Stop, ...] = stops if has_limit else (*stops, max_turns(MAX_TURNS))
         self._settings = dict(settings or {})
+        check_settings(self._settings)
         self._prepare_history = prepare_history
         self._runner_options = runner
         self.make_runner()  # raises for what cannot be, now and not in each run
@@ -221,6 +223,12 @@ class Agent(Generic[Output]):
         return anyio.run(run, backend=backend)
 
     # -- for the runs ----------------------------------------------------------------------------------
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """The clock of the runs, in seconds."""
+        clock: Callable[[], float] = self._runner_options.get("clock", time.perf_counter)
+        return clock
 
     def make_runner(self) -> ToolRunner:
         """Make the runner of one run."""
@@ -274,7 +282,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._agent = agent
         self._given = history
         self._deps = deps
-        self._clock: Callable[[], float] = time.perf_counter
+        self._clock = agent.clock
         self._loop = agent.make_loop(self.id)
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
@@ -428,9 +436,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             except Exception as error:  # noqa: BLE001 - the user's model, or any client's exception
                 self._error = error
                 return RequestFailed(describe_failure(error), self._clock())
-        if scope.cancelled_caught:
-            is_over = not self._is_cancelled
-            return Waited(self._clock()) if is_over else RequestFailed(ModelFailure("cancelled"), self._clock())
+        if scope.cancelled_caught and self._is_cancelled:
+            return RequestFailed(ModelFailure("cancelled"), self._clock())
+        if scope.cancelled_caught:  # the loop's clock may be a little behind
+            return RequestFailed(ModelFailure("out of time"), max(self._clock(), self._loop.deadline or 0.0))
         return await self._read_answer(request, source)
 
     async def _read_answer(self, request: Request, source: Any) -> AnswerEnded:
@@ -470,6 +479,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._clock(),
             tuple(answer.turn.results),
             answer.request.provider,
+            answer.request.model,
             failure,
             self._was_denied,
         )

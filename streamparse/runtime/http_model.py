@@ -12,6 +12,7 @@ import anyio
 import msgspec
 
 from streamparse.adapters.requests.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
+from streamparse.adapters.requests.teaching import check_prompt
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import Dialects, StreamParser
 from streamparse.providers import PROVIDERS, provider_named
@@ -22,7 +23,7 @@ from streamparse.wires.errors import describe_error, error_in
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["HTTPModel", "http_model", "model_of_format"]
+__all__ = ["HTTPModel", "build_model", "http_model"]
 
 TIMEOUT: Final = 600.0
 CONNECT_TIMEOUT: Final = 10.0
@@ -38,7 +39,7 @@ Headers: TypeAlias = Mapping[str, str]
 
 
 class HTTPModel:
-    """A model that is asked by HTTP; made by `http_model`, or by `open_model` of a negotiated format.
+    """A model that is asked by HTTP; made by `http_model`, or by `build_model` of a negotiated format.
 
         async with sp.http_model("http://127.0.0.1:11434", "ollama-chat", "qwen3-coder:30b") as model:
             agent = sp.Agent(model, tools)
@@ -121,10 +122,7 @@ class HTTPModel:
             self.provider, self.name, tools_in=asking.tools_in, dialect=asking.dialect,
             instructions=asking.instructions, **settings,
         )  # fmt: skip
-        dialects = reading.dialects
-        if asking.tools_in == "prompt" and dialects == "auto":
-            dialects = request.dialects
-        request.read_as(reading.wire, dialects=dialects, reasoning=reading.reasoning)
+        request.read_as(reading.wire, dialects=reading.dialects, reasoning=reading.reasoning)
         content = msgspec.json.encode(body)
         question = client.build_request("POST", self.url, content=content, headers={**_JSON, **self._headers})
         response = await client.send(question, stream=True, follow_redirects=False)
@@ -210,23 +208,19 @@ def http_model(
     wire: str,
     name: str,
     *,
-    headers: Headers | None = None,
-    api_key: str | None = None,
-    dialects: Dialects = "auto",
-    reasoning: Reasoning = "auto",
-    timeout: float = TIMEOUT,
-    client: httpx.AsyncClient | None = None,
-    tools_in: ToolsIn = "request",
-    dialect: str = "hermes",
+    api_key: str | None = None, headers: Headers | None = None,
+    dialects: Dialects = "auto", reasoning: Reasoning = "auto",
+    tools_in: ToolsIn = "request", dialect: str = "hermes",
+    timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None,
     **settings: Any,
-) -> HTTPModel:
+) -> HTTPModel:  # fmt: skip
     """Return the model of that name at a server.
 
     `url` is the server's base, with or without a version, or the endpoint itself.  `wire` is what the server speaks, or
     the name of a provider, whose messages may differ ("mistral", "deepseek", "openrouter").  `api_key` is written where
     the wire wants it; `headers` stand over all that is written here.  `dialects` and `reasoning` are those of
-    `StreamParser`.  `timeout`: seconds that the server may be silent.  A `client` of httpx that is given is used as it
-    is, and never closed.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.
+    `StreamParser`.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.  `timeout`:
+    seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and never closed.
     `settings` are those of `Request`; a request's own go over them.
 
     Raises ValueError for a URL that is none, a wire that cannot be asked so, and an unknown dialect; TypeError for a
@@ -234,22 +228,26 @@ def http_model(
     """
     provider, spoken = _find_provider(wire)
     check_settings(settings)
+    if tools_in == "prompt":
+        check_prompt(dialect)
+        dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
     StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for a dialect that is none
     return HTTPModel(
-        find_answer_url(url, spoken, name),
-        provider,
-        name,
-        headers={**_write_key(spoken, api_key), **{key.lower(): value for key, value in (headers or {}).items()}},
-        timeout=timeout,
-        client=client,
-        reading=Reading(spoken, dialects, reasoning),
-        asking=Asking(settings, tools_in, dialect),
-        secret=api_key or "",
-    )
+        find_answer_url(url, spoken, name), provider, name,
+        headers=_write_headers(spoken, api_key, headers), timeout=timeout, client=client,
+        reading=Reading(spoken, dialects, reasoning), asking=Asking(settings, tools_in, dialect), secret=api_key or "",
+    )  # fmt: skip
 
 
-def model_of_format(found: NegotiatedFormat) -> HTTPModel:
-    """Return the model that a profile of `streamparse.negotiate` speaks of.
+def build_model(
+    found: NegotiatedFormat,
+    *,
+    api_key: str | None = None,
+    headers: Headers | None = None,
+    timeout: float = TIMEOUT,
+    client: httpx.AsyncClient | None = None,
+) -> HTTPModel:
+    """Return the model that a profile of `streamparse.negotiate` speaks of; the rest is as in `http_model`.
 
     Raises ValueError if it names no URL or no model, or a wire that cannot be asked so.
     """
@@ -257,17 +255,12 @@ def model_of_format(found: NegotiatedFormat) -> HTTPModel:
         missing = "url" if found.url is None else "model"
         raise ValueError(f"the profile {found.name!r} names no {missing}, so it is no model to ask")
     wire = "openai-chat" if found.wire == "auto" else found.wire
-    provider = check_provider(found.provider)
     return HTTPModel(
-        find_answer_url(found.url, wire, found.model),
-        provider,
-        found.model,
-        headers=_write_key(wire, None),
-        timeout=TIMEOUT,
-        client=None,
+        find_answer_url(found.url, wire, found.model), check_provider(found.provider), found.model,
+        headers=_write_headers(wire, api_key, headers), timeout=timeout, client=client,
         reading=Reading(found.wire, found.dialects, found.reasoning),
-        asking=Asking({}, found.tools_in, found.dialect, found.instructions),
-    )
+        asking=Asking({}, found.tools_in, found.dialect, found.instructions), secret=api_key or "",
+    )  # fmt: skip
 
 
 def _find_provider(word: str) -> tuple[str, str]:
@@ -278,12 +271,12 @@ def _find_provider(word: str) -> tuple[str, str]:
     return check_provider(word), PROVIDERS[provider_named(word) or word].wire
 
 
-def _write_key(wire: str, key: str | None) -> dict[str, str]:
-    version = {"anthropic-version": ANTHROPIC_VERSION} if wire == "anthropic" else {}
-    if not key:
-        return version
+def _write_headers(wire: str, key: str | None, headers: Headers | None) -> dict[str, str]:
+    written = {"anthropic-version": ANTHROPIC_VERSION} if wire == "anthropic" else {}
     place = KEY_HEADERS.get(wire)
-    return {**version, **({place: key} if place else {"authorization": f"Bearer {key}"})}
+    if key:
+        written |= {place: key} if place else {"authorization": f"Bearer {key}"}
+    return written | {name.lower(): value for name, value in (headers or {}).items()}
 
 
 def _describe_body(text: str) -> str:
@@ -308,7 +301,9 @@ async def _close(client: httpx.AsyncClient) -> None:
 
 
 def _httpx() -> Any:
-    """Return the module `httpx`."""
-    import httpx  # noqa: PLC0415 - an extra, which only this model needs
-
+    """Return the module `httpx`; raises ModuleNotFoundError that says where it comes from."""
+    try:
+        import httpx  # noqa: PLC0415 - an extra, which only this model needs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("http_model needs httpx: pip install 'llm-streamparse[http]'") from error
     return httpx

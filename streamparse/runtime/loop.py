@@ -77,20 +77,21 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in.  `failure` is what broke the connection.  `awaits_approval` says that a
-    call was not run because nobody was there to approve it.
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection.
+    `awaits_approval` says that a call was not run because nobody was there to approve it.
     """
 
     response: ParsedResponse
     at: float
     results: tuple[ToolResult, ...] = ()
     provider: str = ""
+    model: str = ""
     failure: ModelFailure | None = None
     awaits_approval: bool = False
 
 
 class Waited(msgspec.Struct, frozen=True, tag=True):
-    """The time of a `Wait` has come, or that of the whole run is over."""
+    """The time of a `Wait` has come, or that of the whole run."""
 
     at: float
 
@@ -195,9 +196,6 @@ class Loop:
                 self._is_answering = False
                 return self._end_interrupted() or self._ask_after_failure(fact.failure)
             case Waited():
-                if self._is_answering:  # for longer than the whole run may take
-                    self._is_answering = False
-                    return self._finish_by(self._find_stop() or "max_seconds")
                 return self._ask()
             case Interrupted():
                 return self._interrupt(fact)
@@ -304,11 +302,12 @@ class Loop:
 
     def _ask_after_failure(self, failure: ModelFailure) -> Command:
         self._failure = failure
+        if (reason := self._find_stop()) is not None:
+            return self._finish_by(reason)
         delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
         if delay is not None:
             self._failures += 1
-            reason = self._find_stop()
-            return Wait(self._now + delay) if reason is None else self._finish_by(reason)
+            return Wait(self._now + delay)
         if self._model + 1 < self._models:
             self._model, self._failures = self._model + 1, 0
             return self._ask()

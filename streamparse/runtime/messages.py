@@ -17,7 +17,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -98,7 +99,7 @@ class _Conversation:
             self.add("user", [])
         parts: list[Part] = []
         said: list[Part] = []
-        for part in sent.parts:
+        for part in _with_calls_in_order(sent.parts):
             if not isinstance(part, ToolCall):
                 parts.append(part)
                 continue
@@ -116,7 +117,7 @@ class _Conversation:
         turns = []
         for number, turn in enumerate(self._turns):
             if turn.role == "assistant":
-                parts = drop_halves(turn.parts, is_paused=self._is_paused and number == last)
+                parts = drop_halves(_without_blank_thoughts(turn.parts), is_paused=self._is_paused and number == last)
                 turns.append(replace(turn, parts=self._with_something(parts)))
             else:
                 turns.append(replace(turn, parts=_with_prompt(turn.parts)))
@@ -133,11 +134,30 @@ class _Conversation:
 
     def _with_something(self, parts: list[Part]) -> list[Part]:
         """The parts of an answer, of which something must be visible."""
-        if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in parts):
+        if any(isinstance(part, Text) and part.text.strip() for part in parts):
             return parts
+        if any(isinstance(part, ToolCall) for part in parts):
+            return _without_blank_texts(parts)
         kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
         written = self._adapter.write_turn(Turn("assistant", kept), []) if kept else []
         return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
+
+
+def _with_calls_in_order(parts: list[Part]) -> Iterator[Part]:
+    """The parts with the calls in the order of their indexes, as some adapters write them and results stand."""
+    calls = iter(sorted((part for part in parts if isinstance(part, ToolCall)), key=lambda call: call.index))
+    return (next(calls) if isinstance(part, ToolCall) else part for part in parts)
+
+
+def _without_blank_thoughts(parts: list[Part]) -> list[Part]:
+    """The parts without thoughts of blanks alone, but for those that are signed."""
+    return [
+        part
+        for part, following in zip_longest(parts, parts[1:])
+        if not isinstance(part, Thought)
+        or part.text.strip()
+        or (isinstance(following, Item) and is_signature(following))
+    ]
 
 
 def _answer_to(call: ToolCall, result: ToolResult) -> ToolResult:
@@ -157,9 +177,18 @@ def _without_texts(parts: list[Part]) -> list[Part]:
     return [part for part in parts if not isinstance(part, Text)]
 
 
+def _without_blank_texts(parts: list[Part]) -> list[Part]:
+    """The parts without texts, all blank, but for the empty ones that only hold a signature."""
+    return [
+        part
+        for part, following in zip_longest(parts, parts[1:])
+        if not isinstance(part, Text) or (isinstance(following, Item) and is_signature(following))
+    ]
+
+
 def _is_mark(part: Part) -> bool:
     """Whether an item signs something, or says of what kind a text is: by itself it is no answer."""
-    return isinstance(part, Item) and (is_signature(part) or part.kind == "phase")
+    return isinstance(part, Item) and (is_signature(part) or part.index is not None or part.kind == "phase")
 
 
 def _says_something(message: JSONObject) -> bool:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 from streamparse.negotiate import NegotiatedFormat
-from streamparse.runtime.http_model import HTTPModel, http_model, model_of_format
+from streamparse.runtime.http_model import HTTPModel, build_model, http_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.request import Request
 from streamparse.streams.sources import AsyncSource
@@ -24,6 +24,7 @@ __all__ = [
     "ModelError",
     "ModelFailure",
     "Request",
+    "build_model",
     "describe_failure",
     "find_model_delay",
     "http_model",
@@ -41,7 +42,7 @@ async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
     Raises ValueError for a profile that is no model to ask; TypeError for what is no model.
     """
     if isinstance(model, NegotiatedFormat):
-        model = model_of_format(model)
+        model = build_model(model)
     if isinstance(model, HTTPModel):
         async with model.open() as opened:
             yield opened

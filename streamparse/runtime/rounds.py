@@ -24,8 +24,10 @@ OUTCOME_UNKNOWN: Final = (
 """The result of a call that has none: the program crashed, or the history was cut between call and result."""
 
 _OPEN: Final = "truncated_call"
-_OF_THE_TEXT: Final = (CITATION, "annotation")
-_SIGNATURES: Final = ("signature", "reasoning", "thinking_blocks", SIGNATURE)
+_OF_THE_TEXT: Final = (CITATION, "annotation", "citation", "audio")
+_SIGNATURES: Final = (
+    "signature", "reasoning", "thinking_blocks", "redacted_thinking", "redactedContent", SIGNATURE
+)  # fmt: skip
 _LONGEST_NOTE: Final = 600
 
 _Call: TypeAlias = ToolCall | BrokenCall
@@ -186,5 +188,8 @@ def _drop_unsigned(parts: list[Part]) -> list[Part]:
 
 
 def is_signature(item: Item) -> bool:
-    """Whether an item signs a thought, or a call, or holds a thought that nobody else can read."""
-    return item.kind in _SIGNATURES or (item.kind.startswith("reasoning.") and ends_detail(item.data))
+    """Whether an item signs the thought or the text before it, or holds a thought that nobody else can read."""
+    is_of_a_call = item.index is not None
+    return not is_of_a_call and (
+        item.kind in _SIGNATURES or (item.kind.startswith("reasoning.") and ends_detail(item.data))
+    )

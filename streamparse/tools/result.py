@@ -44,8 +44,9 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     `changes` tells in sentences what of the arguments was read otherwise than it was written (`"3"` as 3), or is odd in
     them; `arguments` are those that the tool was given, or would have been; None if they never were whole.
     `failure` is the error for programs.  `attempts` counts how often the tool began, `truncated` says that its value
-    was cut, `turn` is the number of the turn in its run.  `time` is when the call was read whole, None where nobody
-    knew the time.  `state_changes` is what the tool reported with `ToolContext.changed`, in all attempts.
+    was cut, `turn` is the number of the turn in its run.  `time` is when the model began to write the call,
+    None where nobody knew the time.  `state_changes` is what the tool reported with `ToolContext.changed`, in all
+    attempts.
     """
 
     call_id: str

@@ -134,7 +134,7 @@ def test_the_signatures_of_a_history_at_gemini_stay_on_their_parts() -> None:
 def test_a_part_of_gemini_that_is_a_signature_alone_is_no_text_elsewhere() -> None:
     response = parsed(*_gemini_stream({"text": "Yes."}, {"text": "", "thoughtSignature": "ZW5k"}), wire="gemini")
     assert response.as_message("anthropic")["content"] == [{"type": "text", "text": "Yes."}]
-    assert response.as_message("openai-responses") == [{"role": "assistant", "content": "Yes."}]
+    assert response.as_message("openai-responses") == [{"type": "message", "role": "assistant", "content": "Yes."}]
 
 
 def test_signatures_of_gemini_find_their_calls_also_without_an_order() -> None:
@@ -175,7 +175,7 @@ def test_items_of_responses_come_back_whole_and_in_order() -> None:
     assert parsed(body, wire="openai-responses").as_message("openai-responses") == [
         REASONING,
         WEB,
-        {"role": "assistant", "content": "One moment."},
+        {"type": "message", "role": "assistant", "content": "One moment."},
         more,
         {"type": "function_call", "call_id": "call_x", "name": "now", "arguments": '{ "zone": "CET" }'},
     ]

@@ -39,7 +39,7 @@ def test_a_request_of_openai_in_the_words_of_responses() -> None:
                     {"type": "input_image", "image_url": ADDRESS, "detail": "auto"},
                 ],
             },
-            {"role": "assistant", "content": "I look."},
+            {"type": "message", "role": "assistant", "content": "I look."},
             {"type": "function_call", "call_id": "c1", "name": "now", "arguments": '{"zone":"CET"}'},
             {"type": "function_call", "call_id": "c2", "name": "now", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "c1", "output": "noon"},

@@ -196,10 +196,10 @@ def test_a_translated_request_is_what_openais_responses_take() -> None:
     kinds = {
         "function_call": responses.ResponseFunctionToolCallParam,
         "function_call_output": responses.response_input_item_param.FunctionCallOutput,
-        None: responses.EasyInputMessageParam,
+        "message": responses.EasyInputMessageParam,
     }
     for item in written["input"]:
-        says(kinds[item.get("type")], item)
+        says(kinds[item.get("type", "message")], item)
     says(creation.ResponseCreateParamsStreaming, {**written, "input": []})
 
 

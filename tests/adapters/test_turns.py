@@ -255,8 +255,8 @@ TWO = (
     _message("msg_2", "It is mild.", phase="final_answer", annotations=[SOURCE]),
 )
 SENT = [
-    {"role": "assistant", "phase": "commentary", "content": "I look it up."},
-    {"role": "assistant", "phase": "final_answer", "content": "It is mild."},
+    {"type": "message", "role": "assistant", "phase": "commentary", "content": "I look it up."},
+    {"type": "message", "role": "assistant", "phase": "final_answer", "content": "It is mild."},
 ]
 
 
@@ -273,14 +273,16 @@ def test_messages_without_a_phase_stay_apart() -> None:
     output = (_message("msg_1", "One."), _message("msg_2", "Two."))
     for bodies in ([_response(*output)], _streamed(*output)):
         written = parsed(*bodies, wire="openai-responses").as_message("openai-responses")
-        assert written == [{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}]
+        message = {"type": "message", "role": "assistant"}
+        assert written == [{**message, "content": "One."}, {**message, "content": "Two."}]
 
 
 def test_an_annotation_does_not_divide_a_message() -> None:
     output = (_message("msg_1", "It is sunny today.", annotations=[SOURCE]),)
     for bodies in ([_response(*output)], _streamed(*output)):
         response = parsed(*bodies, wire="openai-responses")
-        assert response.as_message("openai-responses") == [{"role": "assistant", "content": "It is sunny today."}]
+        message = {"type": "message", "role": "assistant", "content": "It is sunny today."}
+        assert response.as_message("openai-responses") == [message]
         assert [item["kind"] for item in response.items] == ["annotation"]
 
 
@@ -295,7 +297,7 @@ def test_a_picture_of_the_assistant_is_lost_to_responses_and_its_text_is_not() -
     picture = {"inlineData": {"mimeType": "image/png", "data": "eA=="}}
     message = {"role": "model", "parts": [{"text": "See."}, picture]}
     written = translate_messages([message], "gemini", "openai-responses")
-    assert written.result == [{"role": "assistant", "content": "See."}]
+    assert written.result == [{"type": "message", "role": "assistant", "content": "See."}]
     assert [(loss.keyword, loss.warning) for loss in written.lost] == [("image", False)]
 
 

@@ -215,7 +215,8 @@ def _check_gemini(provider: str, contents: list[JSON]) -> None:
     for content in contents:
         parts = content["parts"]
         assert parts
-        assert all(_says(part["text"]) or part.get("thoughtSignature") for part in parts if "text" in part)
+        assert all(part["text"] or part.get("thoughtSignature") for part in parts if "text" in part)
+        assert any(_says(part.get("text", "x")) and not part.get("thought") for part in parts)
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         given = [part["functionResponse"] for part in parts if "functionResponse" in part]
         if content["role"] == "user":

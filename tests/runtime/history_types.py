@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-__all__ = ["check_types"]
+__all__ = ["check_types", "has_types"]
 
 JSON = dict[str, Any]
 
@@ -15,6 +16,11 @@ JSON = dict[str, Any]
 def check_types(provider: str, messages: list[JSON]) -> None:
     """Assert that a provider's own types take these messages, and know all that stands in them."""
     _CHECKS.get(provider, lambda _: None)(messages)
+
+
+def has_types(provider: str) -> bool:
+    """Whether the library that knows a provider's types is installed."""
+    return all(find_spec(name) is not None for name in _LIBRARIES.get(provider, ()))
 
 
 def _says(kind: Any, written: Any) -> None:
@@ -37,10 +43,10 @@ def _check_responses(items: list[JSON]) -> None:
         "function_call": responses.ResponseFunctionToolCallParam,
         "function_call_output": responses.response_input_item_param.FunctionCallOutput,
         "reasoning": responses.ResponseReasoningItemParam,
-        None: responses.EasyInputMessageParam,
+        "message": responses.EasyInputMessageParam,
     }
     for item in items:
-        _says(kinds[item.get("type")], item)
+        _says(kinds[item.get("type", "message")], item)
 
 
 def _check_anthropic(messages: list[JSON]) -> None:
@@ -102,6 +108,8 @@ def _check_mistral(messages: list[JSON]) -> None:
     validator.MistralRequestValidatorV13().validate_messages([*read, *asked])
 
 
+_LIBRARIES = {"bedrock": ["botocore"], "cohere": ["cohere"], "mistral": ["mistral_common"]}
+"""Libraries that are large, or pull in many others."""
 _CHECKS = {
     "openai": _check_openai,
     "openai-responses": _check_responses,

@@ -227,7 +227,8 @@ def test_other_results_are_no_repetition():
 def test_the_time_of_the_run_is_over_while_a_model_is_asked():
     loop, _ = begin(stops=[max_seconds(5)])
     assert loop.deadline == 5.0
-    assert loop.take(Waited(5.0)) == Finish("max_seconds: 5")
+    late = ModelFailure("out of time")
+    assert loop.take(RequestFailed(late, 5.0)) == Finish("max_seconds: 5")
 
 
 def test_of_an_answer_that_the_time_cut_the_text_stays():

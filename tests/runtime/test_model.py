@@ -15,7 +15,7 @@ from serving import Upstream, serving
 
 import streamparse as sp
 from streamparse.negotiate import FormatNegotiator
-from streamparse.runtime import Model, describe_failure, find_model_delay, open_model
+from streamparse.runtime import Model, build_model, describe_failure, find_model_delay, open_model
 
 httpx = pytest.importorskip("httpx")
 pytestmark = pytest.mark.anyio
@@ -171,6 +171,11 @@ def test_misspelt_settings_and_dialects_are_refused_when_the_model_is_made() -> 
         sp.http_model("http://x", "openai-chat", "m", temprature=1)
     with pytest.raises(ValueError, match="unknown dialect"):
         sp.http_model("http://x", "openai-chat", "m", dialects=("nobodys",))
+
+
+def test_what_is_taught_is_read_whatever_else_is_looked_for() -> None:
+    with pytest.raises(ValueError, match="no prompt for the dialect 'deepseek-r1-nobody'"):
+        sp.http_model("http://x", "ollama-chat", "m", tools_in="prompt", dialect="deepseek-r1-nobody")
 
 
 def test_a_models_name_in_words_shows_no_key() -> None:
@@ -377,6 +382,17 @@ async def test_a_profile_is_a_model() -> None:
     assert [tool["function"]["name"] for tool in body["tools"]] == ["now"]
 
 
+async def test_a_profile_is_asked_with_a_key() -> None:
+    upstream = Upstream([b"{}"])
+    with serving(upstream) as url:
+        profile = {"provider": "anthropic", "model": "claude", "url": url}
+        found = FormatNegotiator({"profiles": {"far": profile}}).negotiate(profile="far")
+        async with build_model(found, api_key="k-1", headers={"anthropic-beta": "b"}) as model:
+            await ask(model)
+    headers = upstream.asked[0][2]
+    assert (headers["x-api-key"], headers["anthropic-beta"], upstream.asked[0][1]) == ("k-1", "b", "/v1/messages")
+
+
 async def test_a_profile_of_a_server_without_tools_teaches_them_in_its_own_format() -> None:
     call = b'<tool_call>\n{"name": "now", "arguments": {"zone": "CET"}}\n</tool_call>'
     line = {"message": {"role": "assistant", "content": call.decode()}, "done": True, "done_reason": "stop"}
@@ -410,5 +426,9 @@ async def test_tools_are_taught_to_a_model_whose_server_knows_none() -> None:
         async with sp.http_model(url, "ollama-chat", "m", tools_in="prompt", dialect="qwen3-coder") as model:
             asked = request()
             await ask(model, asked)
-    assert asked.dialects == ("qwen3-coder", "auto")
+        assert asked.dialects == ("qwen3-coder", "auto")
+        model = sp.http_model(url, "ollama-chat", "m", tools_in="prompt", dialects=("kimi-k2",))
+        async with model:
+            await ask(model, asked)
+        assert asked.dialects == ("hermes", "kimi-k2")
     assert "<function=now>" in json.loads(upstream.asked[0][3])["messages"][0]["content"]

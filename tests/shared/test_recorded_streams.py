@@ -85,3 +85,17 @@ def test_a_recorded_stream_gives_the_same_events_in_other_cuts_and_without_its_w
 def test_a_recorded_stream_gives_the_same_events_byte_by_byte(id: str) -> None:
     body = _body(id)
     assert merged(events_of(_parser(id), in_pieces(body, 1))) == merged(events_of(_parser(id), [body]))
+
+
+@pytest.mark.parametrize("id", ROWS)
+def test_a_recorded_stream_that_ended_has_a_common_word_and_the_total_that_it_told(id: str) -> None:
+    usage = ROWS[id]["expect"].get("usage") or {}
+    parser = _parser(id)
+    events_of(parser, [_body(id)])
+    response = parser.response
+    assert response.stop is not None
+    assert (response.stop in ("filter", "error")) == (not response.ok)
+    names = ("total_tokens", "totalTokenCount", "totalTokens")
+    told = [count for name in names if (count := usage.get(name))]
+    assert told in ([], [response.tokens.total])
+    assert response.tokens.total == response.tokens.prompt + response.tokens.completion

@@ -23,7 +23,7 @@ from streamparse.adapters.table import ADAPTERS
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
-__all__ = ["teach_tools"]
+__all__ = ["check_prompt", "teach_tools"]
 
 
 def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
@@ -31,8 +31,7 @@ def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
 
     Raises ValueError for a dialect that has no prompt.
     """
-    if dialect not in PROMPTS:
-        raise ValueError(f"no prompt for the dialect {dialect!r}; known are: {', '.join(PROMPTS)}")
+    check_prompt(dialect)
     tools = [declared.tool for declared in ADAPTERS["generic"].taken(request.tools, lost)]
     prompt = PROMPTS[dialect].write(tools if request.choice.mode != "none" else [], lost)
 
@@ -48,6 +47,12 @@ def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
     asked = replace(request, turns=told, tools=[], choice=Choice())
     lost += _untold(request, asked)
     return asked
+
+
+def check_prompt(dialect: str) -> None:
+    """Raise ValueError for a dialect that has no prompt."""
+    if dialect not in PROMPTS:
+        raise ValueError(f"no prompt for the dialect {dialect!r}; known are: {', '.join(PROMPTS)}")
 
 
 def _untold(request: Request, asked: Request) -> list[Loss]:
