@@ -4,6 +4,7 @@ import pytest
 from turns import DONE, TEXT, complete
 
 from streamparse.events import Done, Error, TextDelta, ToolCallRevoked, ToolCallStart
+from streamparse.runtime.endings import CUT_INSIDE, DIFFERS, UNFINISHED
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
@@ -11,6 +12,7 @@ from streamparse.runtime.facts import (
     Break,
     Cancel,
     Cancelled,
+    Misread,
     Open,
     Opened,
     Received,
@@ -426,3 +428,68 @@ def test_what_was_opened_and_never_began_is_answered_as_what_was_cut(end):
     (result,) = answers(said)
     assert (result.attempts, result.failure.code) == (0, "stopped" if isinstance(end, Cancelled) else "unfinished")
     assert turn.is_settled
+
+
+def breaks(commands):
+    return [(each.index, each.attempt, each.reason) for each in commands if isinstance(each, Break)]
+
+
+def open_one(**options):
+    turn = Turn(PARTS, **options)
+    hear(turn, *received(ToolCallStart(0, "call-0", "unlocked")), opened(path="x"))
+    return turn
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Misread(0, 1.0),
+        *received(complete(0, "unlocked", id="b", path="x", content="y")),
+        *received(complete(0, "by path", path="x", content="y")),
+        *received(complete(0, "unlocked", path="z", content="y")),
+    ],
+    ids=repr,
+)
+def test_a_function_that_read_something_else_is_broken_off_and_told_why(fact):
+    assert breaks(hear(open_one(), fact)) == [(0, 1, DIFFERS)]
+
+
+@pytest.mark.parametrize(
+    "event, reason",
+    [
+        (DONE, CUT_INSIDE),
+        (Done(None, None, False), UNFINISHED),
+        (Error("stream", "provider_error", ""), UNFINISHED),
+        (complete(0, "unlocked", path="x", content="y", n="many"), "invalid call of 'unlocked'"),
+    ],
+    ids=repr,
+)
+def test_a_function_that_was_opened_in_vain_is_told_why(event, reason):
+    ((_, _, told),) = breaks(hear(open_one(), *received(event)))
+    assert reason in told
+
+
+def test_what_is_broken_off_is_broken_off_once_and_answered_once():
+    turn = open_one()
+    end = Error("call", "malformed_call", "", 0)
+    said = hear(turn, *received(end, end, Done(None, None, False)), Misread(0, 1.0), SourceEnded(1.0))
+    assert len(breaks(said)) == 1
+    assert answers(said) == []
+    assert not turn.is_settled
+    said = hear(turn, Returned(0, 1, 1.0))
+    assert [result.failure.code for result in answers(said)] == ["malformed_call"]
+    assert turn.is_settled
+
+
+def test_a_report_that_something_was_misread_of_a_call_that_is_not_open_changes_nothing():
+    turn = Turn(PARTS)
+    assert hear(turn, Misread(4, 0.0)) == []
+    assert breaks(hear(turn, *received(complete(0, "unlocked", path="x", content="")), Misread(0, 0.0))) == []
+
+
+def test_a_function_that_was_opened_is_cancelled_when_the_run_ends():
+    for fact, code in ((Cancelled(1.0), "stopped"), (Woke(9.0), "out_of_time")):
+        turn = open_one(time_limit=9.0)
+        assert Cancel(0, 1) in hear(turn, fact)
+        (result,) = answers(hear(turn, Returned(0, 1, fact.at, cancelled=True)))
+        assert result.failure.code == code
