@@ -493,3 +493,33 @@ def test_a_function_that_was_opened_is_cancelled_when_the_run_ends():
         assert Cancel(0, 1) in hear(turn, fact)
         (result,) = answers(hear(turn, Returned(0, 1, fact.at, cancelled=True)))
         assert result.failure.code == code
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"path": "x", "content": "whole"}, {"path": ["x"]}, {"path": "x", "n": "many"}, {"path": "x", "other": 1}],
+    ids=repr,
+)
+def test_what_the_gate_would_not_let_pass_is_not_opened(arguments):
+    turn = Turn(PARTS)
+    assert hear(turn, *received(ToolCallStart(0, "a", "unlocked")), opened(**arguments)) == []
+
+
+def test_an_error_of_a_frame_ends_no_call():
+    turn = Turn([READ])
+    error = Error("frame", "late_arguments", "", 0)
+    said = hear(turn, *received(ToolCallStart(0, "call-0", "read"), error, complete(0, "read")))
+    assert (starts(said), answers(said)) == ([0], [])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_as_many_begin_at_one_time_as_there_are_places(limit):
+    calls = [complete(index, "send") for index in range(4)]
+    assert starts(hear(Turn([SEND], limit=limit), *received(*calls, DONE))) == list(range(limit))
+
+
+def test_a_function_that_returns_nothing_has_the_value_none():
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read")))
+    (result,) = answers(hear(turn, Returned(0, 1, 1.0)))
+    assert (result.result, result.success, result.truncated, result.failure) == (None, True, False, None)
