@@ -1,5 +1,7 @@
 """What a turn does at the edges: what it takes for granted, and what is exactly on a limit."""
 
+from datetime import UTC, datetime
+
 import pytest
 from turns import DONE, TEXT, complete
 
@@ -523,3 +525,41 @@ def test_a_function_that_returns_nothing_has_the_value_none():
     hear(turn, *received(complete(0, "read")))
     (result,) = answers(hear(turn, Returned(0, 1, 1.0)))
     assert (result.result, result.success, result.truncated, result.failure) == (None, True, False, None)
+
+
+def test_the_time_of_a_call_is_told_where_the_clock_is_set():
+    for epoch, time in ((None, None), (1e9, datetime.fromtimestamp(1e9 + 7, UTC))):
+        turn = Turn([READ], epoch=epoch)
+        hear(turn, *received(ToolCallStart(0, "call-0", "read"), at=7.0), *received(complete(0, "read"), at=8.0))
+        (result,) = answers(hear(turn, Returned(0, 1, 9.0)))
+        assert result.time == time
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_what_was_answered_before_a_stop_is_marked_unless_the_answer_had_ended(is_done):
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read"), *([DONE] if is_done else [])), Returned(0, 1, 1.0))
+    assert not turn.results[0].incomplete
+    hear(turn, Cancelled(2.0))
+    assert turn.results[0].incomplete == (not is_done)
+
+
+def test_a_lock_must_be_known_before_a_function_is_opened():
+    turn = Turn([Tool("by number", function=write_part, effect="idempotent", lock="n")])
+    said = hear(turn, *received(ToolCallStart(0, "a", "by number")), opened(path="x"))
+    assert said == []
+    assert len(hear(turn, opened(path="x", n=1))) == 1
+
+
+def test_only_functions_that_nobody_can_stop_are_named_where_no_place_is_free():
+    slow = Tool("slow", "", SCHEMA, do_nothing, "none", timeout=100.0)
+    turn = Turn([Tool("stuck", "", SCHEMA, do_nothing, "none"), slow, WRITE], limit=2, timeout=5.0)
+    hear(turn, *received(complete(0, "stuck"), complete(1, "stuck")), Woke(5.0), Abandoned(0, 1, 5.0))
+    hear(turn, Returned(1, 1, 5.0), *received(complete(2, "slow"), complete(3, "write"), at=6.0))
+    hear(turn, *received(TextDelta("x"), at=7.0))
+    assert answers(hear(turn, Woke(40.0))) == []  # the slow one is not stuck
+    locked = Tool("locked", "", SCHEMA, do_nothing, "idempotent", lock="*")
+    turn = Turn([locked, slow], limit=3, timeout=5.0)
+    hear(turn, *received(complete(0, "locked"), complete(1, "locked"), TEXT), Woke(5.0), Abandoned(0, 1, 5.0))
+    (result,) = answers(hear(turn, Woke(10.0)))
+    assert "1 threads are held by tools that did not return (locked)" in result.error
