@@ -45,6 +45,7 @@ TESTS = [
         "test_turn_words",
         "test_turn_details",
         "test_facts",
+        "test_retry_after",
         "test_turn_laws",
         "test_streamed_laws",
     )

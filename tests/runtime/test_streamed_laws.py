@@ -221,9 +221,9 @@ class World:
     def _check_open(self, call, command):
         assert call.name in OPENABLE | {"all"}, "it is to get its text whole"
         assert (call.event, call.function, call.answer, call.starts) == (None, None, None, 0)
-        assert not (self.bad)
-        assert not (self.stopped)
-        assert not (self.done)
+        assert not self.bad
+        assert not self.stopped
+        assert not self.done
         assert not call.is_misread
         assert (command.attempt, command.id, command.name) == (1, f"call-{call.index}", call.name)
         assert command.streamed == ("content",)

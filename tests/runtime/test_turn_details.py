@@ -1,14 +1,22 @@
 """What a turn does at the edges: what it takes for granted, and what is exactly on a limit."""
 
+from datetime import UTC, datetime
+
 import pytest
 from turns import DONE, TEXT, complete
 
 from streamparse.events import Done, Error, TextDelta, ToolCallRevoked, ToolCallStart
+from streamparse.runtime.endings import CUT_INSIDE, DIFFERS, UNFINISHED
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
     Approval,
+    Break,
+    Cancel,
     Cancelled,
+    Misread,
+    Open,
+    Opened,
     Received,
     RequestApproval,
     Restarted,
@@ -19,7 +27,7 @@ from streamparse.runtime.facts import (
     Woke,
 )
 from streamparse.runtime.turn import Turn
-from streamparse.tools import Tool, ToolFailure
+from streamparse.tools import StateChange, Streamed, Tool, ToolFailure
 
 SCHEMA = {
     "type": "object",
@@ -204,6 +212,7 @@ LOCKS = [
         "idempotent",
         lock=lambda arguments: arguments.get("v"),
     ),
+    Tool("of anything", "", {"type": "object", "properties": {"v": True}}, do_nothing, "idempotent", lock="v"),
     Tool("unlocked", "", SCHEMA, do_nothing, "idempotent"),
     Tool("everything", "", SCHEMA, do_nothing, "none", lock="*"),
     Tool("not here", "", SCHEMA, lock="*"),
@@ -218,14 +227,15 @@ LOCKS = [
         (complete(0, "of default", d=3), complete(1, "of default", d=3), False),
         (complete(0, "of nothing"), complete(1, "of nothing", m=3), False),
         (complete(0, "of nothing", m=2), complete(1, "of nothing", m=3), True),
-        (complete(0, "of value", v="a"), complete(1, "of value", v="a"), False),
-        (complete(0, "of value", v="a"), complete(1, "by function", v="a"), False),
-        (complete(0, "of value", v="a"), complete(1, "by function", v=["b", "a"]), False),
-        (complete(0, "of value", v="a"), complete(1, "by function", v=["b", "c"]), True),
-        (complete(0, "of value", v="a"), complete(1, "by function", v=None), True),
-        (complete(0, "of value", v="a"), complete(1, "by function", v=[]), True),
+        (complete(0, "of value", v="aa"), complete(1, "of value", v="aa"), False),
+        (complete(0, "of value", v="aa"), complete(1, "by function", v="aa"), False),
+        (complete(0, "of value", v="aa"), complete(1, "by function", v=["bb", "aa"]), False),
+        (complete(0, "of value", v="aa"), complete(1, "by function", v=["a", "bb"]), True),
+        (complete(0, "of value", v="aa"), complete(1, "by function", v=None), True),
+        (complete(0, "of value", v="aa"), complete(1, "by function", v=[]), True),
         (complete(0, "of value", v={"a": 1, "b": 2}), complete(1, "of value", v={"b": 2, "a": 1}), False),
         (complete(0, "of value", v="1"), complete(1, "of value", v=1), False),
+        (complete(0, "of anything"), complete(1, "unlocked"), False),
         (complete(0, "by function", v="*"), complete(1, "unlocked"), False),
         (complete(0, "unlocked"), complete(1, "unlocked"), True),
         (complete(0, "unlocked"), complete(1, "everything"), False),
@@ -298,3 +308,258 @@ def test_calls_that_fail_at_one_moment_are_tried_again_at_different_ones():
         now += 0.0001
         moments |= {now} if starts(hear(turn, Woke(now))) else set()
         assert now < 1.3
+
+
+@pytest.mark.parametrize("place", ["bare", "thought", "quoted"])
+def test_a_call_that_has_no_marker_of_its_own_waits_for_the_end_though_another_follows(place):
+    turn = Turn([WRITE, READ], trailing="run", run_quoted=True)
+    assert starts(hear(turn, *received(complete(0, "write", place=place), complete(1, "read")))) == [1]
+    assert starts(hear(turn, *received(DONE))) == [0]
+
+
+def test_what_a_function_changed_before_it_was_left_behind_is_told():
+    turn = Turn([READ], timeout=5.0)
+    hear(turn, *received(complete(0, "read")), Woke(5.0))
+    changed = StateChange("FileCreated", "a.txt")
+    (result,) = answers(hear(turn, Abandoned(0, 1, 5.0, state_changes=(changed,))))
+    assert result.state_changes == (changed,)
+
+
+def test_what_all_attempts_changed_is_told():
+    turn = Turn([READ], timeout=None)
+    hear(turn, *received(complete(0, "read")))
+    changes = [StateChange("FileCreated", name) for name in "ab"]
+    hear(turn, Returned(0, 1, 0.0, failure=NO_LUCK, state_changes=(changes[0],)), Woke(1.0))
+    (result,) = answers(hear(turn, Returned(0, 2, 2.0, state_changes=(changes[1],))))
+    assert result.state_changes == tuple(changes)
+
+
+# -- arguments that are streamed
+
+
+async def write_part(path: str, content: Streamed[str], n: int = 0) -> None:
+    """Write."""
+
+
+def ask_if_many(call):
+    return call.arguments.get("n", 0) > 1
+
+
+PARTS = [
+    Tool("by path", function=write_part, effect="idempotent", lock="path"),
+    Tool("by content", function=write_part, effect="idempotent", lock="content"),
+    Tool("by length", function=write_part, effect="idempotent", lock=lambda arguments: arguments["path"]),
+    Tool("unlocked", function=write_part, effect="none"),
+    Tool("once", function=write_part, effect="once"),
+    Tool("asks", function=write_part, effect="none", needs_approval=True),
+]
+
+
+def opened(index=0, at=0.0, **arguments):
+    return Opened(index, arguments, ("content",), at)
+
+
+@pytest.mark.parametrize(
+    "name, may_open",
+    [("by path", True), ("by content", False), ("unlocked", True), ("once", False), ("asks", False)],
+)
+def test_a_function_is_called_before_its_call_is_whole_unless_lock_effect_or_approval_need_it_whole(name, may_open):
+    said = hear(Turn(PARTS), *received(ToolCallStart(0, "a", name)), opened(path="x"))
+    assert [type(command) for command in said] == [Open] * may_open
+    for command in said:
+        assert (command.index, command.attempt, command.id, command.name) == (0, 1, "a", name)
+        assert (command.arguments, command.streamed, command.key) == ({"path": "x"}, ("content",), "run:0:0")
+
+
+def test_a_call_that_is_whole_is_not_opened_and_none_is_opened_twice():
+    turn = Turn(PARTS)
+    whole = complete(0, "by path", path="x", content="y")
+    assert hear(turn, *received(whole), opened(path="x")) == []
+    said = hear(turn, *received(ToolCallStart(1, "b", "unlocked")), opened(1, path="z"), opened(1, path="z"))
+    assert sum(isinstance(command, Open) for command in said) == 1
+
+
+@pytest.mark.parametrize("before", [DONE, Done(None, None, False), Error("stream", "provider_error", "")], ids=repr)
+def test_nothing_is_opened_behind_an_end(before):
+    assert hear(Turn(PARTS), *received(ToolCallStart(0, "a", "unlocked"), before), opened(path="x")) == []
+
+
+def test_nothing_is_opened_of_a_call_that_nobody_knows():
+    assert hear(Turn(PARTS), opened(3, path="x")) == []
+
+
+def test_a_function_that_was_opened_holds_its_lock_and_its_place_until_it_returns():
+    turn = Turn(PARTS, limit=2)
+    hear(turn, *received(ToolCallStart(0, "call-0", "by path")), opened(path="x"))
+    calls = complete(1, "by path", path="x", content=""), complete(2, "by path", path="z", content="")
+    assert starts(hear(turn, *received(*calls, TEXT))) == [2]
+    whole = complete(0, "by path", path="x", content="y")
+    assert starts(hear(turn, *received(whole, TEXT))) == [0]
+    assert starts(hear(turn, Returned(0, 1, 1.0))) == [1]
+
+
+def test_a_call_that_goes_on_otherwise_than_it_was_opened_is_broken_off_and_runs_anew():
+    turn = Turn(PARTS)
+    hear(turn, *received(ToolCallStart(0, "call-0", "unlocked")), opened(path="x"))
+    (broken,) = [each for each in hear(turn, *received(complete(0, "unlocked", path="y", content="")))
+                 if isinstance(each, Break)]  # fmt: skip
+    assert (broken.index, broken.attempt) == (0, 1)
+    (start, *_) = hear(turn, Returned(0, 1, 1.0, cancelled=True))
+    assert (start.arguments, start.attempt) == ({"path": "y", "content": ""}, 1)
+
+
+def test_a_function_that_was_broken_off_and_does_not_return_is_cancelled_when_its_time_is_over():
+    turn = Turn(PARTS, timeout=5.0)
+    hear(turn, *received(ToolCallStart(0, "call-0", "unlocked")), opened(path="x"))
+    said = hear(turn, *received(Error("call", "malformed_call", "", 0), at=1.0))
+    assert [type(command) for command in said] == [Break, Wake]
+    assert said[1] == Wake(6.0)
+    assert hear(turn, Woke(6.0)) == [Cancel(0, 1)]
+    (answer,) = hear(turn, Returned(0, 1, 6.0, cancelled=True))
+    assert (answer.result.failure.code, answer.result.attempts, answer.result.started) == ("malformed_call", 0, None)
+
+
+@pytest.mark.parametrize("end", [Cancelled(1.0), Restarted(1.0)], ids=repr)
+def test_what_was_opened_and_never_began_is_answered_as_what_was_cut(end):
+    turn = Turn(PARTS)
+    hear(turn, *received(ToolCallStart(0, "call-0", "unlocked")), opened(path="x"))
+    said = hear(turn, end)
+    if isinstance(end, Cancelled):
+        assert [type(command) for command in said] == [Break, Cancel]
+        said = hear(turn, Returned(0, 1, 1.0, cancelled=True))
+    (result,) = answers(said)
+    assert (result.attempts, result.failure.code) == (0, "stopped" if isinstance(end, Cancelled) else "unfinished")
+    assert turn.is_settled
+
+
+def breaks(commands):
+    return [(each.index, each.attempt, each.reason) for each in commands if isinstance(each, Break)]
+
+
+def open_one(**options):
+    turn = Turn(PARTS, **options)
+    hear(turn, *received(ToolCallStart(0, "call-0", "unlocked")), opened(path="x"))
+    return turn
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Misread(0, 1.0),
+        *received(complete(0, "unlocked", id="b", path="x", content="y")),
+        *received(complete(0, "by path", path="x", content="y")),
+        *received(complete(0, "unlocked", path="z", content="y")),
+    ],
+    ids=repr,
+)
+def test_a_function_that_read_something_else_is_broken_off_and_told_why(fact):
+    assert breaks(hear(open_one(), fact)) == [(0, 1, DIFFERS)]
+
+
+@pytest.mark.parametrize(
+    "event, reason",
+    [
+        (DONE, CUT_INSIDE),
+        (Done(None, None, False), UNFINISHED),
+        (Error("stream", "provider_error", ""), UNFINISHED),
+        (complete(0, "unlocked", path="x", content="y", n="many"), "invalid call of 'unlocked'"),
+    ],
+    ids=repr,
+)
+def test_a_function_that_was_opened_in_vain_is_told_why(event, reason):
+    ((_, _, told),) = breaks(hear(open_one(), *received(event)))
+    assert reason in told
+
+
+def test_what_is_broken_off_is_broken_off_once_and_answered_once():
+    turn = open_one()
+    end = Error("call", "malformed_call", "", 0)
+    said = hear(turn, *received(end, end, Done(None, None, False)), Misread(0, 1.0), SourceEnded(1.0))
+    assert len(breaks(said)) == 1
+    assert answers(said) == []
+    assert not turn.is_settled
+    said = hear(turn, Returned(0, 1, 1.0))
+    assert [result.failure.code for result in answers(said)] == ["malformed_call"]
+    assert turn.is_settled
+
+
+def test_a_report_that_something_was_misread_of_a_call_that_is_not_open_changes_nothing():
+    turn = Turn(PARTS)
+    assert hear(turn, Misread(4, 0.0)) == []
+    assert breaks(hear(turn, *received(complete(0, "unlocked", path="x", content="")), Misread(0, 0.0))) == []
+
+
+def test_a_function_that_was_opened_is_cancelled_when_the_run_ends():
+    for fact, code in ((Cancelled(1.0), "stopped"), (Woke(9.0), "out_of_time")):
+        turn = open_one(time_limit=9.0)
+        assert Cancel(0, 1) in hear(turn, fact)
+        (result,) = answers(hear(turn, Returned(0, 1, fact.at, cancelled=True)))
+        assert result.failure.code == code
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"path": "x", "content": "whole"}, {"path": ["x"]}, {"path": "x", "n": "many"}, {"path": "x", "other": 1}],
+    ids=repr,
+)
+def test_what_the_gate_would_not_let_pass_is_not_opened(arguments):
+    turn = Turn(PARTS)
+    assert hear(turn, *received(ToolCallStart(0, "a", "unlocked")), opened(**arguments)) == []
+
+
+def test_an_error_of_a_frame_ends_no_call():
+    turn = Turn([READ])
+    error = Error("frame", "late_arguments", "", 0)
+    said = hear(turn, *received(ToolCallStart(0, "call-0", "read"), error, complete(0, "read")))
+    assert (starts(said), answers(said)) == ([0], [])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_as_many_begin_at_one_time_as_there_are_places(limit):
+    calls = [complete(index, "send") for index in range(4)]
+    assert starts(hear(Turn([SEND], limit=limit), *received(*calls, DONE))) == list(range(limit))
+
+
+def test_a_function_that_returns_nothing_has_the_value_none():
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read")))
+    (result,) = answers(hear(turn, Returned(0, 1, 1.0)))
+    assert (result.result, result.success, result.truncated, result.failure) == (None, True, False, None)
+
+
+def test_the_time_of_a_call_is_told_where_the_clock_is_set():
+    for epoch, time in ((None, None), (1e9, datetime.fromtimestamp(1e9 + 7, UTC))):
+        turn = Turn([READ], epoch=epoch)
+        hear(turn, *received(ToolCallStart(0, "call-0", "read"), at=7.0), *received(complete(0, "read"), at=8.0))
+        (result,) = answers(hear(turn, Returned(0, 1, 9.0)))
+        assert result.time == time
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_what_was_answered_before_a_stop_is_marked_unless_the_answer_had_ended(is_done):
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read"), *([DONE] if is_done else [])), Returned(0, 1, 1.0))
+    assert not turn.results[0].incomplete
+    hear(turn, Cancelled(2.0))
+    assert turn.results[0].incomplete == (not is_done)
+
+
+def test_a_lock_must_be_known_before_a_function_is_opened():
+    turn = Turn([Tool("by number", function=write_part, effect="idempotent", lock="n")])
+    said = hear(turn, *received(ToolCallStart(0, "a", "by number")), opened(path="x"))
+    assert said == []
+    assert len(hear(turn, opened(path="x", n=1))) == 1
+
+
+def test_only_functions_that_nobody_can_stop_are_named_where_no_place_is_free():
+    slow = Tool("slow", "", SCHEMA, do_nothing, "none", timeout=100.0)
+    turn = Turn([Tool("stuck", "", SCHEMA, do_nothing, "none"), slow, WRITE], limit=2, timeout=5.0)
+    hear(turn, *received(complete(0, "stuck"), complete(1, "stuck")), Woke(5.0), Abandoned(0, 1, 5.0))
+    hear(turn, Returned(1, 1, 5.0), *received(complete(2, "slow"), complete(3, "write"), at=6.0))
+    hear(turn, *received(TextDelta("x"), at=7.0))
+    assert answers(hear(turn, Woke(40.0))) == []  # the slow one is not stuck
+    locked = Tool("locked", "", SCHEMA, do_nothing, "idempotent", lock="*")
+    turn = Turn([locked, slow], limit=3, timeout=5.0)
+    hear(turn, *received(complete(0, "locked"), complete(1, "locked"), TEXT), Woke(5.0), Abandoned(0, 1, 5.0))
+    (result,) = answers(hear(turn, Woke(10.0)))
+    assert "1 threads are held by tools that did not return (locked)" in result.error
