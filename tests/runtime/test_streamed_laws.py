@@ -192,7 +192,9 @@ class World:
 
     def _is_trailed(self, call):
         texts = [at for at, each in enumerate(self.events) if isinstance(each, sp.TextDelta)]
-        marks = [at for at, each in enumerate(self.events) if getattr(each, "place", "field") not in ("field", "quoted")]
+        marks = [
+            at for at, each in enumerate(self.events) if getattr(each, "place", "field") not in ("field", "quoted")
+        ]
         quotes = [at for at, each in enumerate(self.events) if getattr(each, "place", "") == "quoted"]
         in_text = call.event is not None and call.event.place != "field"
         return in_text and call.has_effect and any(at > marks[-1] for at in (*texts, *quotes))
@@ -219,7 +221,7 @@ class World:
     def _check_open(self, call, command):
         assert call.name in OPENABLE | {"all"}, "it is to get its text whole"
         assert (call.event, call.function, call.answer, call.starts) == (None, None, None, 0)
-        assert not (self.bad or self.stopped or self.done or call.is_misread)
+        assert not any((self.bad, self.stopped, self.done, call.is_misread))
         assert (command.attempt, command.id, command.name) == (1, f"call-{call.index}", call.name)
         assert command.streamed == ("content",)
         call.opened, call.function = command.arguments, "open"
@@ -371,7 +373,8 @@ def take_of_call(world, kind, position, *more):
 
 
 first = st.integers(0, 1)
-writing = st.tuples(st.just("write"), st.sampled_from([*sorted(OPENABLE), *sorted(OPENABLE), "asks", *GATE.tools]), st.sampled_from("ab"))
+names = st.sampled_from([*sorted(OPENABLE), *sorted(OPENABLE), "asks", *GATE.tools])
+writing = st.tuples(st.just("write"), names, st.sampled_from("ab"))
 opening = st.tuples(st.just("open"), first, st.sampled_from(["right"] * 6 + ["wrong", "none"]))
 KINDS = ["native"] * 6 + ["other", "more", "recovered", "plain", "plain", "bare", "thought", "quoted"]
 closing = st.tuples(st.just("close"), first, st.sampled_from(KINDS))
@@ -382,10 +385,12 @@ happening = st.one_of(
     st.tuples(st.just("decide"), st.booleans()),
     st.sampled_from([("text",), ("text",), ("fatal",), ("crash",), ("cancel",)]),
 )
-steps = st.one_of(writing, opening, opening, closing, closing, happening)
+whole_call = st.tuples(writing, st.just(("open", 0, "right")), st.just(("close", 0, "native")))
+steps = st.one_of(st.tuples(st.one_of(writing, opening, opening, closing, closing, happening)), whole_call)
 late = st.one_of(happening.filter(lambda step: step[0] in ("end", "revoke", "time", "decide", "crash", "cancel")))
+scripted_steps = st.lists(steps, max_size=12).map(lambda groups: [step for group in groups for step in group])
 scripts = given(
-    st.lists(steps, max_size=16), st.sampled_from([DONE, DONE, FAILED, None]), st.lists(late, max_size=6),
+    scripted_steps, st.sampled_from([DONE, DONE, FAILED, None]), st.lists(late, max_size=6),
     st.integers(1, 3),
 )  # fmt: skip
 EXAMPLES = max(500, settings().max_examples)
@@ -416,7 +421,8 @@ def test_the_laws_hold_for_streamed_arguments_with_a_crash_at_every_step(before,
     script = [step for step in (*before, *after) if step != ("crash",)]
     for length in range(len(script) + 1):
         world = World(limit)
-        play(world, script[: min(length, len(before))], last if length > len(before) else None, script[len(before) : length])
+        is_ended = length > len(before)
+        play(world, script[: min(length, len(before))], last if is_ended else None, script[len(before) : length])
         world.crash()
         world.finish()
 
