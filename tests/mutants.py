@@ -38,7 +38,10 @@ ROOT = Path(__file__).parent.parent
 EQUIVALENTS = Path(__file__).with_suffix(".toml")
 RUNTIME = "streamparse/runtime"
 MODULES = [f"{RUNTIME}/{name}.py" for name in ("turn", "call", "endings", "schedule", "admission", "retries", "facts")]
-TESTS = [f"tests/runtime/{name}.py" for name in ("test_turn", "test_facts", "test_turn_laws")]
+TESTS = [
+    f"tests/runtime/{name}.py"
+    for name in ("test_turn", "test_facts", "test_streamed_turn", "test_streamed_laws", "test_turn_laws")
+]
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
 SECONDS = 180
