@@ -47,6 +47,7 @@ TESTS = [
         "test_facts",
         "test_retry_after",
         "test_turn_laws",
+        "test_streamed_turn",
         "test_streamed_laws",
     )
 ]

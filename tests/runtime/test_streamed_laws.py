@@ -438,12 +438,8 @@ def test_the_laws_hold_for_streamed_arguments_with_a_crash_at_every_step(before,
     script = [step for step in (*before, *after) if step != ("crash",)]
     for length in range(len(script) + 1):
         world = World(limit)
-        play(
-            world,
-            script[: min(length, len(before))],
-            last if length > len(before) else None,
-            script[len(before) : length],
-        )
+        is_ended = length > len(before)
+        play(world, script[: min(length, len(before))], last if is_ended else None, script[len(before) : length])
         world.crash()
         world.finish()
 
