@@ -40,7 +40,15 @@ RUNTIME = "streamparse/runtime"
 MODULES = [f"{RUNTIME}/{name}.py" for name in ("turn", "call", "endings", "schedule", "admission", "retries", "facts")]
 TESTS = [
     f"tests/runtime/{name}.py"
-    for name in ("test_turn", "test_facts", "test_streamed_turn", "test_streamed_laws", "test_turn_laws")
+    for name in (
+        "test_turn",
+        "test_turn_words",
+        "test_turn_details",
+        "test_facts",
+        "test_streamed_turn",
+        "test_turn_laws",
+        "test_streamed_laws",
+    )
 ]
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30

@@ -196,11 +196,11 @@ class Turn:
 
     def _receive(self, event: Event) -> None:
         match event:
-            case TextDelta():
+            case TextDelta() | RefusalDelta():
                 if not self._text_follows and self._calls:
                     self._text_follows = not event.text.isspace() and event.text != ""
                 self._move_on(by_call=False)
-            case ReasoningDelta() | RefusalDelta():
+            case ReasoningDelta():
                 self._move_on(by_call=False)
             case ToolCallStart():
                 if event.index not in self._calls:

@@ -45,12 +45,10 @@ class Scenario:
         self.at, self.steps, self.break_off = at, 0, None
         self.log: list[Any] = []  # events as they were read, calls as they begin, and where it was broken off
         self.items = []
-        self.opened = self.closed = 0
+        self.opened = self.closed = self.asked_to_close = self.said_goodbye = 0
         self.release = threading.Event()
         self.is_broken = self.is_finished = False
-        self.runner = ToolRunner(
-            self.make_tools(), limit=4, timeout=3.0, max_buffered=2, clock=lambda: anyio.current_time()
-        )
+        self.runner = ToolRunner(self.make_tools(), limit=4, timeout=3.0, max_buffered=2, clock=anyio.current_time)
 
     def step(self):
         self.steps += 1
@@ -123,6 +121,11 @@ class Scenario:
                 await anyio.lowlevel.checkpoint()
                 self.log.extend(batch if isinstance(batch, list) else [batch])
                 yield batch
+        except GeneratorExit:
+            self.asked_to_close += 1
+            await anyio.lowlevel.checkpoint()
+            self.said_goodbye += 1
+            raise
         finally:
             self.closed += 1
 
@@ -153,6 +156,7 @@ class Scenario:
             if thread.name.startswith("streamparse tool"):
                 thread.join(60)
         assert self.opened == self.closed
+        assert self.asked_to_close == self.said_goodbye, "a source may take leave"
         written = {each.index: each.name for each in self.log if isinstance(each, (ToolCallStart, ToolCallComplete))}
         assert [result.index for result in self.runner.results] == sorted(written), "one answer for each call"
         shown = [item.index for item in self.items if isinstance(item, ToolResult)]
