@@ -1,7 +1,8 @@
-"""One turn of a model, with tools that run while the model still writes: `make demo`.
+"""Turns of a model, with tools that run while the model still writes: `make demo`.
 
 A real llama.cpp server on a model slowed to a realistic pace answers with text, two calls, and more text.  Where its
-wheel is not to be had, a recording of that very turn is played back over HTTP at the pace at which it came.
+wheel is not to be had, a recording of that very turn is played back over HTTP at the pace at which it came.  Then an
+agent runs a turn of three calls, and is measured against the least that such a turn can take (`demo_agent`).
 
 Written to `demo-out/`: the page `timeline.html`, and the recording `turn.*`.
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import anyio
 import httpx
+from demo_agent import measure_agent, replayed_agent, report_agent, served_agent
 from demo_turn import ANSWER, PADDING, Bench, closing_moments
 from demo_view import LiveView, report
 from live_server import CHAT, Read, Recording, is_available, replaying, running_server
@@ -47,7 +49,8 @@ class Turn(NamedTuple):
 def main() -> None:
     """Run the turn, show it, and write what is kept of it."""
     given = _arguments()
-    with _replayed() if given.replay or not is_available() else _served() as source:
+    is_replayed = given.replay or not is_available()
+    with _replayed() if is_replayed else _served() as source:
         print(f"{source.name}\n")
         turn = anyio.run(_run_turn, source, backend=given.loop)
     parser = sp.StreamParser("openai-chat", tools=turn.bench.tools)
@@ -57,7 +60,9 @@ def main() -> None:
     turn.recording.save(given.out, "turn")
     page = given.out / "timeline.html"
     page.write_text(render(timeline, "One turn, two tools"), encoding="utf-8")
-    print(f"{_pace(turn)}\nThe timeline: {page}")
+    print(f"{_pace(turn)}\nThe timeline: {page}\n")
+    with replayed_agent(RECORDED) if is_replayed else served_agent() as turns:
+        print(report_agent(anyio.run(measure_agent, turns, given.rounds, backend=given.loop)))
 
 
 def _arguments() -> argparse.Namespace:
@@ -65,6 +70,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("demo-out"), help="where to write; default: demo-out")
     parser.add_argument("--replay", action="store_true", help="play the recording even where the server could run")
     parser.add_argument("--loop", choices=["asyncio", "trio"], default="asyncio", help="the event loop")
+    parser.add_argument("--rounds", type=int, default=3, help="how often the agent's turn is measured; default: 3")
     return parser.parse_args()
 
 

@@ -10,7 +10,17 @@ llama.cpp's HTTP server, `scripted` writes the requests.  So the bytes are a rea
 
 from live_server.recording import CHAT, Read, Recording, record
 from live_server.replay import replaying
-from live_server.running import is_available, running_server
+from live_server.running import is_available, running_proxy, running_server
 from live_server.scripted import Scripted
 
-__all__ = ["CHAT", "Read", "Recording", "Scripted", "is_available", "record", "replaying", "running_server"]
+__all__ = [
+    "CHAT",
+    "Read",
+    "Recording",
+    "Scripted",
+    "is_available",
+    "record",
+    "replaying",
+    "running_proxy",
+    "running_server",
+]

@@ -13,7 +13,7 @@ from typing import IO
 
 from live_server.scripted import Scripted
 
-__all__ = ["is_available", "running_server"]
+__all__ = ["is_available", "running_proxy", "running_server"]
 
 EXAMPLES = Path(__file__).parents[1]
 
@@ -25,16 +25,23 @@ def is_available() -> bool:
 
 @contextmanager
 def running_server(
-    template: str = "hermes", *, pad_layers: int = 0, slots: int = 2, pure_content: bool = False
+    template: str = "hermes",
+    *,
+    pad_layers: int = 0,
+    slots: int = 2,
+    context: int = 4096,
+    pure_content: bool = False,
 ) -> Iterator[Scripted]:
     """A real llama.cpp server on a free local port, in a process of its own.
 
     `template` names a file in `templates/`, `pad_layers` slow the model down (120: about 200 tokens a second on one
-    core), `slots` is how many answers it writes at one time.  With `pure_content` the server does not read the calls
+    core), `slots` is how many answers it writes at one time, `context` how many tokens each of these and its prompt may
+    have (16384 at most).  With `pure_content` the server does not read the calls
     out of an answer, even where the request has tools.  Raises RuntimeError with the server's log when it does not
     start.
     """
     options = ["--template", template, "--pad-layers", str(pad_layers), "--slots", str(slots)]
+    options += ["--context", str(context)]
     options += ["--pure-content"] if pure_content else []
     command = [sys.executable, "-m", "live_server.serve", *options]
     with TemporaryFile("w+") as log:
@@ -47,6 +54,18 @@ def running_server(
                 yield server
             finally:
                 server.close()
+
+
+@contextmanager
+def running_proxy(upstream: str) -> Iterator[str]:
+    """`streamparse proxy` in front of a server, on a free local port, in a process of its own; gives its URL."""
+    command = [sys.executable, "-m", "streamparse", "proxy", "--quiet", "--port", "0", "--upstream", upstream]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[2].rstrip(",")
+        finally:
+            process.terminate()
 
 
 def _wait_for_url(process: subprocess.Popen[str], log: IO[str]) -> str:

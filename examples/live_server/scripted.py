@@ -5,11 +5,14 @@ The model repeats what lies N tokens back, N being named by a token `<|off:N|>` 
     <|off:N|>PAYLOAD<|endoftext|>        with N = tokens(PAYLOAD<|endoftext|>) - 1 + tokens(what the template adds)
 
 makes it say PAYLOAD, token by token, and stop.  The counts come from the server's own tokenizer and template.
+
+The answers of a whole conversation are dictated by its first message: the template `hermes` keeps what stands behind
+`<|turn|>` in it, and puts the payload of each turn at the end of that turn's prompt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import httpx
@@ -19,6 +22,7 @@ from live_server.vocabulary import END, offset_token
 __all__ = ["Scripted"]
 
 PLACE = "\N{SECTION SIGN}"
+TURN = "<|turn|>"
 
 
 class Scripted:
@@ -50,6 +54,13 @@ class Scripted:
         """The user message, the last of its prompt, that makes the model say `answer`."""
         distance = self._count(answer + END) - 1 + self._tail(tools)
         return f"{offset_token(distance)}{answer}{END}"
+
+    def script_turns(self, answers: Iterable[str], prompt: str, tools: Sequence[dict[str, Any]] = ()) -> str:
+        """The user message that makes the model say one answer after the other, whatever stands between them.
+
+        The model sees `prompt`.  Once the answers are used up the server refuses the request.
+        """
+        return TURN.join([prompt, *(self.script(answer, tools) for answer in answers)])
 
     def _count(self, text: str) -> int:
         """How many tokens the text has."""
