@@ -19,7 +19,7 @@ settings.register_profile("nightly", deadline=None, max_examples=20_000, suppres
 settings.register_profile(  # a mutant is caught by the first example that fails, however long that is
     "mutants",
     settings.get_profile("usual"),
-    max_examples=100,
+    max_examples=20,
     phases=[Phase.explicit, Phase.generate],
     report_multiple_bugs=False,
 )

@@ -38,7 +38,19 @@ ROOT = Path(__file__).parent.parent
 EQUIVALENTS = Path(__file__).with_suffix(".toml")
 RUNTIME = "streamparse/runtime"
 MODULES = [f"{RUNTIME}/{name}.py" for name in ("turn", "call", "endings", "schedule", "admission", "retries", "facts")]
-TESTS = [f"tests/runtime/{name}.py" for name in ("test_turn", "test_facts", "test_turn_laws")]
+TESTS = [
+    f"tests/runtime/{name}.py"
+    for name in (
+        "test_turn",
+        "test_turn_words",
+        "test_turn_details",
+        "test_facts",
+        "test_retry_after",
+        "test_turn_laws",
+        "test_streamed_turn",
+        "test_streamed_laws",
+    )
+]
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
 SECONDS = 180

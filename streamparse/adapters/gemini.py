@@ -14,7 +14,6 @@ What they show stands beside it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,7 +24,9 @@ from streamparse.adapters.content import Shown, result_of, shown
 from streamparse.adapters.definitions import Declared, rooted
 from streamparse.adapters.documents import FORMATS, PDF
 from streamparse.adapters.gemini_parts import (
+    NO_SIGNATURE,
     OURS,
+    SIGNING_MODELS,
     in_camels,
     read_part,
     shown_beside,
@@ -50,11 +51,6 @@ __all__ = ["Gemini", "GeminiOpenAPI"]
 
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _OF_NO_PARAMETERS = ("type", "properties", "required")
-_VERSION = re.compile(r"gemini-(\d+)")
-_FIRST_STRICT_VERSION = 3
-"""From this version on a call without a signature is refused."""
-_UNSIGNED = "skip_thought_signature_validator"
-"""The signature for calls that another model made; see the questions at the end of Google's page on signatures."""
 
 
 class Gemini(Adapter):
@@ -142,10 +138,7 @@ class Gemini(Adapter):
                 yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
 
     def adopt(self, turns: list[Turn], model: str, /) -> list[Turn]:
-        version = _VERSION.search(model)
-        if version is None or int(version[1]) < _FIRST_STRICT_VERSION:
-            return turns
-        return [_with_signature(turn) for turn in turns]
+        return [_with_signature(turn) for turn in turns] if SIGNING_MODELS.match(model) else turns
 
     def warn(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
         for number, content in enumerate(messages):
@@ -214,7 +207,7 @@ def _with_signature(turn: Turn) -> Turn:
     items = [part for part in turn.parts if isinstance(part, Item) and part.index == first]
     if first is None or any(signature_of(item) for item in items):
         return turn
-    return replace(turn, parts=[*turn.parts, Item(SIGNATURE, _UNSIGNED, first)])
+    return replace(turn, parts=[*turn.parts, Item(SIGNATURE, NO_SIGNATURE, first)])
 
 
 def _parameters(schema: JSONObject) -> JSONObject:

@@ -17,12 +17,28 @@ from streamparse.adapters.documents import FORMATS
 from streamparse.adapters.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
 from streamparse.adapters.values import mappings, present, string
 
-__all__ = ["OURS", "camels", "in_camels", "read_part", "shown_beside", "sign", "signature_of", "unread", "write"]
+__all__ = [
+    "NO_SIGNATURE",
+    "OURS",
+    "SIGNING_MODELS",
+    "camels",
+    "in_camels",
+    "read_part",
+    "shown_beside",
+    "sign",
+    "signature_of",
+    "unread",
+    "write",
+]
 
 Written: TypeAlias = dict[str, Any]
 
 OURS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
 """Parts that no other provider has, or that are no text, picture or document."""
+SIGNING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?![12]\b)")
+"""The models that want signatures back: Gemini from its third version on; some names, as `-latest`, tell no version."""
+NO_SIGNATURE: Final = "skip_thought_signature_validator"
+"""The signature for calls that another model made; see the questions at the end of Google's page."""
 _BLOBS: Final = ("inline_data", "file_data", "inlineData", "fileData")
 _OF_A_BLOB: Final = ("mimeType", "data", "fileUri")
 _OF_A_PART: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OURS)

@@ -16,7 +16,7 @@ https://github.com/openai/openai-agents-python/issues/1660
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,6 +26,9 @@ from streamparse.response import ToolCall
 
 __all__ = ["drop_halves", "drop_last_thoughts"]
 
+_SERVER: Final = "server"
+_PROGRAM: Final = "program"
+"""Who runs a call."""
 _USES: Final = ("server_tool_use", "mcp_tool_use")
 _RESULT: Final = "_tool_result"
 _CALLS: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch_call", "custom_tool_call")
@@ -41,25 +44,39 @@ def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]
 
     With `is_paused` the server may go on with what it has begun, so calls of its own may lack their results.
     """
-    whole = list(parts)
-    items = [part for part in whole if isinstance(part, Item)]
-    used = {string(item.data, "id") for item in items if item.kind in _USES}
-    gave = {string(item.data, "tool_use_id") for item in items if item.kind.endswith(_RESULT)}
-    called = {_call_id(item) for item in items if item.kind in _CALLS}
-    put_out = {_call_id(item) for item in items if item.kind in _OUTPUTS}
+    kept: list[Part | None] = list(parts)
+    waiting: dict[tuple[str, str], int] = {}  # the places of calls whose result has not come
+    for place, part in enumerate(kept):
+        half = _read_half(part)
+        if half is None:
+            continue
+        if half.is_call and half.key not in waiting:
+            waiting[half.key] = place
+        elif half.is_call or waiting.pop(half.key, None) is None:  # a second one of the same id, or a result of nothing
+            kept[place] = None
+    for (who, _), place in waiting.items():
+        if who != _SERVER or not is_paused:
+            kept[place] = None
+    return _drop_idle_reasoning([part for part in kept if part is not None])
 
-    def is_whole(part: Part) -> bool:
-        if not isinstance(part, Item):
-            return True
-        if part.kind in _USES:
-            return is_paused or string(part.data, "id") in gave
-        if part.kind.endswith(_RESULT):
-            return string(part.data, "tool_use_id") in used
-        if part.kind in _CALLS:
-            return _call_id(part) in put_out
-        return part.kind not in _OUTPUTS or _call_id(part) in called
 
-    return _drop_idle_reasoning([part for part in whole if is_whole(part)])
+class _Half(NamedTuple):
+    """One of two items that stand only together; those that do have one `key`."""
+
+    key: tuple[str, str]
+    is_call: bool
+
+
+def _read_half(part: Part | None) -> _Half | None:
+    if not isinstance(part, Item):
+        return None
+    if part.kind in _USES:
+        return _Half((_SERVER, string(part.data, "id")), True)
+    if part.kind.endswith(_RESULT):
+        return _Half((_SERVER, string(part.data, "tool_use_id")), False)
+    if part.kind in _CALLS or part.kind in _OUTPUTS:
+        return _Half((_PROGRAM, _call_id(part)), part.kind in _CALLS)
+    return None
 
 
 def drop_last_thoughts(turn: Turn) -> Turn:

@@ -62,7 +62,8 @@ class BaseParser:
 
         Numbers and literals are there once a delimiter has closed them, texts as far as they came, but for half an
         escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
-        change, and must not be changed.  Called after each piece, it costs as much as reading the call once.
+        change, and must not be changed.  Called after each piece, it costs as much as reading the call once, and each
+        time a copy of what is still open.
         Raises KeyError if no call of that index has begun, or if it broke.
         """
         return self._assembler.look(index)

@@ -47,6 +47,7 @@ from streamparse.runtime.model import (
     describe_failure,
     open_model,
 )
+from streamparse.runtime.request import check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
@@ -176,6 +177,7 @@ class Agent(Generic[Output]):
         has_limit = any(isinstance(each, MaxTurns) for each in stops)
         self._stops: tuple[Stop, ...] = stops if has_limit else (*stops, max_turns(MAX_TURNS))
         self._settings = dict(settings or {})
+        check_settings(self._settings)
         self._prepare_history = prepare_history
         self._runner_options = runner
         self.make_runner()  # raises for what cannot be, now and not in each run
@@ -477,6 +479,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._clock(),
             tuple(answer.turn.results),
             answer.request.provider,
+            answer.request.model,
             failure,
             self._was_denied,
         )

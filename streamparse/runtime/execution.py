@@ -47,26 +47,39 @@ class Failure(NamedTuple):
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
     """Await foreign work; what it raises becomes a value."""
+    task = _find_task()
     try:
         return await work()
     except BaseException as error:
-        if _passes_through(error):
+        if _passes_through(error, task):
             raise
         return Failure(error)
 
 
-def _passes_through(error: BaseException) -> bool:
-    """Whether an exception is more than a failure of the code that raised it.
+def _passes_through(error: BaseException, task: int | None) -> bool:
+    """Whether an exception is more than a failure of the code that raised it; `task` is the one that it began in.
 
-    Foreign code may raise a cancellation of its own (an awaited task was cancelled); it is ours
-    only if a scope around us is cancelled.
+    Foreign code may raise a cancellation of its own (an awaited task was cancelled); it is ours only if a scope around
+    us is cancelled.  It may raise GeneratorExit; ours comes from whoever closes this coroutine, and that is not its
+    task.  Whatever else it raises while it is cancelled is its failure.
     """
     if isinstance(error, Exception):
         return False
-    if anyio.current_effective_deadline() == -math.inf:
+    if task is None or _find_task() != task:
         return True
     group = error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", [error])
-    return group.subgroup((KeyboardInterrupt, GeneratorExit)) is not None
+    if group.subgroup(KeyboardInterrupt) is not None:
+        return True
+    _, others = group.split(anyio.get_cancelled_exc_class())
+    return others is None and anyio.current_effective_deadline() == -math.inf
+
+
+def _find_task() -> int | None:
+    """Return what tells the running task from others; None outside of all tasks."""
+    try:
+        return anyio.get_current_task().id
+    except (RuntimeError, AttributeError):  # no event loop runs; asyncio's runs no task
+        return None
 
 
 class Outcome(NamedTuple):

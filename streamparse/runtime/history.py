@@ -100,13 +100,14 @@ class History(msgspec.Struct, frozen=True):
         """
         return write_turns(self.system, self.entries, self.omitted, adapter_for(provider), model, [])
 
-    def messages(self, provider: str, model: str = "") -> Any:
+    def messages(self, provider: str, model: str = "") -> list[dict[str, Any]]:
         """Return the messages for a provider, or its `contents`, or its `input`.
 
         The system's words are among them where the provider has them there; where it has not (Anthropic, Gemini,
         Bedrock), they are for another field of the request.  Raises ValueError for an unknown provider.
         """
-        return self.translate(provider, model).result
+        written: list[dict[str, Any]] = self.translate(provider, model).result
+        return written
 
     def translate(self, provider: str, model: str = "") -> Translation:
         """Return the messages as `messages` does, and what was lost of the conversation."""

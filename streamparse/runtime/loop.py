@@ -77,14 +77,15 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in.  `failure` is what broke the connection.  `awaits_approval` says that a
-    call was not run because nobody was there to approve it.
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection.
+    `awaits_approval` says that a call was not run because nobody was there to approve it.
     """
 
     response: ParsedResponse
     at: float
     results: tuple[ToolResult, ...] = ()
     provider: str = ""
+    model: str = ""
     failure: ModelFailure | None = None
     awaits_approval: bool = False
 

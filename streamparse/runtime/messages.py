@@ -27,9 +27,11 @@ from streamparse.adapters import Adapter, Item, Loss, Part, Text, Thought, Trans
 from streamparse.adapters.adapter import NO_ANSWER, JSONObject
 from streamparse.adapters.content import shown
 from streamparse.adapters.halves import drop_halves
+from streamparse.adapters.parts import Role
 from streamparse.response import ToolCall
 from streamparse.runtime.entries import Entry, Round
 from streamparse.runtime.rounds import is_signature, read_round
+from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 
 __all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
@@ -51,7 +53,7 @@ def write_turns(
         else:
             conversation.add("user", entry.parts)
         if omitted and number == 0:  # what is first is the task
-            conversation.add_note_of_omission(omitted)
+            conversation.add("user", [Text(describe_omission(omitted))])
     head = [Turn("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
@@ -78,17 +80,11 @@ class _Conversation:
         self._number = 0
         self._is_paused = False
 
-    def add(self, role: str, parts: Iterable[Part]) -> None:
+    def add(self, role: Role, parts: Iterable[Part]) -> None:
         """Add to the last turn if it has this role, else a turn."""
-        if self._turns and self._turns[-1].role == role:
-            self._turns[-1] = replace(self._turns[-1], parts=[*self._turns[-1].parts, *parts])
-        else:
-            self._turns.append(Turn("user" if role == "user" else "assistant", [*parts]))
-
-    def add_note_of_omission(self, rounds: int) -> None:
-        """Tell the model that earlier rounds were left out."""
-        what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
-        self.add("user", [Text(f"[{what} of this conversation, with the results of the tools, left out here]")])
+        if not self._turns or self._turns[-1].role != role:
+            self._turns.append(Turn(role, []))
+        self._turns[-1].parts.extend(parts)
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""
@@ -117,7 +113,7 @@ class _Conversation:
         turns = []
         for number, turn in enumerate(self._turns):
             if turn.role == "assistant":
-                parts = drop_halves(_without_blank_thoughts(turn.parts), is_paused=self._is_paused and number == last)
+                parts = drop_halves(_without_empty_parts(turn.parts), is_paused=self._is_paused and number == last)
                 turns.append(replace(turn, parts=self._with_something(parts)))
             else:
                 turns.append(replace(turn, parts=_with_prompt(turn.parts)))
@@ -149,13 +145,14 @@ def _with_calls_in_order(parts: list[Part]) -> Iterator[Part]:
     return (next(calls) if isinstance(part, ToolCall) else part for part in parts)
 
 
-def _without_blank_thoughts(parts: list[Part]) -> list[Part]:
-    """The parts without thoughts of blanks alone, but for those that are signed."""
+def _without_empty_parts(parts: list[Part]) -> list[Part]:
+    """The parts without thoughts of blanks alone and texts of nothing, but for those that are signed."""
     return [
         part
         for part, following in zip_longest(parts, parts[1:])
-        if not isinstance(part, Thought)
-        or part.text.strip()
+        if (
+            not (isinstance(part, Text) and not part.text) and not (isinstance(part, Thought) and not part.text.strip())
+        )
         or (isinstance(following, Item) and is_signature(following))
     ]
 

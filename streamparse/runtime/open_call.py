@@ -63,6 +63,7 @@ class OpenText(AsyncIterator[str]):
             if self._broken is not None:
                 raise CallBroken(self._broken)
             if self._is_over:
+                await anyio.lowlevel.checkpoint_if_cancelled()  # the end is the beginning of the call
                 raise StopAsyncIteration
             await self._wait()
         text = "".join(self._pieces)

@@ -55,10 +55,10 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
     )
     lost: list[Loss] = []
     parts = _own_parts(pieces(kept), entry, adapter, model, lost)
-    if not response.ok:
-        parts = _drop_unsigned(parts)
     if response.content != entry.response.content:
         parts = [part for part in parts if not _is_of_the_text(part)]
+    if not response.ok or response.stop == "length":
+        parts = _drop_unsigned(parts)
     answers = {call.index: _answer(call, results.get(call.index)) for call in calls if call.index not in gone}
     return SentRound(parts, answers, [note for note in gone.values() if note], lost)
 

@@ -13,7 +13,7 @@ from streamparse.response import BrokenCall, ToolCall
 from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
 
-__all__ = ["CountTokens", "estimate_tokens", "keep_rounds", "keep_tokens"]
+__all__ = ["CountTokens", "describe_omission", "estimate_tokens", "keep_rounds", "keep_tokens"]
 
 CountTokens: TypeAlias = Callable[[str], int]
 
@@ -32,6 +32,12 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_OF_A_TOKEN)
 
 
+def describe_omission(rounds: int) -> str:
+    """Say to the model how many rounds were left out, behind the task."""
+    what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+    return f"[{what} of this conversation, with the results of the tools, left out here]"
+
+
 def keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
     """Keep the task, the latest `most` rounds (at least one), and what stands between these."""
     places = _places_of_rounds(entries)
@@ -40,13 +46,13 @@ def keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
 
 
 def keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountTokens | None) -> tuple[Entry, ...]:
-    """Keep as many of the latest rounds as `most` tokens hold beside the system's words and the task."""
+    """Keep as many of the latest rounds as `most` tokens hold beside the system's words, the task and the note."""
     counted = count or estimate_tokens
     sizes = [_size_of(entry, counted) for entry in entries]
     places = _places_of_rounds(entries)
     if not places or sum(sizes) + counted(system) <= most:
         return tuple(entries)
-    fixed = counted(system) + sum(sizes[: places[0]])
+    fixed = counted(system) + sum(sizes[: places[0]]) + counted(describe_omission(len(places)))
     behind = [*accumulate(reversed(sizes))][::-1]
     for place in places[1:]:
         answered = sum(sizes[each] for each in _prompts_answered(entries, place))

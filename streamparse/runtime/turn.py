@@ -196,11 +196,11 @@ class Turn:
 
     def _receive(self, event: Event) -> None:
         match event:
-            case TextDelta():
+            case TextDelta() | RefusalDelta():
                 if not self._text_follows and self._calls:
                     self._text_follows = not event.text.isspace() and event.text != ""
                 self._move_on(by_call=False)
-            case ReasoningDelta() | RefusalDelta():
+            case ReasoningDelta():
                 self._move_on(by_call=False)
             case ToolCallStart():
                 if event.index not in self._calls:
@@ -337,9 +337,11 @@ class Turn:
             self._fail_turn()
         self._done = True
         for call in self._find():
-            if call.phase != "waiting":
+            if call.phase == "incomplete":  # and will stay so
+                self._break(call, endings.CUT_INSIDE)
+            elif call.phase != "waiting":
                 continue
-            if self._text_follows and call.must_come_last and self._trailing == "refuse":
+            elif self._text_follows and call.must_come_last and self._trailing == "refuse":
                 self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)

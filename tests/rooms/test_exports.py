@@ -18,6 +18,7 @@ CONTRACT = (
     *("TextDelta", "ReasoningDelta", "RefusalDelta", "ProviderItem", "Error", "Done"),
     *("ToolCallStart", "ToolCallDelta", "ToolCallComplete", "ToolCallRevoked"),
     *("Turn", "ToolContext", "ToolError", "format_error_for_model", "Progress", "ApprovalRequest"),
+    *("Streamed", "CallBroken"),
     *("History", "Image", "Document"),
 )
 MODULES = [module.name for module in pkgutil.walk_packages(sp.__path__, "streamparse.")]

@@ -146,13 +146,16 @@ class Laws:
                     call.asked = False  # nobody who was asked is left
             case Returned(index=index, attempt=attempt) if index in self.calls:
                 self._note_return(self.calls[index], fact, attempt)
-            case Abandoned(index=index):
+            case Abandoned(index=index, attempt=attempt) if self._has_attempt(index, attempt):
                 self.calls[index].running, self.calls[index].left = False, True
             case Approval(index=index, granted=granted) if index in self.calls and self.calls[index].asked:
                 call = self.calls[index]
                 call.granted = call.granted or (granted and call.answer is None)
                 if not granted and call.answer is None and not call.verdict and not call.starts and not call.granted:
                     call.verdict = "denied"
+
+    def _has_attempt(self, index, attempt):
+        return index in self.calls and self.calls[index].running and self.calls[index].attempts == attempt
 
     def _note_crash_of(self, call):
         call.running = False
@@ -200,7 +203,7 @@ class Laws:
                 self.calls[index].revoked = True
             case Error(scope="stream"):
                 self.bad = True
-            case TextDelta(text=text) if self._has_calls() and text.strip():
+            case TextDelta(text=text) | RefusalDelta(text=text) if self._has_calls() and text.strip():
                 self.trailed = True
             case Done(ok=ok):
                 self.bad = self.bad or not ok
@@ -397,19 +400,16 @@ class Laws:
             assert call.stuck_since is not None
             assert self.now >= call.stuck_since + seconds
             return "no_place"
-        if call.cancelled and call.timed_out and not call.revoked and not self.stopped:
-            return "timed_out"
-        if call.revoked and self.stopped:
-            return result.failure.code if result.failure.code in ("revoked", self.stopped) else "revoked"
-        if call.revoked:
-            return "revoked"
-        if self.stopped:
-            return self.stopped
-        if not call.starts and self.bad:
-            return "unfinished"
-        if isinstance(fact, Restarted):
-            return "crashed"
-        return "trailed"
+        code = result.failure.code
+        reasons = [
+            ("timed_out", call.cancelled and call.timed_out and not call.revoked and not self.stopped),
+            (code, call.revoked and code == self.stopped),
+            ("revoked", call.revoked),
+            (self.stopped, self.stopped),
+            ("unfinished", not call.starts and self.bad),
+            ("crashed", isinstance(fact, Restarted)),
+        ]
+        return next((code for code, holds in reasons if holds), "trailed")
 
     def _check_words(self, call, result, fact):
         """R1: what had begun is told in words."""

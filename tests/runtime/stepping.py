@@ -1,8 +1,8 @@
 """Event loops that count their steps, and whose time passes only while nothing else can happen.
 
-`run_stepwise(main, backend, steps)` runs a coroutine function on asyncio or trio.  Before each step of a task `steps` is
-called.  A clock that nobody waits for does not move; where all wait, it jumps to the next timer.  Functions in threads
-are waited for while `is_busy` says so, in real time; what they report comes when all else is done.
+`run_stepwise(main, backend, step, is_busy)` runs a coroutine function on asyncio or trio.  Before each step of a task
+`step` is called.  A clock that nobody waits for does not move; where all wait, it jumps to the next timer.
+Functions in threads are waited for while `is_busy` says so, in real time; what they report comes when all else is done.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SteppingClock(trio.abc.Clock, trio.abc.Instrument):
         self._step, self._is_busy = step, is_busy
         self._now = 0.0
 
-    def before_task_step(self, task: Any) -> None:
+    def before_task_step(self, _: Any) -> None:
         self._step()
 
     def start_clock(self) -> None:

@@ -404,3 +404,5 @@ def test_an_agent_says_at_once_what_cannot_be():
         sp.Agent(Scripted(), limit=0)
     with pytest.raises(ValueError, match="turns"):
         sp.max_turns(0)
+    with pytest.raises(TypeError, match="unknown settings"):
+        sp.Agent(Scripted(), settings={"temprature": 0})

@@ -114,7 +114,7 @@ def results(draw: st.DrawFn, response: sp.ParsedResponse) -> list[sp.ToolResult]
                 revoked=revoked, attempts=draw(st.integers(0, 1)),
             )
         )  # fmt: skip
-    strangers = draw(st.lists(st.builds(sp.ToolResult, ids, names, texts), max_size=1))
+    strangers = draw(st.lists(st.builds(sp.ToolResult, ids, names, texts, index=st.just(99)), max_size=1))
     return draw(st.permutations([*made, *strangers]))
 
 

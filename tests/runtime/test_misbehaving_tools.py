@@ -330,7 +330,7 @@ async def test_arguments_that_do_not_fit_are_answered_and_the_function_is_not_ca
 
 
 @pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), BaseExceptionGroup("", [OSError(), KeyboardInterrupt()]), GeneratorExit()], ids=repr
+    "error", [KeyboardInterrupt(), BaseExceptionGroup("", [OSError(), KeyboardInterrupt()])], ids=repr
 )
 async def test_what_the_user_does_is_not_the_tools_failure(error):
     async def work():

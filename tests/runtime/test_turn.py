@@ -388,10 +388,11 @@ def test_text_behind_the_last_call_of_the_text_keeps_tools_with_effects_from_run
     assert turn.begun == []
     assert all("text followed it" in error for error in turn.errors)
     assert Turn(complete(0, name, place=place), TEXT, DONE, trailing="run").begun == [0]
+    assert Turn(complete(0, name, place=place), RefusalDelta("I can't."), DONE).begun == []
 
 
 @pytest.mark.parametrize(
-    "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("So."), RefusalDelta("no")], ids=str
+    "behind", [TextDelta("\n \u2003"), TextDelta(""), ReasoningDelta("So."), RefusalDelta(" ")], ids=str
 )
 def test_what_is_not_visible_text_keeps_nothing_from_running(behind):
     assert Turn(complete(0, "once", place="plain"), behind, DONE).begun == [0]

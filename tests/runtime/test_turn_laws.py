@@ -4,6 +4,7 @@ Random answers, tools, ends, approvals, wake-ups and cancellations, in any order
 every step.  What is asserted stands in `laws`.
 """
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import Laws
@@ -156,9 +157,10 @@ class World:
             case Wake(at):
                 self.wakes.append(at)
 
-    def end(self, index, outcome):
+    def end(self, index, outcome, if_cancelled=None):
         """Let a function return, raise, give way to its cancellation, or be left behind."""
         attempt, was_cancelled = self.running[index], index in self.cancelled
+        outcome = if_cancelled if was_cancelled and if_cancelled else outcome
         if outcome == "left" and not was_cancelled:
             outcome = "value"
         del self.running[index]
@@ -215,19 +217,26 @@ class World:
         """Let a step happen, as far as it can."""
         if not isinstance(step, tuple):
             if not self.is_over:
-                self.hear(Received(step, self.now))
+                self.hear(Received(self._number(step), self.now))
             return
         kind, *more = step
         self._take_named(kind, *more)
 
-    def _take_named(self, kind, which=0, how=None):
-        among = {"end": self.running, "hang": self.running, "late": self.left, "decide": self.asked}.get(kind)
+    def _number(self, event):
+        """Give a call that is to be a new one its index."""
+        if getattr(event, "index", 0) != NEW:
+            return event
+        index = max(self.laws.calls, default=-1) + 1
+        id = f"call-{index}" if event.id == f"call-{NEW}" else event.id
+        return msgspec.structs.replace(event, index=index, id=id)
+
+    def _take_named(self, kind, which=0, how=None, if_cancelled=None):
+        among = {
+            "end": self.running, "hang": self.running, "revoke": self.running, "late": self.left, "decide": self.asked,
+        }.get(kind)  # fmt: skip
         if among is not None:
             if among:
-                index = list(among)[which % len(among)]
-                self.end(index, how) if kind == "end" else self.decide(index, how) if kind == "decide" else (
-                    self.hang(index) if kind == "hang" else self.return_late(index)
-                )
+                self._take_among(kind, list(among)[which % len(among)], how, if_cancelled)
         elif kind == "time":
             self.pass_time(which)
         elif kind == "lag":  # the event loop was busy: what is due comes later than other facts
@@ -238,6 +247,8 @@ class World:
             attempt = self.running.get(which, self.left.get(which))
             if attempt is None or how != 0:
                 self.hear(Returned(which, (attempt or 0) + how, self.now, "stale"))
+            if which not in self.running or how != 0:
+                self.hear(Abandoned(which, self.running.get(which, 1) + how, self.now))
         elif kind == "unasked":
             if which not in self.asked:
                 self.hear(Approval(which, how, self.now))
@@ -248,6 +259,18 @@ class World:
             self.hear(SourceEnded(self.now))
         elif kind == "crash":
             self.crash()
+
+    def _take_among(self, kind, index, how, if_cancelled):
+        if kind == "end":
+            self.end(index, how, if_cancelled)
+        elif kind == "hang":
+            self.hang(index)
+        elif kind == "late":
+            self.return_late(index)
+        elif kind == "decide":
+            self.decide(index, how)
+        elif not self.is_over:
+            self.hear(Received(ToolCallRevoked(index, "x", "error" * 99), self.now))
 
     def finish(self, *, hangs=False):
         """R1, R6: all comes to an end."""
@@ -270,7 +293,9 @@ class World:
 
 # -- what happens ------------------------------------------------------------------------------------------
 
-indexes = st.integers(0, 5)
+NEW = -1
+indexes = st.integers(0, 4)
+often_new = st.one_of(st.just(NEW), st.just(NEW), indexes)
 names = st.sampled_from(NAMES)
 arguments = st.one_of(
     *[st.fixed_dictionaries({"n": st.integers(0, 3)})] * 4,
@@ -281,7 +306,7 @@ arguments = st.one_of(
 def calls(names=names, sources=("native",), places=("field",)):
     return st.builds(
         lambda index, name, arguments, source, place, id: complete(index, name, source, id, place, **arguments),
-        indexes, names, arguments, st.sampled_from(sources), st.sampled_from(places),
+        often_new, names, arguments, st.sampled_from(sources), st.sampled_from(places),
         st.sampled_from([None, None, None, None, "same", ""]),
     )  # fmt: skip
 
@@ -294,18 +319,19 @@ events = st.one_of(
     calls(sources=["inband"], places=["plain", "plain", "bare", "thought", "quoted"]),
     calls(sources=["recovered", "native"], places=["field", "plain", "bare", "quoted"]),
     calls(st.sampled_from(["unknown", "no function", "locked away"]), places=["field", "quoted"]),
-    st.builds(ToolCallStart, indexes, st.just("x"), st.sampled_from([*NAMES, "unknown", "no function"])),
+    st.builds(ToolCallStart, often_new, st.just("x"), st.sampled_from([*NAMES, "unknown", "no function"])),
     revocations,
     st.builds(Error, st.sampled_from(["call", "call", "frame"]), st.just("malformed_call"), st.just(""), indexes),
     st.sampled_from([TEXT, TEXT, TextDelta(" "), TextDelta(""), ReasoningDelta("hm"), RefusalDelta("no")]),
 )
 ends = st.sampled_from([DONE, DONE, FAILED, Error("stream", "provider_error", "")])
-OUTCOMES = ["value", "value", "cut", "left", "cancelled", "unbegun", *FAILURES]
+OUTCOMES = ["value", "value", "value", "cut", *FAILURES]
+IF_CANCELLED = ["cancelled", "cancelled", "unbegun", "left", "value", "network"]
 which = st.integers(0, 3)
 happenings = st.one_of(
-    st.tuples(st.just("end"), which, st.sampled_from(OUTCOMES)),
-    st.tuples(st.just("end"), which, st.sampled_from(OUTCOMES)),
-    st.tuples(st.sampled_from(["hang", "hang", "late"]), which),
+    st.tuples(st.just("end"), which, st.sampled_from(OUTCOMES), st.sampled_from(IF_CANCELLED)),
+    st.tuples(st.just("end"), which, st.sampled_from(OUTCOMES), st.sampled_from(IF_CANCELLED)),
+    st.tuples(st.sampled_from(["hang", "hang", "late", "revoke"]), which),
     st.tuples(st.just("decide"), which, st.sampled_from([True, True, False])),
     st.tuples(st.sampled_from(["time", "time", "lag"]), st.sampled_from([0.05, 0.2, 1.0, 2.0, 5.0, 11.0])),
     st.one_of(

@@ -12,12 +12,11 @@ there that Google names for this case (https://ai.google.dev/gemini-api/docs/tho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from streamparse.adapters.definitions import read_declared
-from streamparse.adapters.gemini_parts import camels
+from streamparse.adapters.gemini_parts import NO_SIGNATURE, SIGNING_MODELS, camels
 from streamparse.adapters.loss import Loss
 from streamparse.adapters.requests.request import (
     Choice,
@@ -56,9 +55,6 @@ _MOST_STOPS = 5
 _MODES: dict[str, Any] = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
 _JSON = "application/json"
-_SIGNING_MODELS = re.compile(r"(?:models/)?gemini-(?![12]\b)")
-"""The models that want signatures back: Gemini from its third version on; some names, as `-latest`, tell no version."""
-_SIGNATURE = "skip_thought_signature_validator"
 
 
 def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
@@ -120,7 +116,7 @@ def write_gemini(request: Request, lost: list[Loss]) -> dict[str, Any]:
     written: dict[str, Any] = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
     contents = adapter.write_messages([turn for turn in request.turns if turn.role != "system"], lost)
     tell_no_messages(contents, lost)
-    if _SIGNING_MODELS.match(request.model):
+    if SIGNING_MODELS.match(request.model):
         _sign_calls(contents, lost)
     tell_serial(request, lost)
     tell_stops(request, _MOST_STOPS, lost)
@@ -161,6 +157,6 @@ def _sign_calls(contents: list[dict[str, Any]], lost: list[Loss]) -> None:
             return
         call: Any = next((part for part in parts if "functionCall" in part), None)
         if call is not None and "thoughtSignature" not in call:
-            call["thoughtSignature"] = _SIGNATURE
+            call["thoughtSignature"] = NO_SIGNATURE
             done = "not known: the model is told to do without"
             lost.append(Loss("assistant", "", "thought_signature", done, warning=True))
