@@ -1,6 +1,6 @@
 # Needs make and Python 3.11 or newer; everything else goes into .venv.
 #
-#   make demo      one turn of a real model server, tools running while it writes; demo-out/timeline.html
+#   make demo      turns of a real model server, tools running while it writes; demo-out/timeline.html
 #   make test      style, types, and every test
 #   make bench     what the parser costs: by room, end to end, against the floor, in memory
 #   make nightly   the property tests, with 20,000 examples each
