@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast, overload
@@ -55,6 +56,7 @@ from streamparse.runtime.request import check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
+from streamparse.runtime.threads import find_event_loop
 from streamparse.streams import AsyncEventStream, aiter_events
 from streamparse.tools import ToolResult, Toolset, make_output_tool, read_output
 from streamparse.usage import TokenCounts
@@ -262,7 +264,9 @@ class Agent(Generic[Output]):
 
     def make_request(self, history: History, number: int, run_id: str) -> Request:
         """Make the request of one turn."""
-        sent = history if self._prepare_history is None else self._prepare_history(history)
+        sent: object = history if self._prepare_history is None else self._prepare_history(history)
+        if not isinstance(sent, History):
+            raise TypeError(f"prepare_history returns the History to be sent, not {type(sent).__name__}")
         return Request(sent, self._tools, settings=self._settings, number=number, run_id=run_id)
 
     async def open_models(self, stack: AsyncExitStack) -> list[Model]:
@@ -312,6 +316,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._error: BaseException | None = None
         self._stack = AsyncExitStack()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._thread = 0  # of the event loop
+        self._call_soon: Callable[[Callable[[], None]], object] | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult[Output]]:
         return self._run_unattended().__await__()
@@ -320,6 +326,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._has_begun:
             raise RuntimeError("a run begins once: make another one with `agent.run`")
         self._has_begun = True
+        self._thread, self._call_soon = threading.get_ident(), find_event_loop()
         first = self._loop.take(Started(self._given, self._clock()))
         async with AsyncExitStack() as stack:
             self._models = await self._agent.open_models(stack)
@@ -382,8 +389,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         """End the run: what still runs is cancelled, and its calls are answered so.
 
         `heard` is what of the latest answer's text has reached the user, be it spoken: the history keeps only that.
-        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer.
+        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer;
+        and from any thread, a synchronous tool's among them.
         """
+        if self._call_soon is None or self._thread == threading.get_ident() or self._loop.finish is not None:
+            self._cancel(heard)
+            return
+        with suppress(RuntimeError):  # the event loop is gone, and the run with it
+            self._call_soon(partial(self._cancel, heard))
+
+    def _cancel(self, heard: str | None) -> None:
         self._is_cancelled = True
         self._loop.take(Interrupted(self._clock(), heard))
         if self._waiting is not None:

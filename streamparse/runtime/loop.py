@@ -243,7 +243,7 @@ class Loop:
         response, results = answer.response, answer.results
         self._tokens += response.tokens
         failure = None if response.ok else answer.failure or _find_server_fault(response)
-        has_begun = any(result.attempts for result in results)
+        has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
         is_over = self._interrupted is not None or self._is_late()
         self._was_discarded = failure is not None and not has_begun and not is_over
         if not self._was_discarded:

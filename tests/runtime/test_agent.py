@@ -7,7 +7,6 @@ import pickle
 import anyio
 import msgspec
 import pytest
-import sniffio
 from scripted import END, Scripted, call, calls, frame, says, stream
 
 import streamparse as sp
@@ -430,7 +429,7 @@ async def test_a_stop_that_raises_leaves_each_answer_once_in_the_history():
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is_late):
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is_late, anyio_backend_name):
     async def source():
         yield frame({"content": "hi"})
         raise anyio.get_cancelled_exc_class()
@@ -440,10 +439,47 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is
             return source()
         raise asyncio.CancelledError  # by a client: a task that it awaits was cancelled
 
-    if sniffio.current_async_library() == "trio":
+    if anyio_backend_name == "trio":
         pytest.skip("trio's cannot be raised by hand")
     with pytest.raises(ModelError, match="CancelledError"):
         await sp.Agent(model).run("?")
+
+
+async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
+    @sp.tool(effect="none")
+    def give_up() -> str:
+        run.cancel(heard="One")
+        return "cancelled"
+
+    model = Scripted([frame({"content": "One, two"}), call(0, "give_up"), anyio.Event()])
+    with anyio.fail_after(5):
+        async with sp.Agent(model, [give_up]).run("?") as run:
+            await items_of(run)
+    assert (run.result.stopped_by, run.result.history.rounds[0].heard) == ("cancelled", "One")
+
+
+async def test_a_synchronous_tool_may_run_another_agent():
+    other = sp.Agent(Scripted(says("four")))
+
+    @sp.tool(effect="none")
+    def ask(question: str) -> str:
+        return other.run_sync(question).output or ""
+
+    result = await sp.Agent(Scripted(calls(("ask", {"question": "2 + 2"})), says("4")), [ask]).run("?")
+    assert result.history.rounds[0].results[0].result == "four"
+
+
+async def test_an_output_of_a_broken_answer_does_not_count_and_is_forgotten():
+    broken = [call(0, "final_answer", number="1", total=1.0), ConnectionResetError("cut")]
+    model = Scripted(broken, calls(("final_answer", {"number": "2", "total": 2.0})))
+    result = await sp.Agent(model, output_type=Invoice).run("?")
+    assert result.output == Invoice("2", 2.0)
+    assert len(result.history.rounds) == 1
+
+
+async def test_what_is_sent_must_be_a_history():
+    with pytest.raises(TypeError, match="prepare_history returns"):
+        await sp.Agent(Scripted(says("hi")), prepare_history=lambda _: None).run("?")
 
 
 async def test_a_run_that_was_not_entered_says_so():
