@@ -585,3 +585,12 @@ def test_only_texts_that_the_tool_takes_so_are_streamed():
     turn = Turn(PARTS)
     said = hear(turn, *received(ToolCallStart(0, "a", "unlocked")), Opened(0, {"path": "x"}, ("content", "path"), 0.0))
     assert said == []
+
+
+def test_what_was_checked_is_what_a_function_is_opened_with_though_others_change_it():
+    turn = Turn([Tool("by number", function=write_part, effect="none")], limit=1)
+    arguments = {"path": "x"}
+    hear(turn, *received(ToolCallStart(0, "a", "by number")))
+    (command,) = hear(turn, Opened(0, arguments, ("content",), 0.0))
+    arguments["path"] = "../y"
+    assert command.arguments == {"path": "x"}
