@@ -119,11 +119,13 @@ def _with_thought(turn: Turn) -> Turn:
 
 
 def _chunks(parts: list[Part]) -> Iterator[JSONObject]:
-    """The content as a list: thought and text in their order."""
+    """The content as a list: thought and text in their order, without chunks of blanks alone."""
     said = [part for part in parts if isinstance(part, (Thought, Text)) and part.text]
     for kind, group in groupby(said, key=type):
-        text: JSONObject = {"type": "text", "text": "".join(part.text for part in group)}
-        yield {"type": "thinking", "thinking": [text]} if kind is Thought else text
+        words = "".join(part.text for part in group)
+        if words.strip():
+            text: JSONObject = {"type": "text", "text": words}
+            yield {"type": "thinking", "thinking": [text]} if kind is Thought else text
 
 
 def _thought(part: Part) -> Part:
