@@ -497,7 +497,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""
         failure = describe_failure(error)
         self._error = error
-        if not isinstance(error, Exception):  # a client's own cancellation: raised as it is, it would pass for ours
+        if isinstance(error, StopAsyncIteration) or not isinstance(error, Exception):
+            # Raised as it is, it would pass for the end of the items, or a client's own cancellation for ours.
             self._error = ModelError(failure.message)
             self._error.__cause__ = error
         return failure

@@ -199,7 +199,7 @@ class Loop:
             case RequestFailed():
                 self._is_answering = False
                 if self._interrupted is not None:
-                    self._mark_heard(self._interrupted.heard)
+                    self._mark_heard(self._interrupted.heard or None)
                 return self._end_interrupted() or self._ask_after_failure(fact.failure)
             case Waited():
                 return self._ask()
@@ -261,8 +261,8 @@ class Loop:
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
-        if not _has_text(answer.response) and self._mark_heard(heard):
-            heard = None  # nothing of this answer can have been heard
+        if not _has_text(answer.response) and self._mark_heard(heard or None):
+            heard = None  # of this answer nothing can have been heard; "" is said of it, and not of the one before
         self._history = self._history.with_round(
             answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
         )

@@ -445,6 +445,27 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is
         await sp.Agent(model).run("?")
 
 
+async def test_a_model_whose_stream_has_no_first_chunk_has_failed():
+    async def model(request):
+        return await anext(stream())
+
+    with pytest.raises(ModelError, match="StopAsyncIteration"):
+        await sp.Agent(model).run("?")
+
+
+async def test_a_call_that_waits_for_an_approval_when_the_run_ends_is_said_not_to_have_run():
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        return "deleted"
+
+    async with sp.Agent(Scripted(calls(("delete", {"path": "a"}))), [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.cancel()
+    (result,) = run.result.history.rounds[0].results
+    assert result.error.endswith("; it was not run")
+
+
 async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
     @sp.tool(effect="none")
     def give_up() -> str:
