@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import pickle
+import threading
 
 import anyio
 import msgspec
@@ -464,6 +465,32 @@ async def test_a_call_that_waits_for_an_approval_when_the_run_ends_is_said_not_t
                 run.cancel()
     (result,) = run.result.history.rounds[0].results
     assert result.error.endswith("; it was not run")
+
+
+async def test_the_end_of_a_turn_says_what_the_provider_could_not_be_told():
+    async def model(request):
+        request.body("openai", "gpt-5")
+        return stream(*says("hi"))
+
+    async with sp.Agent(model, settings={"top_k": 5}).run("?") as run:
+        end = (await items_of(run))[-1]
+    assert [each.keyword for each in end.lost] == ["top_k"]
+
+
+async def test_a_run_names_the_threads_that_it_could_not_stop():
+    let_go = threading.Event()
+
+    @sp.tool(effect="none")
+    def hang() -> str:
+        let_go.wait(10)
+        return "late"
+
+    run = sp.Agent(Scripted(calls(("hang", {}))), [hang], stop=[sp.max_seconds(0.1)]).run("?")
+    assert run.unstopped_threads == []
+    with pytest.raises(sp.Stopped, match="max_seconds"):
+        await run
+    assert run.unstopped_threads == ["streamparse tool hang"]
+    let_go.set()
 
 
 async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
