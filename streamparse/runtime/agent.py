@@ -386,12 +386,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         )
 
     def approve(self, request: ApprovalRequest) -> None:
-        """Let a call run.  Raises ValueError if this run does not wait for that answer."""
+        """Let a call run.
+
+        Raises ValueError if this run does not wait for that answer, and RuntimeError in another thread than its own:
+        there, `anyio.from_thread` and the like have the event loop call it.
+        """
         self._find_turn(request).approve(request)
         del self._approvals[request.key]
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let a call run; the model is told why.  Raises ValueError if this run does not wait for that."""
+        """Do not let a call run; the model is told why.  Raises as `approve` does."""
         self._find_turn(request).deny(request, why)
         del self._approvals[request.key]
 
@@ -463,8 +467,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if isinstance(fact, RequestFailed):
             return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, self._find_lost())
         is_discarded, failure = self._loop.was_discarded, self._loop.failure
-        if is_discarded:
-            self._forget_approvals()
+        if is_discarded or (self._is_attended and self._loop.finish is None):
+            self._forget_approvals()  # the run goes on without them
         return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, self._find_lost())
 
     def _find_lost(self) -> tuple[Loss, ...]:
@@ -571,12 +575,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._answer = None
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested for an answer that does not count."""
+        """Forget what was requested in the latest turn: nobody can answer it any more."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
 
     def _find_turn(self, request: ApprovalRequest) -> Run:
+        if self._has_begun and self._thread != threading.get_ident():
+            raise RuntimeError("an approval is given in the thread of the run's event loop: have the loop call this")
         if self._answer is None or request.key not in self._approvals:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
         return self._answer.turn

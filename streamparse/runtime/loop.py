@@ -9,7 +9,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
-| is broken by its server or the connection, and no tool has begun | forgotten, and asked for again |
+| is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
 | is whole, and the connection breaks behind its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |

@@ -232,6 +232,39 @@ async def test_a_request_is_answered_once_and_by_its_own_run():
                     run.approve(item)
 
 
+async def test_a_request_of_a_turn_that_broke_is_none_of_the_result():
+    @sp.tool(effect="none", needs_approval=True)
+    async def peek(path: str) -> str:
+        return path
+
+    broken = [call(0, "double", n=1), call(1, "peek", path="a"), ConnectionResetError("cut")]
+    async with sp.Agent(Scripted(broken, says("ok")), [double, peek]).run("?") as run:
+        items = await items_of(run)
+    assert any(isinstance(item, sp.ApprovalRequest) for item in items)
+    assert (run.result.output, run.result.approvals) == ("ok", ())
+
+
+async def test_an_approval_from_another_thread_is_refused_at_once():
+    raised = []
+
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        return "deleted"
+
+    def answer(request):
+        try:
+            run.approve(request)
+        except RuntimeError as error:
+            raised.append(str(error))
+
+    async with sp.Agent(Scripted(calls(("delete", {"path": "a"})), says("ok")), [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.to_thread.run_sync(answer, item)
+                run.deny(item)
+    assert "thread" in raised[0]
+
+
 async def test_cancelling_a_run_in_the_middle_of_an_answer_keeps_what_was_heard():
     never = anyio.Event()
     model = Scripted([frame({"content": "One, two, three"}), never])
