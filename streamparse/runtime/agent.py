@@ -24,6 +24,7 @@ import anyio.lowlevel
 import msgspec
 
 from streamparse.adapters import Document, Image
+from streamparse.adapters.loss import Loss
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.response import ParsedResponse
 from streamparse.runtime.buffer import Buffer
@@ -81,6 +82,7 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
     An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
     asked for again, so what was shown of it does not count; `failure` says why.
+    `lost` is what the provider could not be told: a setting that it does not have, a name that it may refuse.
     """
 
     number: int
@@ -89,6 +91,7 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     model: int = 0
     discarded: bool = False
     failure: ModelFailure | None = None
+    lost: tuple[Loss, ...] = ()
 
 
 AgentItem: TypeAlias = Item | TurnEnd
@@ -312,6 +315,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._has_begun = False
         self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
         self._answer: Answer | None = None  # that is being read
+        self._request: Request | None = None  # the latest
+        self._runner: ToolRunner | None = None
         self._number = self._model = 0  # of the latest request
         self._error: BaseException | None = None
         self._stack = AsyncExitStack()
@@ -362,6 +367,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return self._loop.history
 
     @property
+    def unstopped_threads(self) -> list[str]:
+        """The names of the threads that were left behind, for their tool did not return, and that still run."""
+        return [] if self._runner is None else self._runner.unstopped_threads
+
+    @property
     def result(self) -> RunResult[Output]:
         """What came of the run.  Raises RuntimeError while it goes on."""
         finish = self._loop.finish
@@ -376,12 +386,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         )
 
     def approve(self, request: ApprovalRequest) -> None:
-        """Let a call run.  Raises ValueError if this run does not wait for that answer."""
+        """Let a call run.
+
+        Raises ValueError if this run does not wait for that answer, and RuntimeError in another thread than its own:
+        there, `anyio.from_thread` and the like have the event loop call it.
+        """
         self._find_turn(request).approve(request)
         del self._approvals[request.key]
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let a call run; the model is told why.  Raises ValueError if this run does not wait for that."""
+        """Do not let a call run; the model is told why.  Raises as `approve` does."""
         self._find_turn(request).deny(request, why)
         del self._approvals[request.key]
 
@@ -451,23 +465,31 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
         if isinstance(fact, RequestFailed):
-            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure)
-        if self._loop.was_discarded:
-            self._forget_approvals()
-        failure = self._loop.failure
-        return TurnEnd(self._number, fact.response, fact.results, self._model, self._loop.was_discarded, failure)
+            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, self._find_lost())
+        is_discarded, failure = self._loop.was_discarded, self._loop.failure
+        if is_discarded or (self._is_attended and self._loop.finish is None):
+            self._forget_approvals()  # the run goes on without them
+        return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, self._find_lost())
+
+    def _find_lost(self) -> tuple[Loss, ...]:
+        return () if self._request is None else tuple(self._request.lost)
 
     async def _wait(self, until: float) -> Fact:
-        with self._limit_wait():
+        with self._limit_wait() as scope:
             await anyio.sleep(max(until - self._clock(), 0))
-        return Waited(self._clock())
+        return Waited(self._read_clock_after(scope))
+
+    def _read_clock_after(self, scope: anyio.CancelScope) -> float:
+        """The time after a wait; not before the deadline that ended it: the loop's clock may be a little behind."""
+        is_late = scope.cancelled_caught and not self._is_cancelled
+        return max(self._clock(), self._loop.deadline or 0.0) if is_late else self._clock()
 
     async def _send(self, send: Send) -> Fact:
         """Ask a model, and read its answer while the tools run."""
-        self._number, self._model, self._error = send.number, send.model, None
+        self._number, self._model, self._error, self._request = send.number, send.model, None, None
         if self._is_cancelled:
             return RequestFailed(ModelFailure("cancelled"), self._clock())
-        request = self._agent.make_request(send.history, send.number, self.id)
+        self._request = request = self._agent.make_request(send.history, send.number, self.id)
         source: Any = None
         with self._limit_wait() as scope:
             source = await attempt(partial(self._models[send.model], request))
@@ -475,8 +497,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             return RequestFailed(self._note_error(source.error), self._clock())
         if scope.cancelled_caught and self._is_cancelled:
             return RequestFailed(ModelFailure("cancelled"), self._clock())
-        if scope.cancelled_caught:  # the loop's clock may be a little behind
-            return RequestFailed(ModelFailure("out of time"), max(self._clock(), self._loop.deadline or 0.0))
+        if scope.cancelled_caught:
+            return RequestFailed(ModelFailure("out of time"), self._read_clock_after(scope))
         return await self._read_answer(request, source)
 
     async def _read_answer(self, request: Request, source: Any) -> AnswerEnded:
@@ -485,6 +507,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         )
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
+        assert self._runner is not None
         turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
         self._answer = Answer(request, stream, turn)
         if self._is_cancelled:
@@ -497,7 +520,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""
         failure = describe_failure(error)
         self._error = error
-        if not isinstance(error, Exception):  # a client's own cancellation: raised as it is, it would pass for ours
+        if isinstance(error, StopAsyncIteration) or not isinstance(error, Exception):
+            # Raised as it is, it would pass for the end of the items, or a client's own cancellation for ours.
             self._error = ModelError(failure.message)
             self._error.__cause__ = error
         return failure
@@ -551,12 +575,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._answer = None
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested for an answer that does not count."""
+        """Forget what was requested in the latest turn: nobody can answer it any more."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
 
     def _find_turn(self, request: ApprovalRequest) -> Run:
+        if self._has_begun and self._thread != threading.get_ident():
+            raise RuntimeError("an approval is given in the thread of the run's event loop: have the loop call this")
         if self._answer is None or request.key not in self._approvals:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
         return self._answer.turn

@@ -14,6 +14,7 @@ __all__ = [
     "CUT_INSIDE",
     "DIFFERS",
     "LATE",
+    "NOT_RUN",
     "OUT_OF_TIME",
     "STOPPED",
     "TRAILED",

@@ -9,7 +9,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
 | is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
-| is broken by its server or the connection, and no tool has begun | forgotten, and asked for again |
+| is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
 | is whole, and the connection breaks behind its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
@@ -199,7 +199,7 @@ class Loop:
             case RequestFailed():
                 self._is_answering = False
                 if self._interrupted is not None:
-                    self._mark_heard(self._interrupted.heard)
+                    self._mark_heard(self._interrupted.heard or None)
                 return self._end_interrupted() or self._ask_after_failure(fact.failure)
             case Waited():
                 return self._ask()
@@ -261,8 +261,8 @@ class Loop:
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
-        if not _has_text(answer.response) and self._mark_heard(heard):
-            heard = None  # nothing of this answer can have been heard
+        if not _has_text(answer.response) and self._mark_heard(heard or None):
+            heard = None  # of this answer nothing can have been heard; "" is said of it, and not of the one before
         self._history = self._history.with_round(
             answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
         )

@@ -487,7 +487,7 @@ class Turn:
                 call.mark(incomplete=self._incomplete)
         for call in self._find():
             if call.phase != "answered":
-                self._end_call(call, code, reason, reason)
+                self._end_call(call, code, reason, f"{reason}{endings.NOT_RUN}")
             if call.is_open:
                 self._cancel(call, code, reason)
 

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import pickle
+import threading
 
 import anyio
 import msgspec
@@ -231,6 +232,39 @@ async def test_a_request_is_answered_once_and_by_its_own_run():
                     run.approve(item)
 
 
+async def test_a_request_of_a_turn_that_broke_is_none_of_the_result():
+    @sp.tool(effect="none", needs_approval=True)
+    async def peek(path: str) -> str:
+        return path
+
+    broken = [call(0, "double", n=1), call(1, "peek", path="a"), ConnectionResetError("cut")]
+    async with sp.Agent(Scripted(broken, says("ok")), [double, peek]).run("?") as run:
+        items = await items_of(run)
+    assert any(isinstance(item, sp.ApprovalRequest) for item in items)
+    assert (run.result.output, run.result.approvals) == ("ok", ())
+
+
+async def test_an_approval_from_another_thread_is_refused_at_once():
+    raised = []
+
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        return "deleted"
+
+    def answer(request):
+        try:
+            run.approve(request)
+        except RuntimeError as error:
+            raised.append(str(error))
+
+    async with sp.Agent(Scripted(calls(("delete", {"path": "a"})), says("ok")), [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                await anyio.to_thread.run_sync(answer, item)
+                run.deny(item)
+    assert "thread" in raised[0]
+
+
 async def test_cancelling_a_run_in_the_middle_of_an_answer_keeps_what_was_heard():
     never = anyio.Event()
     model = Scripted([frame({"content": "One, two, three"}), never])
@@ -443,6 +477,53 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is
         pytest.skip("trio's cannot be raised by hand")
     with pytest.raises(ModelError, match="CancelledError"):
         await sp.Agent(model).run("?")
+
+
+async def test_a_model_whose_stream_has_no_first_chunk_has_failed():
+    async def model(request):
+        return await anext(stream())
+
+    with pytest.raises(ModelError, match="StopAsyncIteration"):
+        await sp.Agent(model).run("?")
+
+
+async def test_a_call_that_waits_for_an_approval_when_the_run_ends_is_said_not_to_have_run():
+    @sp.tool(needs_approval=True)
+    async def delete(path: str) -> str:
+        return "deleted"
+
+    async with sp.Agent(Scripted(calls(("delete", {"path": "a"}))), [delete]).run("?") as run:
+        async for item in run:
+            if isinstance(item, sp.ApprovalRequest):
+                run.cancel()
+    (result,) = run.result.history.rounds[0].results
+    assert result.error.endswith("; it was not run")
+
+
+async def test_the_end_of_a_turn_says_what_the_provider_could_not_be_told():
+    async def model(request):
+        request.body("openai", "gpt-5")
+        return stream(*says("hi"))
+
+    async with sp.Agent(model, settings={"top_k": 5}).run("?") as run:
+        end = (await items_of(run))[-1]
+    assert [each.keyword for each in end.lost] == ["top_k"]
+
+
+async def test_a_run_names_the_threads_that_it_could_not_stop():
+    let_go = threading.Event()
+
+    @sp.tool(effect="none")
+    def hang() -> str:
+        let_go.wait(10)
+        return "late"
+
+    run = sp.Agent(Scripted(calls(("hang", {}))), [hang], stop=[sp.max_seconds(0.1)]).run("?")
+    assert run.unstopped_threads == []
+    with pytest.raises(sp.Stopped, match="max_seconds"):
+        await run
+    assert run.unstopped_threads == ["streamparse tool hang"]
+    let_go.set()
 
 
 async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
