@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast, overload
 
@@ -25,10 +27,12 @@ from streamparse.adapters import Document, Image
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.response import ParsedResponse
 from streamparse.runtime.buffer import Buffer
+from streamparse.runtime.execution import Failure, attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.loop import (
     AnswerEnded,
+    Command,
     Fact,
     Finish,
     Interrupted,
@@ -44,6 +48,7 @@ from streamparse.runtime.model import (
     ModelError,
     ModelFailure,
     Request,
+    check_model,
     describe_failure,
     open_model,
 )
@@ -51,6 +56,7 @@ from streamparse.runtime.request import check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
+from streamparse.runtime.threads import find_event_loop
 from streamparse.streams import AsyncEventStream, aiter_events
 from streamparse.tools import ToolResult, Toolset, make_output_tool, read_output
 from streamparse.usage import TokenCounts
@@ -60,7 +66,7 @@ __all__ = ["Agent", "AgentItem", "AgentRun", "PromptParts", "RunResult", "Stoppe
 Output = TypeVar("Output")
 
 AgentModel: TypeAlias = Model | NegotiatedFormat
-Models: TypeAlias = AgentModel | list[AgentModel] | tuple[AgentModel, ...]
+Models: TypeAlias = AgentModel | Sequence[AgentModel]
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]
 PrepareHistory: TypeAlias = Callable[[History], History]
 
@@ -111,6 +117,9 @@ class Stopped(Exception):
         super().__init__(f"the run ended without an output: {result.stopped_by}")
         self.result = result
 
+    def __reduce__(self) -> tuple[type[Stopped], tuple[RunResult[Any]]]:
+        return Stopped, (self.result,)
+
     @property
     def history(self) -> History:
         """The conversation up to here."""
@@ -153,6 +162,13 @@ class Agent(Generic[Output]):
         prepare_history: PrepareHistory | None = None, **runner: Any,
     ) -> None: ...  # fmt: skip
 
+    @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
+    def __init__(
+        self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        stop: Iterable[Stop] = (), output_type: object, settings: Mapping[str, Any] | None = None,
+        prepare_history: PrepareHistory | None = None, **runner: Any,
+    ) -> None: ...  # fmt: skip
+
     def __init__(
         self,
         model: Models,
@@ -165,10 +181,12 @@ class Agent(Generic[Output]):
         prepare_history: PrepareHistory | None = None,
         **runner: Any,
     ) -> None:
-        models = tuple(model) if isinstance(model, (list, tuple)) else (model,)
-        if not models:
+        is_one = isinstance(model, (str, NegotiatedFormat)) or not isinstance(model, Sequence)
+        self._models: tuple[AgentModel, ...] = (cast(AgentModel, model),) if is_one else tuple(cast(Any, model))
+        if not self._models:
             raise ValueError("an agent needs a model")
-        self._models: tuple[AgentModel, ...] = models
+        for each in self._models:
+            check_model(each)
         self._output_tool = None if output_type is str else make_output_tool(output_type)
         declared = Toolset.of(tools)
         self._tools = declared if self._output_tool is None else Toolset([*declared.values(), self._output_tool])
@@ -246,7 +264,9 @@ class Agent(Generic[Output]):
 
     def make_request(self, history: History, number: int, run_id: str) -> Request:
         """Make the request of one turn."""
-        sent = history if self._prepare_history is None else self._prepare_history(history)
+        sent: object = history if self._prepare_history is None else self._prepare_history(history)
+        if not isinstance(sent, History):
+            raise TypeError(f"prepare_history returns the History to be sent, not {type(sent).__name__}")
         return Request(sent, self._tools, settings=self._settings, number=number, run_id=run_id)
 
     async def open_models(self, stack: AsyncExitStack) -> list[Model]:
@@ -257,7 +277,7 @@ class Agent(Generic[Output]):
         """Make the output of what the loop ended with."""
         if not finish.has_output:
             return None
-        if self._output_tool is None or not isinstance(finish.output, dict):
+        if self._output_tool is None or not finish.is_structured:
             return cast(Output, finish.output)
         return cast(Output, read_output(self._output_tool, finish.output))
 
@@ -296,6 +316,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._error: BaseException | None = None
         self._stack = AsyncExitStack()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._thread = 0  # of the event loop
+        self._call_soon: Callable[[Callable[[], None]], object] | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult[Output]]:
         return self._run_unattended().__await__()
@@ -304,12 +326,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._has_begun:
             raise RuntimeError("a run begins once: make another one with `agent.run`")
         self._has_begun = True
+        self._thread, self._call_soon = threading.get_ident(), find_event_loop()
+        first = self._loop.take(Started(self._given, self._clock()))
         async with AsyncExitStack() as stack:
             self._models = await self._agent.open_models(stack)
             self._runner = await stack.enter_async_context(self._agent.make_runner())
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self._stack = stack.pop_all()
-        self._tasks.start_soon(self._work, name="streamparse agent")
+        self._tasks.start_soon(self._work, first, name="streamparse agent")
         return self
 
     async def __aexit__(
@@ -328,6 +352,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return None
 
     def __anext__(self) -> Awaitable[AgentItem]:
+        if not self._has_begun:
+            raise RuntimeError("this run has not begun: enter it with `async with`, or await it")
         return self._buffer.take()
 
     @property
@@ -363,8 +389,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         """End the run: what still runs is cancelled, and its calls are answered so.
 
         `heard` is what of the latest answer's text has reached the user, be it spoken: the history keeps only that.
-        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer.
+        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer;
+        and from any thread, a synchronous tool's among them.
         """
+        if self._call_soon is None or self._thread == threading.get_ident() or self._loop.finish is not None:
+            self._cancel(heard)
+            return
+        with suppress(RuntimeError):  # the event loop is gone, and the run with it
+            self._call_soon(partial(self._cancel, heard))
+
+    def _cancel(self, heard: str | None) -> None:
         self._is_cancelled = True
         self._loop.take(Interrupted(self._clock(), heard))
         if self._waiting is not None:
@@ -375,8 +409,8 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     # -- the loop --------------------------------------------------------------------------------------
 
     async def _run_unattended(self) -> RunResult[Output]:
-        self._is_attended = False
         async with self:
+            self._is_attended = False
             async for _ in self:
                 pass
         result = self.result
@@ -384,11 +418,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             raise Stopped(result)
         return result
 
-    async def _work(self) -> None:
+    async def _work(self, first: Command | None) -> None:
         """Do what the loop says, until it ends the run."""
         error: BaseException | None = None
         try:
-            await self._follow_loop()
+            await self._follow_loop(first)
             finish = self._loop.finish
             if finish is not None and finish.stopped_by == "model_failed":
                 error = self._error or ModelError(self._loop.failure.message if self._loop.failure else "")
@@ -397,13 +431,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         finally:
             self._buffer.close(error)
 
-    async def _follow_loop(self) -> None:
-        fact: Fact = Started(self._given, self._clock())
+    async def _follow_loop(self, first: Command | None) -> None:
+        command = first
         while True:
-            command = self._loop.take(fact)
-            if isinstance(fact, (AnswerEnded, RequestFailed)):
-                self._answer = None
-                self._buffer.put(self._end_turn(fact))
+            fact: Fact
             match command:
                 case Send():
                     fact = await self._send(command)
@@ -413,10 +444,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                     return
             if self._loop.finish is not None:  # cancelled meanwhile
                 return
+            self._answer = None  # before a stop may raise: the loop has its end now
+            command = self._loop.take(fact)
+            if isinstance(fact, (AnswerEnded, RequestFailed)):
+                self._buffer.put(self._end_turn(fact))
 
     def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
         if isinstance(fact, RequestFailed):
             return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure)
+        if self._loop.was_discarded:
+            self._forget_approvals()
         failure = self._loop.failure
         return TurnEnd(self._number, fact.response, fact.results, self._model, self._loop.was_discarded, failure)
 
@@ -428,14 +465,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     async def _send(self, send: Send) -> Fact:
         """Ask a model, and read its answer while the tools run."""
         self._number, self._model, self._error = send.number, send.model, None
+        if self._is_cancelled:
+            return RequestFailed(ModelFailure("cancelled"), self._clock())
         request = self._agent.make_request(send.history, send.number, self.id)
         source: Any = None
         with self._limit_wait() as scope:
-            try:
-                source = await self._models[send.model](request)
-            except Exception as error:  # noqa: BLE001 - the user's model, or any client's exception
-                self._error = error
-                return RequestFailed(describe_failure(error), self._clock())
+            source = await attempt(partial(self._models[send.model], request))
+        if isinstance(source, Failure):
+            return RequestFailed(self._note_error(source.error), self._clock())
         if scope.cancelled_caught and self._is_cancelled:
             return RequestFailed(ModelFailure("cancelled"), self._clock())
         if scope.cancelled_caught:  # the loop's clock may be a little behind
@@ -452,14 +489,22 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._answer = Answer(request, stream, turn)
         if self._is_cancelled:
             turn.stop()
-        failure: ModelFailure | None = None
-        try:
-            async for item in turn:
-                await self._show(item, turn)
-        except Exception as error:  # noqa: BLE001 - of the source: any client's
-            self._error = error
-            failure = describe_failure(error)
+        ended = await attempt(partial(self._show_all, turn))
+        failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
         return self._sum_up(self._answer, failure)
+
+    def _note_error(self, error: BaseException) -> ModelFailure:
+        """Keep what a model or its source raised, to raise it if nothing helps; say what it means."""
+        failure = describe_failure(error)
+        self._error = error
+        if not isinstance(error, Exception):  # a client's own cancellation: raised as it is, it would pass for ours
+            self._error = ModelError(failure.message)
+            self._error.__cause__ = error
+        return failure
+
+    async def _show_all(self, turn: Run) -> None:
+        async for item in turn:
+            await self._show(item, turn)
 
     async def _show(self, item: Item, turn: Run) -> None:
         if isinstance(item, ApprovalRequest):
@@ -468,9 +513,11 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                 self._was_denied = True
                 turn.deny(item, DENIED)
         self._buffer.put(item)
-        while self._buffer.full and not self._is_cancelled:
-            with self._limit_wait():
+        is_late = False
+        while self._buffer.full and not self._is_cancelled and not is_late:
+            with self._limit_wait() as scope:
                 await self._buffer.room()
+            is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
 
     def _sum_up(self, answer: Answer, failure: ModelFailure | None = None) -> AnswerEnded:
         answer.stream.parser.close()  # does nothing, unless the answer was left before its end
@@ -502,6 +549,12 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         if self._answer is not None:
             self._loop.take(self._sum_up(self._answer))
             self._answer = None
+
+    def _forget_approvals(self) -> None:
+        """Forget what was requested for an answer that does not count."""
+        self._was_denied = False
+        beginning = f"{self.id}:{self._number}:"
+        self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}
 
     def _find_turn(self, request: ApprovalRequest) -> Run:
         if self._answer is None or request.key not in self._approvals:

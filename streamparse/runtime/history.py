@@ -9,7 +9,7 @@ It keeps what came, and decides what of it is sent when it is written; `streampa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -117,7 +117,7 @@ class History(msgspec.Struct, frozen=True):
 def _parts_of(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[PromptPart, ...]:
     if isinstance(prompt, (str, Text, Image, Document)):
         prompt = [prompt]
-    if not isinstance(prompt, Iterable):
+    if not isinstance(prompt, Iterable) or isinstance(prompt, Mapping):  # a provider's message, say
         raise TypeError(f"a prompt is text, an Image or a Document, or several of them, not {type(prompt).__name__}")
     return tuple(map(_part_of, prompt))
 

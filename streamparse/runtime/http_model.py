@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 import msgspec
@@ -33,6 +34,8 @@ ERROR_BODY_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 5.0
 _SHOWN: Final = 500
 _REDACTED: Final = "[api key]"
+_HOLDS_SECRET: Final = re.compile(r"auth|key|token|secret|cookie|credential|^(?:code|sig|signature)$")
+"""How headers, and parameters of a query, are called whose value is a key."""
 _JSON: Final = {"content-type": "application/json", "accept-encoding": "identity"}  # a compressed stream comes in gulps
 
 Headers: TypeAlias = Mapping[str, str]
@@ -64,7 +67,6 @@ class HTTPModel:
         client: httpx.AsyncClient | None,
         reading: Reading,
         asking: Asking,
-        secret: str = "",
     ) -> None:
         self.name = name
         self.provider = provider
@@ -75,7 +77,7 @@ class HTTPModel:
         self._client = client
         self._reading = reading
         self._asking = asking
-        self._secret = secret
+        self._secrets = _find_secrets(url, self._headers)
 
     def __repr__(self) -> str:
         return f"HTTPModel({_without_secrets(self.url)!r}, {self._reading.wire!r}, {self.name!r})"
@@ -110,7 +112,7 @@ class HTTPModel:
         try:
             yield HTTPModel(
                 self.url, self.provider, self.name, headers=self._headers, timeout=self._timeout, client=client,
-                reading=self._reading, asking=self._asking, secret=self._secret,
+                reading=self._reading, asking=self._asking,
             )  # fmt: skip
         finally:
             await _close(client)
@@ -144,11 +146,8 @@ class HTTPModel:
             pass  # the status says enough
         finally:
             await chunks.aclose()
-        text = body.decode("utf-8", "replace")
-        if self._secret:
-            text = text.replace(self._secret, _REDACTED)
-        text = text[:MAX_ERROR_BODY]
-        words = _describe_body(text) or response.headers.get("location", "")
+        text = self._redact(body.decode("utf-8", "replace"))[:MAX_ERROR_BODY]
+        words = self._redact(_describe_body(text) or _without_query(response.headers.get("location", "")))
         message = f"{response.status_code} {response.reason_phrase} from {_without_secrets(self.url)}"
         return ModelError(
             f"{message}: {words}" if words else message,
@@ -156,6 +155,11 @@ class HTTPModel:
             retry_after=read_retry_after({name.lower(): value for name, value in response.headers.items()}),
             text=text,
         )
+
+    def _redact(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, _REDACTED)
+        return text
 
     def _make_client(self) -> httpx.AsyncClient:
         module = _httpx()
@@ -235,7 +239,7 @@ def http_model(
     return HTTPModel(
         find_answer_url(url, spoken, name), provider, name,
         headers=_write_headers(spoken, api_key, headers), timeout=timeout, client=client,
-        reading=Reading(spoken, dialects, reasoning), asking=Asking(settings, tools_in, dialect), secret=api_key or "",
+        reading=Reading(spoken, dialects, reasoning), asking=Asking(settings, tools_in, dialect),
     )  # fmt: skip
 
 
@@ -259,7 +263,7 @@ def build_model(
         find_answer_url(found.url, wire, found.model), check_provider(found.provider), found.model,
         headers=_write_headers(wire, api_key, headers), timeout=timeout, client=client,
         reading=Reading(found.wire, found.dialects, found.reasoning),
-        asking=Asking({}, found.tools_in, found.dialect, found.instructions), secret=api_key or "",
+        asking=Asking({}, found.tools_in, found.dialect, found.instructions),
     )  # fmt: skip
 
 
@@ -292,6 +296,24 @@ def _without_secrets(url: str) -> str:
     """The URL without a name, a password and a query, which may hold keys."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def _without_query(url: str) -> str:
+    """A URL that a server named: it may repeat a key that it was asked with."""
+    try:
+        return _without_secrets(url)
+    except ValueError:  # no URL
+        return ""
+
+
+def _find_secrets(url: str, headers: Headers) -> list[str]:
+    """Find what no message may show: the keys in headers and query, and the password; longest first."""
+    parts = urlsplit(url)
+    found = {unquote(parts.password or "")}
+    for name, value in (*parse_qsl(parts.query), *headers.items()):
+        if _HOLDS_SECRET.search(name.lower()):
+            found |= {value, value.rpartition(" ")[2]}  # behind "Bearer"
+    return sorted(filter(None, found), key=len, reverse=True)
 
 
 async def _close(client: httpx.AsyncClient) -> None:

@@ -11,6 +11,7 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
 | is broken by its server or the connection, and no tool has begun | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
+| is whole, and the connection breaks behind its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
 | is filtered or a refusal | the run ends |
 
@@ -77,8 +78,9 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection.
-    `awaits_approval` says that a call was not run because nobody was there to approve it.
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, be it
+    behind the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
+    it.
     """
 
     response: ParsedResponse
@@ -134,11 +136,13 @@ class Finish(msgspec.Struct, frozen=True, tag=True):
 
     `stopped_by` is None if it ended by itself, with its output.  Else it is the reason of a stop, or one of
     `"cancelled"`, `"approval"`, `"length"`, `"filter"`, `"refusal"`, `"fatal"`, `"broken_answers"`, `"model_failed"`.
+    `is_structured` says that `output` holds the arguments of the output tool.
     """
 
     stopped_by: str | None = None
     output: Any = None
     has_output: bool = False
+    is_structured: bool = False
 
 
 Command: TypeAlias = Send | Wait | Finish
@@ -188,12 +192,14 @@ class Loop:
         match fact:
             case Started():
                 self._started, self._history = fact.at, fact.history
-                return self._ask()
+                return self._end_interrupted() or self._ask()
             case AnswerEnded():
                 self._is_answering = False
                 return self._read_answer(fact)
             case RequestFailed():
                 self._is_answering = False
+                if self._interrupted is not None:
+                    self._mark_heard(self._interrupted.heard)
                 return self._end_interrupted() or self._ask_after_failure(fact.failure)
             case Waited():
                 return self._ask()
@@ -236,8 +242,8 @@ class Loop:
     def _read_answer(self, answer: AnswerEnded) -> Command:
         response, results = answer.response, answer.results
         self._tokens += response.tokens
-        failure = answer.failure or _find_server_fault(response)
-        has_begun = any(result.attempts for result in results)
+        failure = None if response.ok else answer.failure or _find_server_fault(response)
+        has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
         is_over = self._interrupted is not None or self._is_late()
         self._was_discarded = failure is not None and not has_begun and not is_over
         if not self._was_discarded:
@@ -246,7 +252,7 @@ class Loop:
             return ended
         if failure is not None:
             return self._ask_after_failure(failure)
-        self._failures, self._failure = 0, None
+        self._failures, self._failure = 0, answer.failure  # what broke behind a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
             return self._finish_by("fatal")
         if answer.awaits_approval:
@@ -255,7 +261,11 @@ class Loop:
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
-        self._history = self._history.with_round(answer.response, answer.results, provider=answer.provider, heard=heard)
+        if not _has_text(answer.response) and self._mark_heard(heard):
+            heard = None  # nothing of this answer can have been heard
+        self._history = self._history.with_round(
+            answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
+        )
         latest = self._history.entries[-1]
         assert isinstance(latest, Round)
         self._rounds += (latest,)
@@ -265,7 +275,7 @@ class Loop:
         for result in results:
             if result.success and not result.revoked:
                 if result.tool_name == self._output_tool:
-                    return self._end(Finish(output=result.arguments, has_output=True))
+                    return self._end(Finish(output=result.arguments, has_output=True, is_structured=True))
                 if result.tool_name in self._ending:
                     return self._end(Finish(output=result.result, has_output=True))
         return None
@@ -316,15 +326,23 @@ class Loop:
     # -- the end ---------------------------------------------------------------------------------------
 
     def _interrupt(self, fact: Interrupted) -> Command | None:
-        self._interrupted = self._interrupted or fact
+        if self._interrupted is None or fact.heard is not None:
+            self._interrupted = fact
         if self._is_answering:
             return None
-        if fact.heard is not None and self._rounds and self._history.entries[-1] is self._rounds[-1]:
-            latest = msgspec.structs.replace(self._rounds[-1], heard=fact.heard)
-            entries = (*self._history.entries[:-1], latest)
-            self._history = msgspec.structs.replace(self._history, entries=entries)
-            self._rounds = (*self._rounds[:-1], latest)
+        self._mark_heard(fact.heard)
         return self._finish or self._finish_by("cancelled")
+
+    def _mark_heard(self, heard: str | None) -> bool:
+        """Note what was heard of this run's latest answer with a text; return whether there was anything to note."""
+        spoken = next((each for each in reversed(self._rounds) if _has_text(each.response)), None)
+        if heard is None or spoken is None:
+            return False
+        marked = msgspec.structs.replace(spoken, heard=heard)
+        self._rounds = tuple(marked if each is spoken else each for each in self._rounds)
+        entries = tuple(marked if each is spoken else each for each in self._history.entries)
+        self._history = msgspec.structs.replace(self._history, entries=entries)
+        return True
 
     def _end_interrupted(self) -> Finish | None:
         return None if self._interrupted is None else self._finish_by("cancelled")
@@ -340,7 +358,13 @@ class Loop:
             history=self._history,
             rounds=self._rounds,
         )
-        return next((reason for stop in self._stops if (reason := stop(state)) is not None), None)
+        for stop in self._stops:
+            reason: object = stop(state)
+            if isinstance(reason, str):
+                return reason
+            if reason is not None:  # a bool, or the coroutine of an async function
+                raise TypeError(f"a stop returns a text, the reason, or None; {stop!r} returned {reason!r}")
+        return None
 
     def _finish_by(self, reason: str) -> Finish:
         return self._end(Finish(reason))
@@ -348,6 +372,10 @@ class Loop:
     def _end(self, finish: Finish) -> Finish:
         self._finish = finish
         return finish
+
+
+def _has_text(response: ParsedResponse) -> bool:
+    return bool(response.content.strip() or response.refusal.strip())
 
 
 def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:

@@ -25,6 +25,7 @@ __all__ = [
     "ModelFailure",
     "Request",
     "build_model",
+    "check_model",
     "describe_failure",
     "find_model_delay",
     "http_model",
@@ -41,12 +42,17 @@ async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
 
     Raises ValueError for a profile that is no model to ask; TypeError for what is no model.
     """
+    check_model(model)
     if isinstance(model, NegotiatedFormat):
         model = build_model(model)
     if isinstance(model, HTTPModel):
         async with model.open() as opened:
             yield opened
-    elif callable(model):
-        yield model
     else:
+        yield model
+
+
+def check_model(model: object) -> None:
+    """Raise TypeError for what is no model."""
+    if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")

@@ -171,6 +171,8 @@ class Run(AsyncIterator[Item]):
         try:
             with self._scope:
                 async with anyio.create_task_group() as self._tasks:
+                    if self._turn.is_limited:  # its time begins now, also if no event ever comes
+                        self._hear(Woke(self._settings.clock()))
                     with self._reading:
                         failure = await attempt(self._read)
                     self._hear(SourceEnded(self._settings.clock()))

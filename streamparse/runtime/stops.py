@@ -106,5 +106,5 @@ def max_repeats(repeats: int) -> Stop:
 
 
 def _check(name: str, value: float) -> None:
-    if value <= 0:
+    if not value > 0:  # NaN, too
         raise ValueError(f"{name} must be more than 0, got {value}")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import anyio
 
-__all__ = ["Job", "Raised", "Threads"]
+__all__ = ["Job", "Raised", "Threads", "find_event_loop"]
 
 
 class Raised(NamedTuple):
@@ -54,7 +54,7 @@ class Threads:
     async def take_place(self, job: Job) -> None:
         """Wait until there may be one thread more."""
         while len(self._jobs) >= self._limit:
-            waiting = _Waiting(anyio.Event(), _find_event_loop())
+            waiting = _Waiting(anyio.Event(), find_event_loop())
             self._waiting.append(waiting)
             if len(self._jobs) >= self._limit:  # still: a thread of another loop may have ended meanwhile
                 await waiting.freed.wait()
@@ -101,8 +101,8 @@ class Job:
         """
         await self._threads.take_place(self)
         self._ended = over = anyio.Event()
-        self._call_soon = call_soon = _find_event_loop()
-        work = partial(self._work, partial(contextvars.copy_context().run, function), call_soon, over)
+        self._call_soon = call_soon = find_event_loop()
+        work = partial(self._work, partial(_copy_context().run, function), call_soon, over)
         thread = threading.Thread(target=work, name=self.name, daemon=True)
         try:
             thread.start()
@@ -144,7 +144,16 @@ class Job:
         over.set()
 
 
-def _find_event_loop() -> Callable[[Callable[[], None]], object]:
+def _copy_context() -> contextvars.Context:
+    """Copy the context for a thread, in which no event loop runs, so that a function may run one there."""
+    context = contextvars.copy_context()
+    sniffio: Any = sys.modules.get("sniffio")
+    if sniffio is not None:  # as anyio's own threads do
+        context.run(sniffio.current_async_library_cvar.set, None)
+    return context
+
+
+def find_event_loop() -> Callable[[Callable[[], None]], object]:
     """Return what has the running event loop call a function soon, from any thread.
 
     It raises RuntimeError if the loop is gone.

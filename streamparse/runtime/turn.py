@@ -163,6 +163,11 @@ class Turn:
         return self._source_over and not self._unanswered
 
     @property
+    def is_limited(self) -> bool:
+        """Whether the whole run has a time limit, which begins with the first fact."""
+        return self._time_limit is not None
+
+    @property
     def is_stopped(self) -> bool:
         """Whether the run was cancelled, or its time is over: what still is to be read is of no use."""
         return bool(self._stopped)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, assert_type
+from dataclasses import dataclass
+from typing import Any, Literal, assert_type
 
 import streamparse as sp
 from streamparse import Done, TextDelta, ToolCallComplete
@@ -70,3 +71,24 @@ async def decide(chunks: AsyncIterator[bytes]) -> None:
 def whole(body: bytes) -> list[sp.ToolCall]:
     assert_type(add(1, 2), int)
     return sp.parse_response(body).tool_calls
+
+
+@dataclass
+class Invoice:
+    total: float
+
+
+@dataclass
+class Refund:
+    total: float
+
+
+async def ask(url: str) -> None:
+    local = sp.http_model(url, "openai-chat", "qwen3-coder")
+    models = [local]
+    assert_type(sp.Agent(models, [add]), sp.Agent[str])
+    assert_type(sp.Agent(local, output_type=Invoice | Refund), sp.Agent[Any])
+    assert_type(sp.Agent(local, output_type=Literal["yes", "no"]), sp.Agent[Any])
+    agent = sp.Agent([local], stop=[sp.max_turns(3), lambda _: None], output_type=Invoice)
+    assert_type(agent, sp.Agent[Invoice])
+    assert_type((await agent.run("?")).output, Invoice | None)

@@ -97,9 +97,10 @@ class Laws:
         is_running = not self.stopped
         if isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be stopped
             self._note(fact)
-        if self.time_limit is not None and self.now >= self.first + self.time_limit:
-            self._stop("out_of_time")
-        if not isinstance(fact, (Returned, Abandoned)):
+            self._stop_if_time_is_over()
+        else:  # what comes later finds the run stopped
+            self._stop_if_time_is_over()
+            commands = self._check_end_of_time(commands, fact) if is_running and self.stopped else commands
             self._note(fact)
         for command in commands:
             self._check(command, fact)
@@ -109,6 +110,17 @@ class Laws:
             self._check_nothing_is_missing(call, fact, started, is_running and bool(self.stopped))
         assert sum(call.occupies for call in self.calls.values()) <= self.limit, "R7: a place is held"
         self._check_wakes()
+
+    def _stop_if_time_is_over(self):
+        if self.time_limit is not None and self.now >= self.first + self.time_limit:
+            self._stop("out_of_time")
+
+    def _check_end_of_time(self, commands, fact):
+        """Check what was commanded because the time of the run is over; return the rest."""
+        rest = list(commands)
+        while rest and (isinstance(rest[0], Cancel) or _has_code(rest[0], "out_of_time")):
+            self._check(rest.pop(0), Woke(fact.at))
+        return rest
 
     def check_results(self, results, *, is_settled, is_stopped):
         """R5, and that each result has the marks of now."""
@@ -491,6 +503,11 @@ class Laws:
             if call.stuck_since is not None and self._seconds(call) is not None and call.answer is None:
                 due = max(call.stuck_since + self._seconds(call), call.window[1] if call.window else 0)
                 assert soonest <= due, "nobody watches what is stuck"
+
+
+def _has_code(command, code):
+    failure = command.result.failure if isinstance(command, Answer) else None
+    return failure is not None and failure.code == code
 
 
 def _are_one(one, other):

@@ -1,6 +1,8 @@
 """What a user sees of an agent's run."""
 
+import asyncio
 import dataclasses
+import pickle
 
 import anyio
 import msgspec
@@ -393,6 +395,134 @@ async def test_items_are_json():
     assert {"turn_end", "tool_result", "done"} <= {item["type"] for item in written}
 
 
+async def test_the_time_of_a_run_is_over_before_the_first_event_of_an_answer():
+    with anyio.fail_after(5), pytest.raises(sp.Stopped, match="max_seconds"):
+        await sp.Agent(Scripted([b": wait\n\n", anyio.Event()]), stop=[sp.max_seconds(0.05)]).run("?")
+
+
+async def test_the_time_of_a_run_is_over_also_if_nobody_reads_its_items():
+    agent = sp.Agent(Scripted([frame({"content": "x"})] * 3000), stop=[sp.max_seconds(0.05)])
+    with anyio.fail_after(5):
+        async with agent.run("?") as run:
+            while run._loop.finish is None:
+                await anyio.sleep(0.01)
+    assert run.result.stopped_by == "max_seconds: 0.05"
+
+
+async def test_an_answer_is_good_although_the_connection_breaks_behind_its_end():
+    model = Scripted([*says("Done."), ConnectionResetError("late")])
+    async with sp.Agent(model).run("?") as run:
+        end = (await items_of(run))[-1]
+    assert run.result.output == "Done."
+    assert (end.discarded, end.failure.message) == (False, "ConnectionResetError: late")
+
+
+async def test_a_stop_that_raises_leaves_each_answer_once_in_the_history():
+    def stop(state):
+        if state.turns:
+            raise ZeroDivisionError
+
+    async with sp.Agent(Scripted(calls(("double", {"n": 1}))), [double], stop=[stop]).run("?") as run:
+        with pytest.raises(ZeroDivisionError):
+            await items_of(run)
+    assert len(run.result.history.rounds) == 1
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_model(is_late, anyio_backend_name):
+    async def source():
+        yield frame({"content": "hi"})
+        raise anyio.get_cancelled_exc_class()
+
+    async def model(request):
+        if is_late:
+            return source()
+        raise asyncio.CancelledError  # by a client: a task that it awaits was cancelled
+
+    if anyio_backend_name == "trio":
+        pytest.skip("trio's cannot be raised by hand")
+    with pytest.raises(ModelError, match="CancelledError"):
+        await sp.Agent(model).run("?")
+
+
+async def test_a_run_may_be_cancelled_from_the_thread_of_a_tool():
+    @sp.tool(effect="none")
+    def give_up() -> str:
+        run.cancel(heard="One")
+        return "cancelled"
+
+    model = Scripted([frame({"content": "One, two"}), call(0, "give_up"), anyio.Event()])
+    with anyio.fail_after(5):
+        async with sp.Agent(model, [give_up]).run("?") as run:
+            await items_of(run)
+    assert (run.result.stopped_by, run.result.history.rounds[0].heard) == ("cancelled", "One")
+
+
+async def test_a_synchronous_tool_may_run_another_agent():
+    other = sp.Agent(Scripted(says("four")))
+
+    @sp.tool(effect="none")
+    def ask(question: str) -> str:
+        return other.run_sync(question).output or ""
+
+    result = await sp.Agent(Scripted(calls(("ask", {"question": "2 + 2"})), says("4")), [ask]).run("?")
+    assert result.history.rounds[0].results[0].result == "four"
+
+
+async def test_an_output_of_a_broken_answer_does_not_count_and_is_forgotten():
+    broken = [call(0, "final_answer", number="1", total=1.0), ConnectionResetError("cut")]
+    model = Scripted(broken, calls(("final_answer", {"number": "2", "total": 2.0})))
+    result = await sp.Agent(model, output_type=Invoice).run("?")
+    assert result.output == Invoice("2", 2.0)
+    assert len(result.history.rounds) == 1
+
+
+async def test_what_is_sent_must_be_a_history():
+    with pytest.raises(TypeError, match="prepare_history returns"):
+        await sp.Agent(Scripted(says("hi")), prepare_history=lambda _: None).run("?")
+
+
+async def test_a_run_that_was_not_entered_says_so():
+    with pytest.raises(RuntimeError, match="not begun"):
+        await anext(sp.Agent(Scripted(says("hi"))).run("?"))
+
+
+async def test_a_run_that_is_cancelled_at_once_asks_no_model():
+    model = Scripted(says("hi"))
+    async with sp.Agent(model).run("Hi") as run:
+        run.cancel()
+        await items_of(run)
+    assert (model.requests, run.result.stopped_by) == ([], "cancelled")
+    assert run.result.history == sp.History().with_prompt("Hi")
+
+
+async def test_an_approval_is_forgotten_with_the_answer_that_wanted_it():
+    @sp.tool(effect="none", needs_approval=True)
+    async def peek(path: str) -> str:
+        return path
+
+    model = Scripted([call(0, "peek", path="a"), ConnectionResetError("cut")], says("ok"))
+    result = await sp.Agent(model, [peek]).run("?")
+    assert (result.output, result.approvals) == ("ok", ())
+
+
+async def test_a_tool_that_ends_the_run_may_stand_beside_an_output_type():
+    @sp.tool(ends=True)
+    async def give_up() -> dict[str, str]:
+        return {"why": "no invoice"}
+
+    result = await sp.Agent(Scripted(calls(("give_up", {}))), [give_up], output_type=Invoice).run("?")
+    assert result.output == {"why": "no invoice"}
+
+
+async def test_the_end_of_a_run_can_be_sent_to_another_process():
+    agent = sp.Agent(Scripted(calls(("double", {"n": 1}))), [double], stop=[sp.max_turns(1)])
+    with pytest.raises(sp.Stopped) as caught:
+        await agent.run("?")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.history) == (str(caught.value), caught.value.history)
+
+
 def test_an_agent_runs_where_there_is_no_event_loop():
     assert sp.Agent(Scripted(says("hi"))).run_sync("?").output == "hi"
 
@@ -404,5 +534,10 @@ def test_an_agent_says_at_once_what_cannot_be():
         sp.Agent(Scripted(), limit=0)
     with pytest.raises(ValueError, match="turns"):
         sp.max_turns(0)
+    with pytest.raises(ValueError, match="seconds"):
+        sp.max_seconds(float("nan"))
+    for model in ("gpt-5", None, [Scripted(), "gpt-5"]):
+        with pytest.raises(TypeError, match="a model is"):
+            sp.Agent(model)
     with pytest.raises(TypeError, match="unknown settings"):
         sp.Agent(Scripted(), settings={"temprature": 0})

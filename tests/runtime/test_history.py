@@ -292,10 +292,10 @@ def test_pictures_in_results_reach_each_provider(kind: Any) -> None:
     check(history.with_prompt("What is it?"))
 
 
-@pytest.mark.parametrize("prompt", [3, None, [b"x"], {"role": 1}])
+@pytest.mark.parametrize("prompt", [3, None, [b"x"], {"role": "user"}, [{"role": "user"}]])
 def test_a_prompt_of_another_type_is_refused(prompt: Any) -> None:
     with pytest.raises(TypeError, match=r"is text, an Image"):
-        sp.History().with_prompt([prompt] if isinstance(prompt, dict) else prompt)
+        sp.History().with_prompt(prompt)
 
 
 def test_an_unknown_provider_is_refused_with_the_known_names() -> None:

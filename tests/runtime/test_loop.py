@@ -88,7 +88,7 @@ def test_with_an_output_tool_text_is_asked_again_and_the_arguments_are_the_outpu
     assert isinstance(loop.take(AnswerEnded(text(), 1.0)), Send)
     assert "final_answer" in last_prompt(loop)
     answered = msgspec.structs.replace(result(0, "final_answer", "cut"), arguments={"n": 1})
-    assert loop.take(AnswerEnded(calling("final_answer"), 2.0, (answered,))) == Finish(None, {"n": 1}, True)
+    assert loop.take(AnswerEnded(calling("final_answer"), 2.0, (answered,))) == Finish(None, {"n": 1}, True, True)
 
 
 def test_an_answer_without_its_call_is_asked_again_at_most_twice_in_a_row():
@@ -136,6 +136,53 @@ def test_an_answer_that_broke_after_a_tool_had_begun_stays():
     assert not loop.was_discarded
     sent = loop.take(Waited(wait.until))
     assert sent.history.entries[-1].results == (result(),)
+
+
+def test_a_connection_that_breaks_behind_a_good_end_costs_no_answer():
+    loop, _ = begin()
+    broken = ModelFailure("ReadError", is_retryable=True)
+    assert loop.take(AnswerEnded(text("Done."), 1.0, failure=broken)) == Finish(None, "Done.", True)
+    assert not loop.was_discarded
+    assert loop.failure == broken
+
+
+def test_a_round_says_which_model_it_came_from():
+    loop, _ = begin()
+    loop.take(AnswerEnded(text("Done."), 1.0, provider="anthropic", model="claude-sonnet-4-5"))
+    assert loop.history.rounds[-1].model == "claude-sonnet-4-5"
+
+
+def test_a_run_that_is_cancelled_before_it_begins_asks_nothing_and_has_its_history():
+    loop = Loop()
+    loop.take(Interrupted(0.0))
+    assert loop.take(Started(ASKED, 0.0)) == Finish("cancelled")
+    assert loop.history == ASKED
+
+
+def test_what_was_heard_may_be_said_behind_the_cancel():
+    loop, _ = begin()
+    loop.take(Interrupted(1.0))
+    loop.take(Interrupted(1.1, "One"))
+    loop.take(AnswerEnded(text("One, two", ok=False, errors=[CUT]), 2.0))
+    assert loop.history.rounds[-1].heard == "One"
+
+
+@pytest.mark.parametrize(
+    "end", [AnswerEnded(text("", ok=False, errors=[CUT]), 3.0), RequestFailed(ModelFailure("cancelled"), 3.0)]
+)
+def test_what_was_heard_is_of_the_latest_answer_that_has_a_text(end):
+    loop, _ = begin()
+    spoken = msgspec.structs.replace(calling("look"), content="Let me look.")
+    assert isinstance(loop.take(AnswerEnded(spoken, 1.0, (result(),))), Send)
+    loop.take(Interrupted(2.0, "Let me"))
+    assert loop.take(end) == Finish("cancelled")
+    assert [each.heard for each in loop.history.rounds][:2] in (["Let me"], ["Let me", None])
+
+
+@pytest.mark.parametrize("reason", [False, True, 1])
+def test_a_stop_returns_a_text_or_nothing(reason):
+    with pytest.raises(TypeError, match="a stop returns"):
+        begin(stops=[lambda _: reason])
 
 
 def test_a_request_is_repeated_twice_and_then_sent_to_the_next_model_which_stays():

@@ -211,6 +211,24 @@ async def test_the_body_of_an_error_is_bounded_decoded_and_without_the_key() -> 
     assert "sk-12345" not in str(error) + error.text
 
 
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("", {"headers": {"Authorization": "Bearer sk-12345"}}),
+        ("", {"headers": {"api-key": "sk-12345"}}),
+        ("?key=sk-12345", {}),
+        ("", {"api_key": "sk-12345"}),
+    ],
+)
+@pytest.mark.parametrize("place", ["text", "escapes", "location"])
+async def test_no_error_shows_a_key_wherever_it_was_given(query: str, options: dict[str, Any], place: str) -> None:
+    body = {"text": b"bad key sk-12345", "escapes": rb'{"error":{"message":"bad key sk-1234\u0035"}}', "location": b""}
+    moved = [("location", "https://x.example/a?key=sk-12345")] if place == "location" else []
+    with serving(Upstream([body[place]], status=401 if not moved else 307, headers=moved)) as url:
+        error = await refused(f"{url}/v1{query}", **options)
+    assert "sk-12345" not in str(error) + error.text
+
+
 async def test_an_error_without_a_body_says_its_status() -> None:
     with serving(Upstream(status=502)) as url:
         error = await refused(url)

@@ -528,8 +528,8 @@ def test_a_function_that_returns_nothing_has_the_value_none():
 
 
 def test_the_time_of_a_call_is_told_where_the_clock_is_set():
-    for epoch, time in ((None, None), (1e9, datetime.fromtimestamp(1e9 + 7, UTC))):
-        turn = Turn([READ], epoch=epoch)
+    for options, time in (({}, None), ({"epoch": 1e9}, datetime.fromtimestamp(1e9 + 7, UTC))):
+        turn = Turn([READ], **options)
         hear(turn, *received(ToolCallStart(0, "call-0", "read"), at=7.0), *received(complete(0, "read"), at=8.0))
         (result,) = answers(hear(turn, Returned(0, 1, 9.0)))
         assert result.time == time
@@ -558,8 +558,39 @@ def test_only_functions_that_nobody_can_stop_are_named_where_no_place_is_free():
     hear(turn, Returned(1, 1, 5.0), *received(complete(2, "slow"), complete(3, "write"), at=6.0))
     hear(turn, *received(TextDelta("x"), at=7.0))
     assert answers(hear(turn, Woke(40.0))) == []  # the slow one is not stuck
-    locked = Tool("locked", "", SCHEMA, do_nothing, "idempotent", lock="*")
+    locked = Tool("locked", "", SCHEMA, do_nothing, "idempotent", lock="n")
     turn = Turn([locked, slow], limit=3, timeout=5.0)
-    hear(turn, *received(complete(0, "locked"), complete(1, "locked"), TEXT), Woke(5.0), Abandoned(0, 1, 5.0))
+    calls = complete(0, "locked", n=1), complete(1, "locked", n=1), complete(2, "slow")
+    hear(turn, *received(*calls, TEXT), Woke(5.0), Abandoned(0, 1, 5.0))
     (result,) = answers(hear(turn, Woke(10.0)))
     assert "1 threads are held by tools that did not return (locked)" in result.error
+
+
+def test_the_next_attempt_begins_with_whatever_comes_when_its_time_is_there():
+    turn = Turn([READ], timeout=None)
+    hear(turn, *received(complete(0, "read")), Returned(0, 1, 0.0, failure=NO_LUCK))
+    assert starts(hear(turn, *received(TEXT, at=0.05))) == []
+    assert starts(hear(turn, *received(TEXT, at=0.3))) == [0]
+
+
+@pytest.mark.parametrize("end", [Cancelled(0.5), *received(ToolCallRevoked(0, "call-0", "x"))], ids=repr)
+def test_what_fails_while_it_is_cancelled_is_not_tried_again(end):
+    turn = Turn([READ])
+    hear(turn, *received(complete(0, "read")), end)
+    (result,) = answers(hear(turn, Returned(0, 1, 1.0, failure=NO_LUCK)))
+    assert (result.failure, result.attempts) == (NO_LUCK, 1)
+
+
+def test_only_texts_that_the_tool_takes_so_are_streamed():
+    turn = Turn(PARTS)
+    said = hear(turn, *received(ToolCallStart(0, "a", "unlocked")), Opened(0, {"path": "x"}, ("content", "path"), 0.0))
+    assert said == []
+
+
+def test_what_was_checked_is_what_a_function_is_opened_with_though_others_change_it():
+    turn = Turn([Tool("by number", function=write_part, effect="none")], limit=1)
+    arguments = {"path": "x"}
+    hear(turn, *received(ToolCallStart(0, "a", "by number")))
+    (command,) = hear(turn, Opened(0, arguments, ("content",), 0.0))
+    arguments["path"] = "../y"
+    assert command.arguments == {"path": "x"}
