@@ -126,16 +126,14 @@ async def _call(
             raise value.error if not is_odd else RuntimeError(repr(value.error))
         if inspect.isawaitable(value):
             value = await value
-    reduced = reduce_value(value, max_result)
-    return Outcome(reduced.value, truncated=reduced.is_cut)
+    return _reduce_result(tool, value, max_result)
 
 
 async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
     assert tool.function is not None
     texts = {name: Streamed(call.texts[name]) for name in start.streamed}
     value = await tool.function(**bind_others(tool, start.arguments), **texts, **_bind_context(tool, context))
-    reduced = reduce_value(value, max_result)
-    return Outcome(reduced.value, truncated=reduced.is_cut)
+    return _reduce_result(tool, value, max_result)
 
 
 def _bind_context(tool: Tool, context: ToolContext[Any]) -> dict[str, Any]:
@@ -154,6 +152,14 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
         return ToolFailure("execution", str(error), "bad_result")
     # Unlike str(), this survives an exception whose own __str__ raises.
     return ToolFailure("execution", cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR))
+
+
+def _reduce_result(tool: Tool, value: Any, max_result: int) -> Outcome:
+    """Make JSON values of what a tool returned, no more of them than the model may get."""
+    reduced = reduce_value(value, max_result)
+    if reduced.is_cut and tool.ends:  # the program would take a part of its output for the whole
+        raise UnusableResult(f"the answer is too large: at most {max_result} characters are allowed")
+    return Outcome(reduced.value, truncated=reduced.is_cut)
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from streamparse.adapters.requests import Request as Question
 from streamparse.adapters.requests.openai import is_thinking_model
 from streamparse.adapters.requests.request import ACCOUNT, SAMPLING, chosen
 from streamparse.adapters.requests.teaching import teach_tools
-from streamparse.parser import Dialects
+from streamparse.parser import Dialects, StreamParser
 from streamparse.providers import PROVIDERS, known_as, provider_named
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
@@ -139,7 +139,9 @@ class Request:
         """Say how the answer is to be parsed, whatever `body` was or will be asked.
 
         `provider` is who answered, as in `body`, if that was not asked.
+        Raises ValueError for an unknown wire, dialect or provider.
         """
+        StreamParser(wire, dialects=dialects, reasoning=reasoning)  # raises for what is none, before a source is open
         self.wire, self.dialects, self.reasoning = wire, dialects, reasoning
         self.provider = self.provider if provider is None else check_provider(provider)
         self._is_read_as = True

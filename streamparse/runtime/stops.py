@@ -80,7 +80,10 @@ def max_seconds(seconds: float) -> MaxSeconds:
 
 
 def max_tokens(tokens: int) -> Stop:
-    """Stop once the answers and their prompts have cost so many tokens, as the provider counts them."""
+    """Stop once the answers and their prompts have cost so many tokens.
+
+    They are counted by the provider: it never stops a run whose server tells no counts.
+    """
     _check("tokens", tokens)
 
     def stop(state: RunState) -> str | None:

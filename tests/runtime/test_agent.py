@@ -95,6 +95,22 @@ async def test_a_tool_that_ends_the_run_gives_the_output_after_its_siblings_are_
     assert [each.result for each in result.history.entries[-1].results] == ["yes", 2]
 
 
+async def test_an_output_that_is_too_large_is_refused_and_not_cut():
+    @sp.tool(ends=True)
+    def count(to: int) -> list[int]:
+        return list(range(to))
+
+    model = Scripted(calls(("count", {"to": 1000})), calls(("count", {"to": 3})))
+    result = await sp.Agent(model, [count], max_result=100).run("?")
+    assert result.output == [0, 1, 2]
+    assert "too large" in model.sent()[-1]["content"]
+
+
+async def test_a_wire_that_nobody_knows_is_refused_before_the_answer_is_read():
+    with pytest.raises(ValueError, match="unknown wire"):
+        await sp.Agent(Scripted(says("hi"), wire="openai-chatt")).run("?")
+
+
 async def test_an_output_type_is_asked_for_until_it_fits():
     model = Scripted(
         says("It is 12.50."),

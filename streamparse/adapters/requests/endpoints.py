@@ -58,7 +58,8 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(sign.isspace() for sign in url):
-        raise ValueError(f"{url!r} is no http:// or https:// URL")
+        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # without a password or a key
+        raise ValueError(f"{shown!r} is no http:// or https:// URL")
     if wire not in _ENDPOINTS:
         raise ValueError(f"no path is known at which a server of {wire!r} is asked; known are: {', '.join(_ENDPOINTS)}")
     base = parts.path.rstrip("/")
