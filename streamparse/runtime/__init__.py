@@ -10,7 +10,8 @@ Two pure machines decide, and do no I/O: `turn` what may run when in one answer,
 `run` and `agent` obey them on an event loop.  `execution` is the only place where a tool is called.
 """
 
-from streamparse.runtime.agent import Agent, AgentItem, AgentRun, RunResult, Stopped, TurnEnd
+from streamparse.runtime.agent import Agent
+from streamparse.runtime.agent_run import AgentItem, AgentRun, RunResult, Stopped, TurnEnd
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
