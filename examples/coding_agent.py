@@ -106,8 +106,8 @@ async def write_file(
             size += file.write(text.encode())
         if create_directories:
             target.parent.mkdir(parents=True, exist_ok=True)
-    change = {"type": "FileModified" if exists else "FileCreated", "path": path}
-    return {"bytes_written": size, "state_changes": [change]}
+    ctx.changed("FileModified" if exists else "FileCreated", path)
+    return {"bytes_written": size}
 
 
 @sp.tool(lock=name_file, category="files")
@@ -134,8 +134,8 @@ def edit_file(
         text = text.replace(old_content, new_content, 1 if occurrence == "first" else -1)
     with explain(path), ctx.deps.replace(file) as part:
         part.write(text.encode())
-    change = {"type": "FileModified", "path": path}
-    return {"found": found, "replaced": found if occurrence == "all" else 1, "state_changes": [change]}
+    ctx.changed("FileModified", path)
+    return {"found": found, "replaced": found if occurrence == "all" else 1}
 
 
 @sp.tool(effect="none", lock="*", retries=0, category="search")

@@ -39,6 +39,12 @@ async def call(folder: Folder, name: str, **arguments: Any) -> Any:
     return result.result
 
 
+async def find_changes(folder: Folder, name: str, **arguments: Any) -> list[tuple[str, str]]:
+    """What one call says that it has changed."""
+    (result,) = await call_all(folder, (name, arguments))
+    return [(change.type, change.path) for change in result.state_changes]
+
+
 async def fail(folder: Folder, name: str, **arguments: Any) -> sp.ToolResult:
     """What one call is answered with; it must fail."""
     (result,) = await call_all(folder, (name, arguments))

@@ -10,7 +10,7 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 from coding_agent import TOOLS, write_file
-from coding_calls import call, call_all, fail
+from coding_calls import call, call_all, fail, find_changes
 from scratch_folder import MAX_FILE, MAX_OUTPUT, Folder
 
 import streamparse as sp
@@ -150,9 +150,10 @@ async def test_a_long_line_is_one_line(folder: Folder) -> None:
 
 
 async def test_a_file_is_written_in_folders_that_are_made(folder: Folder) -> None:
-    result = await call(folder, "write_file", path="a/b/c.txt", content="naïve\r\n")
+    changes = await find_changes(folder, "write_file", path="a/b/c.txt", content="naïve\r\n")
     assert (folder.root / "a/b/c.txt").read_bytes() == "naïve\r\n".encode()
-    assert result == {"bytes_written": 8, "state_changes": [{"type": "FileCreated", "path": "a/b/c.txt"}]}
+    assert changes == [("FileCreated", "a/b/c.txt")]
+    assert await call(folder, "write_file", path="a/b/c.txt", content="naïve\r\n") == {"bytes_written": 8}
 
 
 async def test_without_create_directories_the_folder_must_be_there(folder: Folder) -> None:
@@ -164,9 +165,9 @@ async def test_without_create_directories_the_folder_must_be_there(folder: Folde
 
 async def test_what_is_appended_stands_behind_what_was_there(folder: Folder) -> None:
     for text in ("one\n", "two\n"):
-        result = await call(folder, "write_file", path="a", content=text, mode="append")
+        changes = await find_changes(folder, "write_file", path="a", content=text, mode="append")
     assert (folder.root / "a").read_text() == "one\ntwo\n"
-    assert result["state_changes"] == [{"type": "FileModified", "path": "a"}]
+    assert changes == [("FileModified", "a")]
 
 
 async def test_what_may_have_been_appended_is_not_appended_again(folder: Folder) -> None:
