@@ -10,7 +10,7 @@ from scratch_folder import Folder
 
 import streamparse as sp
 
-__all__ = ["Call", "call", "call_all", "events_of", "fail"]
+__all__ = ["Call", "call", "call_all", "events_of", "fail", "find_changes"]
 
 Call = tuple[str, dict[str, Any]]
 
