@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from streamparse.adapters.parts import Item, Part, Text, Thought, Turn
+from streamparse.adapters.parts import CITATION, Item, Part, Text, Thought, Turn
 from streamparse.adapters.values import string
 from streamparse.response import ToolCall
 
@@ -35,7 +35,8 @@ _CALLS: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch
 """Calls that the program itself is to run."""
 _OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
 _REASONING: Final = "reasoning"
-_PHASE: Final = "phase"
+_BESIDE_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
+"""What says something of a text, and stands in no place of its own."""
 _THOUGHTS: Final = ("signature", "thinking_blocks", "redacted_thinking", "redactedContent")
 
 
@@ -107,7 +108,7 @@ def _follows(part: Part) -> bool:
     """Whether a part is what a reasoning may stand before."""
     if isinstance(part, Text):
         return bool(part.text.strip())
-    return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, _PHASE))
+    return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_BESIDE_TEXT))
 
 
 def _call_id(item: Item) -> str:

@@ -27,7 +27,7 @@ from streamparse.adapters import Adapter, Item, Loss, Part, Text, Thought, Trans
 from streamparse.adapters.adapter import NO_ANSWER, JSONObject
 from streamparse.adapters.content import shown
 from streamparse.adapters.halves import drop_halves
-from streamparse.adapters.parts import Role
+from streamparse.adapters.parts import SIGNATURE, Role
 from streamparse.response import ToolCall
 from streamparse.runtime.entries import Entry, Round
 from streamparse.runtime.rounds import is_signature, read_round
@@ -179,7 +179,7 @@ def _without_blank_texts(parts: list[Part]) -> list[Part]:
     return [
         part
         for part, following in zip_longest(parts, parts[1:])
-        if not isinstance(part, Text) or (isinstance(following, Item) and is_signature(following))
+        if not isinstance(part, Text) or (isinstance(following, Item) and following.kind == SIGNATURE)  # Gemini's
     ]
 
 
