@@ -106,8 +106,8 @@ async def write_file(
             size += file.write(text.encode())
         if create_directories:
             target.parent.mkdir(parents=True, exist_ok=True)
-    change = {"type": "FileModified" if exists else "FileCreated", "path": path}
-    return {"bytes_written": size, "state_changes": [change]}
+    ctx.changed("FileModified" if exists else "FileCreated", path)
+    return {"bytes_written": size}
 
 
 @sp.tool(lock=name_file, category="files")
@@ -125,17 +125,20 @@ def edit_file(
     with explain(path):
         text = file.read_bytes().decode()
     found = text.count(old_content)
+    count = found if occurrence == "all" else min(found, 1)
     if not found:
         advice = "read the file again, and copy the text with all its blanks"
         raise sp.ToolError("validation", f"old_content does not stand in {path!r}", suggestion=advice)
+    if len(text) + count * (len(new_content) - len(old_content)) > MAX_FILE:  # before it is made
+        raise sp.ToolError("resource", f"{path!r} would become larger than {MAX_FILE} bytes", suggestion="use bash")
     if occurrence == "last":
         text = new_content.join(text.rsplit(old_content, 1))
     else:
         text = text.replace(old_content, new_content, 1 if occurrence == "first" else -1)
     with explain(path), ctx.deps.replace(file) as part:
         part.write(text.encode())
-    change = {"type": "FileModified", "path": path}
-    return {"found": found, "replaced": found if occurrence == "all" else 1, "state_changes": [change]}
+    ctx.changed("FileModified", path)
+    return {"found": found, "replaced": count}
 
 
 @sp.tool(effect="none", lock="*", retries=0, category="search")
