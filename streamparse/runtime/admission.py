@@ -125,7 +125,9 @@ def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> A
         asks = tool.needs_approval
         shown = msgspec.structs.replace(call, arguments=copy_arguments(call.arguments))
         return Admitted(call.arguments, changes, locks, bool(asks if isinstance(asks, bool) else asks(shown)))
-    except Exception as error:  # noqa: BLE001 - the user's; what cannot be judged must not run
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's, `sys.exit` too; what cannot be judged must not run
         told = f"the call was not run: the declaration of {tool.name!r} failed on it: {type(error).__name__}"
         return Refused("execution", "declaration_failed", told)
 

@@ -89,6 +89,23 @@ async def test_a_keyboard_interrupt_of_a_thread_is_not_the_users():
     assert fine.result == "fine"
 
 
+def leave(_given):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("options", [{"lock": leave}, {"needs_approval": leave}], ids=str)
+async def test_a_predicate_that_leaves_the_program_keeps_its_call_from_running_and_no_other(options):
+    tools = [sp.Tool("judged", function=quick, **options), QUICK]
+    judged, fine = await run_tools(tools, complete(0, "judged"), complete(1, "quick"), DONE)
+    assert judged.failure.code == "declaration_failed"
+    assert fine.result == "fine"
+
+
+async def test_a_guard_that_leaves_the_program_keeps_its_call_from_running():
+    (judged,) = await run_tools([QUICK], complete(0, "quick"), DONE, guards=[leave])
+    assert judged.failure.code == "guard_failed"
+
+
 # -- what was checked is what runs -------------------------------------------------------------------------
 
 
@@ -222,6 +239,13 @@ async def test_of_the_progress_that_a_thread_shows_while_the_loop_is_busy_the_la
         tracemalloc.stop()
     assert seen[-1] == "199"
     assert 0 < waiting < 5_000_000  # bytes
+
+
+async def test_a_result_that_would_only_be_made_now_is_bounded():
+    tool = sp.Tool("count", function=lambda: range(10**9), effect="none")
+    (result,) = await run_tools([tool], complete(0, "count"), DONE)
+    assert result.failure.code == "bad_result"
+    assert "1000000000 items" in result.error
 
 
 async def test_a_tools_name_in_an_error_is_bounded():
