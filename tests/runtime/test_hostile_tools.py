@@ -1,9 +1,11 @@
 """What tools, predicates and consumers do to the objects that they are handed, or raise, changes nothing else."""
 
+import gc
 import json
 import threading
 import time
 import tracemalloc
+import warnings
 from typing import Any
 
 import msgspec
@@ -209,6 +211,18 @@ async def test_a_call_that_is_whole_in_one_batch_knows_its_deadline():
         async for _ in runner.run(batch()):
             pass
     assert log == [("Once", 12.0)]
+
+
+async def test_a_text_that_is_not_read_to_its_end_leaves_nothing_behind():
+    content = sp.Streamed.of("a", "b")
+    async for piece in content:
+        assert piece == "a"
+        break
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del content
+        gc.collect()
+    assert [str(each.message) for each in caught] == []
 
 
 # -- bounds ------------------------------------------------------------------------------------------------
