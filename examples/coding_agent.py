@@ -125,9 +125,12 @@ def edit_file(
     with explain(path):
         text = file.read_bytes().decode()
     found = text.count(old_content)
+    count = found if occurrence == "all" else min(found, 1)
     if not found:
         advice = "read the file again, and copy the text with all its blanks"
         raise sp.ToolError("validation", f"old_content does not stand in {path!r}", suggestion=advice)
+    if len(text) + count * (len(new_content) - len(old_content)) > MAX_FILE:  # before it is made
+        raise sp.ToolError("resource", f"{path!r} would become larger than {MAX_FILE} bytes", suggestion="use bash")
     if occurrence == "last":
         text = new_content.join(text.rsplit(old_content, 1))
     else:
@@ -135,7 +138,7 @@ def edit_file(
     with explain(path), ctx.deps.replace(file) as part:
         part.write(text.encode())
     ctx.changed("FileModified", path)
-    return {"found": found, "replaced": found if occurrence == "all" else 1}
+    return {"found": found, "replaced": count}
 
 
 @sp.tool(effect="none", lock="*", retries=0, category="search")

@@ -176,11 +176,18 @@ async def run_command(command: str, cwd: Path, env: dict[str, str], seconds: flo
         kill_group(process)
         with anyio.CancelScope(shield=True):
             await process.aclose()
-    result = {"stdout": out.text, "stderr": err.text, "exit_code": process.returncode}
+    result = {
+        "stdout": out.text,
+        "stderr": err.text,
+        "exit_code": process.returncode,
+        "stdout_truncated": bool(out.cut),
+        "stderr_truncated": bool(err.cut),
+        "total_output_bytes": out.size + err.size,
+    }
     if limit.cancelled_caught:
         told = f"the command was killed after {seconds:g} s; until then it wrote: {out.text}{err.text}"
         raise sp.ToolError("timeout", told, details={"limit_seconds": seconds, "partial_output": result})
-    return result | {"output_bytes": out.size + err.size, "truncated": bool(out.cut or err.cut)}
+    return result
 
 
 def kill_group(process: Process) -> None:

@@ -61,7 +61,7 @@ class Preflight(msgspec.Struct, frozen=True):
     def message(self) -> str:
         """What to tell the model, "" if the call may be run."""
         fatal = [finding for finding in self.findings if finding.fatal]
-        return f"invalid call of {self.call.name!r}: {message_of(fatal)}" if fatal else ""
+        return f"invalid call of {self.call.name[:200]!r}: {message_of(fatal)}" if fatal else ""
 
 
 def message_of(findings: Iterable[Finding]) -> str:

@@ -150,7 +150,9 @@ def _guarded(guard: Guard, call: ToolCall) -> list[Finding]:
     own = msgspec.structs.replace(call, arguments=copy.deepcopy(call.arguments))  # what was checked is what runs
     try:
         found = list(guard(own))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's, `sys.exit` too
         raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: {type(error).__name__}") from error
     if not all(isinstance(each, Finding) for each in found):
         raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: it gave something else than findings")

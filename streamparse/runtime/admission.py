@@ -16,7 +16,17 @@ from streamparse.repair.answers import tell_how
 from streamparse.response import ToolCall
 from streamparse.tools import ErrorKind, Tool
 
-__all__ = ["Admitted", "Locks", "Refused", "admit", "admit_open", "can_open", "find_needed", "find_open_locks"]
+__all__ = [
+    "Admitted",
+    "Locks",
+    "Refused",
+    "admit",
+    "admit_open",
+    "can_open",
+    "copy_arguments",
+    "find_needed",
+    "find_open_locks",
+]
 
 EVERYTHING: Final = "*"
 """The lock that no other call may be held beside."""
@@ -64,8 +74,14 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
         code = next((finding.code for finding in looked.findings if finding.fatal), "invalid_value")
         return Refused("permission" if code == "locked_tool" else "validation", code, looked.message, changes)
     # Others hold the event, and what was checked is what runs.
-    checked = msgspec.structs.replace(looked.call, arguments=msgspec.to_builtins(looked.call.arguments))
+    checked = msgspec.structs.replace(looked.call, arguments=copy_arguments(looked.call.arguments))
     return _read_declaration(tool, checked, changes)
+
+
+def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy, with copies of all lists and objects inside: what runs is what was checked, whoever sees it."""
+    copy: dict[str, Any] = msgspec.to_builtins(arguments)
+    return copy
 
 
 def can_open(tool: Tool) -> bool:
@@ -97,7 +113,7 @@ def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted
         return None
     if not looked.ok:
         return None
-    checked = msgspec.structs.replace(looked.call, arguments=msgspec.to_builtins(looked.call.arguments))
+    checked = msgspec.structs.replace(looked.call, arguments=copy_arguments(looked.call.arguments))
     admitted = _read_declaration(tool, checked, ())
     return admitted if isinstance(admitted, Admitted) else None
 
@@ -105,10 +121,13 @@ def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted
 def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> Admitted | Refused:
     """Ask what the tool's own functions say of the call."""
     try:
-        locks = _find_locks(tool, call.arguments)
+        locks = _find_locks(tool, copy_arguments(call.arguments))  # copies: what they change was not checked
         asks = tool.needs_approval
-        return Admitted(call.arguments, changes, locks, bool(asks if isinstance(asks, bool) else asks(call)))
-    except Exception as error:  # noqa: BLE001 - the user's; what cannot be judged must not run
+        shown = msgspec.structs.replace(call, arguments=copy_arguments(call.arguments))
+        return Admitted(call.arguments, changes, locks, bool(asks if isinstance(asks, bool) else asks(shown)))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's, `sys.exit` too; what cannot be judged must not run
         told = f"the call was not run: the declaration of {tool.name!r} failed on it: {type(error).__name__}"
         return Refused("execution", "declaration_failed", told)
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio
 
+from streamparse.runtime.admission import copy_arguments
 from streamparse.runtime.facts import Open
 from streamparse.runtime.open_call import OpenCall
 from streamparse.runtime.retries import resolve_retry_after
@@ -106,7 +107,13 @@ async def execute_open(tool: Tool, start: Open, context: ToolContext[Any], max_r
 
 async def _answer(work: Callable[[], Awaitable[Outcome]], max_result: int) -> Outcome:
     answer = await attempt(work)
-    return Outcome(failure=_describe(answer.error, max_result)) if isinstance(answer, Failure) else answer
+    if not isinstance(answer, Failure):
+        return answer
+    try:
+        return Outcome(failure=_describe(answer.error, max_result))
+    except Exception as error:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
+        told = f"{type(answer.error).__name__}, which cannot be described: {type(error).__name__}"
+        return Outcome(failure=ToolFailure("execution", told))
 
 
 async def _call(
@@ -114,7 +121,7 @@ async def _call(
 ) -> Outcome:
     function = tool.function
     assert function is not None
-    values = {**bind(tool, arguments), **_bind_context(tool, context)}
+    values = {**bind(tool, copy_arguments(arguments)), **_bind_context(tool, context)}
     for name in tool.streamed & values.keys():
         values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
     if job is None:
@@ -122,7 +129,7 @@ async def _call(
     else:
         value = await job.run(partial(function, **values))
         if isinstance(value, Raised):  # a coroutine that raises one of these says something else by it
-            is_odd = isinstance(value.error, (StopIteration, GeneratorExit))
+            is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
             raise value.error if not is_odd else RuntimeError(repr(value.error))
         if inspect.isawaitable(value):
             value = await value
@@ -132,7 +139,9 @@ async def _call(
 async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
     assert tool.function is not None
     texts = {name: Streamed(call.texts[name]) for name in start.streamed}
-    value = await tool.function(**bind_others(tool, start.arguments), **texts, **_bind_context(tool, context))
+    value = await tool.function(
+        **bind_others(tool, copy_arguments(start.arguments)), **texts, **_bind_context(tool, context)
+    )
     return _reduce_result(tool, value, max_result)
 
 

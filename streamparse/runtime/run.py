@@ -14,7 +14,7 @@ import anyio.lowlevel
 import msgspec
 
 from streamparse.events import Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
-from streamparse.runtime.admission import can_open
+from streamparse.runtime.admission import can_open, copy_arguments
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import Failure, Outcome, attempt, execute, execute_open
 from streamparse.runtime.facts import (
@@ -71,6 +71,7 @@ class Execution:
         assert tool.function is not None
         self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
         self.context: ToolContext[Any] | None = None
+        self.deadline = start.deadline if isinstance(start, Start) else None
         self.has_begun = False
         self.partial: Any = None
         self.state_changes: list[StateChange] = []
@@ -92,7 +93,8 @@ class Execution:
     def begin(self, start: Start) -> None:
         """The call that was opened counts: end its streamed arguments."""
         assert self.call is not None
-        if self.context is not None:
+        self.deadline = start.deadline
+        if self.context is not None:  # else its task has not had its first step
             self.context.deadline = start.deadline
         self.call.end()
 
@@ -220,7 +222,8 @@ class Run(AsyncIterator[Item]):
         match event:
             case ToolCallStart(index, _, name):
                 tool = self._settings.gate.tools.get(name)
-                if tool is not None and can_open(tool):
+                # A second start does not count: the function may have been given the beginning already.
+                if tool is not None and can_open(tool) and index not in self._open_calls:
                     self._open_calls[index] = OpenCall(tool)
             case ToolCallComplete(index):
                 call = self._open_calls.pop(index, None)
@@ -258,7 +261,8 @@ class Run(AsyncIterator[Item]):
                     self._executions[index].cancel()
                 case RequestApproval(request):
                     self._requested[request.key] = request
-                    self._buffer.put(request)
+                    shown = copy_arguments(request.arguments)  # the consumer may change them; what runs was checked
+                    self._buffer.put(msgspec.structs.replace(request, arguments=shown))
                 case Wake(at):
                     self._tasks.start_soon(self._wake, at, name="streamparse timer")
         if self._turn.is_stopped:
@@ -271,6 +275,8 @@ class Run(AsyncIterator[Item]):
         self._hear(Woke(self._settings.clock()))
 
     def _decide(self, request: ApprovalRequest, *, granted: bool, why: str) -> None:
+        if not isinstance(why, str):
+            raise TypeError(f"why must be a text, got {type(why).__name__}")
         if self._requested.pop(request.key, None) is None:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
         if not self._over.is_set():
@@ -294,7 +300,7 @@ class Run(AsyncIterator[Item]):
         outcome: Outcome | None = None
         start = execution.start
         execution.context = ToolContext(
-            start.id, start.key, start.attempt, start.deadline if isinstance(start, Start) else None, self._deps,
+            start.id, start.key, start.attempt, execution.deadline, self._deps,
             is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
         )  # fmt: skip
         execution.state_changes = execution.context.state_changes
@@ -340,10 +346,9 @@ class Run(AsyncIterator[Item]):
 
     def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:
         """Return what shows the progress of a tool, from its own thread if it has one."""
-        if execution.job is None:
-            show = partial(self._show, execution)
-        else:
-            show = partial(execution.job.call_in_loop, partial(self._show, execution))
+        show: Callable[[Any], None] = partial(self._show, execution)
+        if execution.job is not None:
+            show = _Latest(show, execution.job).put
 
         def report(value: Any) -> Awaitable[None]:
             show(reduce_value(value, self._settings.max_result).value)
@@ -356,6 +361,27 @@ class Run(AsyncIterator[Item]):
         if self._executions.get(start.index) is execution:  # else its call is answered
             execution.partial = value
             self._buffer.put_latest(start.index, Progress(start.index, start.id, start.name, value))
+
+
+class _Latest:
+    """Hands values of a thread to its event loop; of those that came while that was busy, the latest alone."""
+
+    def __init__(self, show: Callable[[Any], None], job: Job) -> None:
+        self._show = show
+        self._job = job
+        self._value: Any = None
+        self._is_called = False
+
+    def put(self, value: Any) -> None:
+        """Have the value shown soon; from any thread."""
+        self._value = value  # before the flag is read, as `_take` reads it after it has cleared the flag
+        if not self._is_called:
+            self._is_called = True
+            self._job.call_in_loop(self._take, None)
+
+    def _take(self, _: None) -> None:
+        self._is_called = False
+        self._show(self._value)
 
 
 class _Checkpoint(Awaitable[None]):

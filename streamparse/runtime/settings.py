@@ -34,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         for name in ("timeout", "time_limit"):
             seconds = getattr(self, name)
-            if seconds is not None and seconds <= 0:
+            if seconds is not None and not seconds > 0:  # nan, too
                 raise ValueError(f"{name} must be positive seconds or None, got {seconds}")
         if self.trailing not in ("refuse", "run"):
             raise ValueError(f"trailing must be 'refuse' or 'run', got {self.trailing!r}")

@@ -42,6 +42,8 @@ _DEPTH: Final = 8
 """How deep pictures are looked for."""
 _LEAST: Final = 400
 """Bytes of a text of an object that are worth keeping."""
+_MOST_ITEMS: Final = 1_000_000
+"""Items of a sequence of the user's own, such as a range."""
 _FAILURES: Final = (TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -112,6 +114,8 @@ def _to_json(value: Any) -> Any:
     """What msgspec does not know; it asks for keys, too, of which it takes texts and numbers alone."""
     if value is None or isinstance(value, bool):  # as a key: values of these are written without asking
         return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (Mapping, Sequence, Set)) and len(value) > _MOST_ITEMS:  # they may be made only now
+        raise ValueError(f"it holds {len(value)} items, at most {_MOST_ITEMS} are allowed")
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (Sequence, Set)):

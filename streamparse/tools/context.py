@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, Final, Generic, TypeVar
@@ -12,6 +13,7 @@ __all__ = ["ToolContext", "is_context"]
 
 MAX_CHANGES: Final = 1000
 MAX_PATH: Final = 4096
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Deps = TypeVar("Deps")
 
@@ -80,7 +82,7 @@ class ToolContext(Generic[Deps]):
         1000 of a call are kept, and one after them that says so.
         """
         if len(self.state_changes) < MAX_CHANGES:
-            self.state_changes.append(StateChange(str(type)[:MAX_PATH], str(path)[:MAX_PATH]))
+            self.state_changes.append(StateChange(_make_text(type), _make_text(path)))
         elif len(self.state_changes) == MAX_CHANGES:
             self.state_changes.append(StateChange("MoreChanges", ""))
 
@@ -90,6 +92,11 @@ class ToolContext(Generic[Deps]):
         A coroutine awaits it; a function in a thread just calls it.  Raises ValueError for what JSON cannot hold.
         """
         return self._report(value)
+
+
+def _make_text(value: object) -> str:
+    """A text that JSON can hold: a file's name may hold half a surrogate pair."""
+    return _SURROGATE.sub("\ufffd", str(value)[:MAX_PATH])
 
 
 def is_context(annotation: Any) -> bool:

@@ -69,6 +69,16 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
             raise ValueError(f"tool {self.name!r}: effect must be one of {get_args(Effect)}, got {self.effect!r}")
         if not isinstance(self.category, str):
             raise TypeError(f"tool {self.name!r}: category must be a text, got {self.category!r}")
+        if self.timeout is not None and not _is_number(self.timeout):
+            raise TypeError(f"tool {self.name!r}: timeout must be seconds or None, got {self.timeout!r}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"tool {self.name!r}: timeout must be positive seconds or None, got {self.timeout}")
+        if not isinstance(self.tier, int):
+            raise TypeError(f"tool {self.name!r}: tier must be an integer, got {self.tier!r}")
+        if not isinstance(self.needs_approval, bool) and not callable(self.needs_approval):
+            raise TypeError(
+                f"tool {self.name!r}: needs_approval must be a bool or a function, got {self.needs_approval!r}"
+            )
         if self.retries < 0:
             raise ValueError(f"tool {self.name!r}: retries must not be negative, got {self.retries}")
         if self.function is not None and not callable(self.function):
@@ -107,6 +117,10 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     def streamed(self) -> frozenset[str]:
         """The parameters that the function reads while the model still writes them (`Streamed`)."""
         return frozenset() if self.signature is None else self.signature.streamed
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @overload

@@ -77,8 +77,8 @@ class ToolError(Exception):
         self.kind: ErrorKind = kind
         self.message = str(message)
         self.details = {} if details is None else dict(details)
-        self.recoverable = kind != "fatal" if recoverable is None else recoverable
-        self.suggestion = suggestion
+        self.recoverable = kind != "fatal" if recoverable is None else bool(recoverable)
+        self.suggestion = str(suggestion or "")
 
 
 class ToolFailure(msgspec.Struct, frozen=True):
@@ -110,6 +110,8 @@ class ToolFailure(msgspec.Struct, frozen=True):
                 continue
             try:
                 seconds = float(value)
+            except OverflowError:  # an integer that no float can hold
+                return None
             except (TypeError, ValueError):  # a date; the runner has made seconds of those that it could read
                 return None
             return seconds if 0 <= seconds < float("inf") else None

@@ -49,15 +49,22 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
     @classmethod
     def of(cls, *pieces: Text) -> Streamed[Text]:
         """Make one of pieces that are there already, to call a function by hand."""
-        return cls(_iterate(pieces))
+        return cls(_Pieces(pieces))
 
     def __anext__(self) -> typing.Awaitable[Text]:
         return self._pieces.__anext__()
 
 
-async def _iterate(pieces: tuple[Text, ...]) -> AsyncIterator[Text]:
-    for piece in pieces:
-        yield piece
+class _Pieces(AsyncIterator[Text]):
+    """Pieces that are there already; no generator, of which trio complains if it is not read to its end."""
+
+    def __init__(self, pieces: tuple[Text, ...]) -> None:
+        self._pieces = iter(pieces)
+
+    async def __anext__(self) -> Text:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration
 
 
 def is_streamed(annotation: Any) -> bool:

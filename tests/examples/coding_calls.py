@@ -10,7 +10,7 @@ from scratch_folder import Folder
 
 import streamparse as sp
 
-__all__ = ["Call", "call", "call_all", "events_of", "fail", "find_changes"]
+__all__ = ["Call", "call", "call_all", "events_of", "fail"]
 
 Call = tuple[str, dict[str, Any]]
 
@@ -37,12 +37,6 @@ async def call(folder: Folder, name: str, **arguments: Any) -> Any:
     (result,) = await call_all(folder, (name, arguments))
     assert result.error is None, result.error
     return result.result
-
-
-async def find_changes(folder: Folder, name: str, **arguments: Any) -> list[tuple[str, str]]:
-    """What one call says that it has changed."""
-    (result,) = await call_all(folder, (name, arguments))
-    return [(change.type, change.path) for change in result.state_changes]
 
 
 async def fail(folder: Folder, name: str, **arguments: Any) -> sp.ToolResult:

@@ -47,9 +47,12 @@ async def _expect_no_process(folder: Folder) -> None:
 
 async def test_a_command_gives_its_output_and_its_exit_code(folder: Folder) -> None:
     result = await call(folder, "bash", command="echo out; echo naïve >&2; exit 3")
-    assert result == {"stdout": "out\n", "stderr": "naïve\n", "exit_code": 3, "output_bytes": 11, "truncated": False}
-    (told,) = await call_all(folder, ("bash", {"command": "exit 3"}))
+    assert (result["stdout"], result["stderr"], result["exit_code"]) == ("out\n", "naïve\n", 3)
+    (told,) = await call_all(folder, ("bash", {"command": "head -c 100000 /dev/zero; echo err >&2; exit 3"}))
     assert told.exit_code == 3
+    assert told.metadata["stdout_truncated"]
+    assert not told.metadata["stderr_truncated"]
+    assert told.metadata["total_output_bytes"] == 100_004
 
 
 async def test_a_command_runs_where_and_with_what_it_is_told(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +130,9 @@ async def test_a_flood_is_kept_at_both_ends_and_held_nowhere(folder: Folder) -> 
         assert text.endswith("xxxlast\n")
         assert f"[… {100_000_011 - MAX_OUTPUT} bytes are left out here …]" in text
         assert len(text) < MAX_OUTPUT + 100
-    assert result["output_bytes"] == 200_000_022
-    assert result["truncated"] is True
+    assert result["total_output_bytes"] == 200_000_022
+    assert result["stdout_truncated"] is True
+    assert result["stderr_truncated"] is True
 
 
 async def test_bytes_that_are_no_text_are_shown_as_such(folder: Folder) -> None:

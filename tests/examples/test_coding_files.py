@@ -10,7 +10,7 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 from coding_agent import TOOLS, write_file
-from coding_calls import call, call_all, fail, find_changes
+from coding_calls import call, call_all, fail
 from scratch_folder import MAX_FILE, MAX_OUTPUT, Folder
 
 import streamparse as sp
@@ -150,10 +150,10 @@ async def test_a_long_line_is_one_line(folder: Folder) -> None:
 
 
 async def test_a_file_is_written_in_folders_that_are_made(folder: Folder) -> None:
-    changes = await find_changes(folder, "write_file", path="a/b/c.txt", content="naïve\r\n")
+    (told,) = await call_all(folder, ("write_file", {"path": "a/b/c.txt", "content": "naïve\r\n"}))
     assert (folder.root / "a/b/c.txt").read_bytes() == "naïve\r\n".encode()
-    assert changes == [("FileCreated", "a/b/c.txt")]
-    assert await call(folder, "write_file", path="a/b/c.txt", content="naïve\r\n") == {"bytes_written": 8}
+    assert told.result == {"bytes_written": 8}
+    assert told.to_envelope()["state_changes"] == [{"type": "FileCreated", "path": "a/b/c.txt"}]
 
 
 async def test_without_create_directories_the_folder_must_be_there(folder: Folder) -> None:
@@ -165,9 +165,9 @@ async def test_without_create_directories_the_folder_must_be_there(folder: Folde
 
 async def test_what_is_appended_stands_behind_what_was_there(folder: Folder) -> None:
     for text in ("one\n", "two\n"):
-        changes = await find_changes(folder, "write_file", path="a", content=text, mode="append")
+        (told,) = await call_all(folder, ("write_file", {"path": "a", "content": text, "mode": "append"}))
     assert (folder.root / "a").read_text() == "one\ntwo\n"
-    assert changes == [("FileModified", "a")]
+    assert told.to_envelope()["state_changes"] == [{"type": "FileModified", "path": "a"}]
 
 
 async def test_what_may_have_been_appended_is_not_appended_again(folder: Folder) -> None:
@@ -223,6 +223,14 @@ async def test_a_text_that_does_not_stand_there_exactly_changes_nothing(folder: 
 async def test_nothing_is_no_text_to_replace(folder: Folder) -> None:
     (folder.root / "a").write_text("a")
     assert "old_content" in (await fail(folder, "edit_file", path="a", old_content="", new_content="x")).error  # type: ignore[operator]
+
+
+async def test_an_edit_does_not_make_a_file_too_large_to_be_edited(folder: Folder) -> None:
+    (folder.root / "a").write_text("x" * 1_000_000)
+    result = await fail(folder, "edit_file", path="a", old_content="x", new_content="y" * 1000, occurrence="all")
+    assert result.failure is not None
+    assert result.failure.kind == "resource"
+    assert (folder.root / "a").stat().st_size == 1_000_000
 
 
 async def test_only_text_of_a_moderate_size_is_edited(folder: Folder) -> None:
