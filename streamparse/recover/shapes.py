@@ -102,9 +102,11 @@ def _of_typed(values: list[Any]) -> dict[str, Any] | None:
 
 def _typed(value: Any) -> Any:
     """A message of the Responses API as its answers have it, for there may be less of it in a history."""
-    if not isinstance(value, dict) or "type" in value or value.get("role") != "assistant":
+    if not isinstance(value, dict) or value.get("role") != "assistant" or value.get("type", "message") != "message":
         return value
     content = value.get("content")
+    if "type" in value and (not isinstance(content, str) or "stop_reason" in value):  # an answer's own, or Anthropic's
+        return value
     said = [{"type": "output_text", "text": content}] if isinstance(content, str) else content
     return {**value, "type": "message", "content": said}
 

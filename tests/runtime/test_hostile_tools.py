@@ -95,7 +95,7 @@ def leave(_given):
     raise SystemExit(3)
 
 
-@pytest.mark.parametrize("options", [{"lock": leave}, {"needs_approval": leave}], ids=str)
+@pytest.mark.parametrize("options", [{"lock": leave}, {"needs_approval": leave}], ids=", ".join)
 async def test_a_predicate_that_leaves_the_program_keeps_its_call_from_running_and_no_other(options):
     tools = [sp.Tool("judged", function=quick, **options), QUICK]
     judged, fine = await run_tools(tools, complete(0, "judged"), complete(1, "quick"), DONE)

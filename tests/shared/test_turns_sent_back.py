@@ -118,7 +118,7 @@ def _sent(item: dict[str, Any]) -> dict[str, Any]:
         return item
     text = "".join(part[WRITTEN[part["type"]]] for part in item["content"])
     phase = {"phase": item["phase"]} if item.get("phase") else {}
-    return {"role": "assistant", **phase, "content": text}
+    return {"type": "message", "role": "assistant", **phase, "content": text}
 
 
 @pytest.mark.parametrize("id", [id for id in _of("openai-responses") if id not in DIFFERENCES])
