@@ -81,11 +81,15 @@ def _read_half(part: Part | None) -> _Half | None:
 
 
 def drop_last_thoughts(turn: Turn) -> Turn:
-    """Return a turn without the thoughts at its end, and without what signs them."""
+    """Return a turn without the thoughts at its end, and without what signs them; texts of blanks hide none."""
     end = len(turn.parts)
-    while end and _is_thought(turn.parts[end - 1]):
+    while end and (_is_thought(turn.parts[end - 1]) or _is_blank(turn.parts[end - 1])):
         end -= 1
     return turn if end == len(turn.parts) else replace(turn, parts=turn.parts[:end])
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
 
 
 def _is_thought(part: Part) -> bool:
