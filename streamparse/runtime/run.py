@@ -149,7 +149,10 @@ class Run(AsyncIterator[Item]):
         return self._buffer.take()
 
     def approve(self, request: ApprovalRequest) -> None:
-        """Let the call run.  Raises ValueError if this run does not wait for that answer."""
+        """Let the call run; one that was revoked meanwhile stays so.
+
+        Raises ValueError if this run does not wait for that answer.
+        """
         self._decide(request, granted=True, why="")
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
