@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
 import anyio
-import anyio.abc
-import anyio.lowlevel
 import msgspec
 
 from streamparse.adapters import Document, Image
