@@ -403,7 +403,8 @@ class Laws:
         if call.verdict:
             return call.verdict
         if call.event is None:  # never whole
-            if isinstance(fact, Received) and isinstance(fact.event, Error):
+            is_told = isinstance(fact, Received) and isinstance(fact.event, Error) and fact.event.index == call.index
+            if is_told and not self.stopped:
                 return fact.event.code
             return result.failure.code if result.failure.code in ("stopped", "out_of_time", "unfinished") else "?"
         if result.failure.code == "no_place":
