@@ -404,7 +404,7 @@ class Laws:
             return call.verdict
         if call.event is None:  # never whole
             is_told = isinstance(fact, Received) and isinstance(fact.event, Error) and fact.event.index == call.index
-            if is_told and not self.stopped:
+            if is_told and result.failure.code != "out_of_time":  # then its time was over before it was heard
                 return fact.event.code
             return result.failure.code if result.failure.code in ("stopped", "out_of_time", "unfinished") else "?"
         if result.failure.code == "no_place":
