@@ -82,7 +82,7 @@ class RunResult(msgspec.Struct, Generic[Output], frozen=True):
     """What came of a run.
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
-    is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `tokens` is what all answers have cost.
+    is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `usage` is what all answers have cost.
     `approvals` are the requests that nobody has answered.  `history` goes into the next `run`.
     """
 
