@@ -142,8 +142,10 @@ class Turn:
             self._over_at = fact.at + self._time_limit
             self._changed = True
         self._now = max(self._now, fact.at)
-        if not isinstance(fact, (Returned, Abandoned)):  # what has ended is not to be cancelled
+        if not isinstance(fact, (Returned, Abandoned)):
             self._end_what_is_over()
+        elif self._is_over() and not self._done:  # what has ended is not to be cancelled, but its result says this
+            self._incomplete = True
         self._hear(fact)
         self._end_what_is_over()
         if self._alarm.is_due(self._now):
@@ -473,8 +475,11 @@ class Turn:
             elif not call.attempt:
                 self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
 
+    def _is_over(self) -> bool:
+        return self._over_at is not None and self._now >= self._over_at
+
     def _end_what_is_over(self) -> None:
-        if self._over_at is not None and self._now >= self._over_at:
+        if self._is_over():
             self._end_run("out_of_time", endings.OUT_OF_TIME)
 
     def _end_run(self, code: str, reason: str) -> None:
