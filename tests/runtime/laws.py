@@ -238,7 +238,7 @@ class Laws:
         call.event, call.place, call.arguments = event, event.place, event.arguments
         code, arguments, locks, asks = self.judge(event)
         twins = [other for other in self.calls.values() if other.index != event.index and _are_one(other, call)]
-        if any(not twin.verdict for twin in twins):
+        if any(twin.verdict in ("", "denied") for twin in twins):  # what was denied once is not asked again
             call.verdict = "duplicate_call"
         elif self.bad:
             call.verdict = "unfinished"
