@@ -119,6 +119,8 @@ class Laws:
         """Check what was commanded because the time of the run is over; return the rest."""
         rest = list(commands)
         while rest and (isinstance(rest[0], Cancel) or _has_code(rest[0], "out_of_time")):
+            if isinstance(rest[0], Answer) and rest[0].result.index not in self.calls:
+                break  # of a call that this very fact begins
             self._check(rest.pop(0), Woke(fact.at))
         return rest
 
@@ -410,8 +412,10 @@ class Laws:
         if result.failure.code == "no_place":
             seconds = self._seconds(call)
             assert seconds is not None
-            assert call.stuck_since is not None
-            assert self.now >= call.stuck_since + seconds
+            if call.stuck_since is None:  # since when is not sure: whether the model moved on may be read either way
+                assert not self._has_evidence(call, surely=True)
+            else:
+                assert self.now >= call.stuck_since + seconds
             return "no_place"
         code = result.failure.code
         reasons = [
