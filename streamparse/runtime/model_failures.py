@@ -24,14 +24,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from itertools import chain
 from traceback import format_exception_only
 from typing import Any, Final
 
 import msgspec
 
-from streamparse.runtime.retries import find_jitter
+from streamparse.runtime.retries import count_seconds_until, find_jitter
 
 __all__ = ["MAX_RETRIES", "ModelError", "ModelFailure", "describe_failure", "find_model_delay"]
 
@@ -140,11 +139,7 @@ def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> fl
     seconds = _read_seconds(said)
     if seconds is not None or not said:
         return seconds
-    try:
-        moment: float = parsedate_to_datetime(said).timestamp()
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, moment - (time.time() if now is None else now))
+    return count_seconds_until(said, time.time() if now is None else now)
 
 
 def _describe(error: BaseException) -> str:

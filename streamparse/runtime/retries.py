@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-__all__ = ["find_delay", "find_jitter", "resolve_retry_after"]
+__all__ = ["count_seconds_until", "find_delay", "find_jitter", "resolve_retry_after"]
 
 FIRST_DELAY: Final = 0.1
 MAX_DELAY: Final = 10.0
@@ -46,15 +46,19 @@ def resolve_retry_after(details: dict[str, Any], now: float) -> dict[str, Any]:
     for key, value in details.items():
         if str(key).lower().replace("-", "_") != "retry_after":
             continue
-        moment = _read_date(value) if isinstance(value, str) else value
-        if isinstance(moment, datetime):
-            aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-            return {**details, key: max(0.0, aware.timestamp() - now)}
+        seconds = count_seconds_until(value, now) if isinstance(value, (str, datetime)) else None
+        if seconds is not None:
+            return {**details, key: seconds}
     return details
 
 
-def _read_date(text: str) -> datetime | None:
+def count_seconds_until(moment: str | datetime, now: float) -> float | None:
+    """Return the seconds from `now`, since 1970, until an HTTP date or a `datetime`, at least 0; None for other texts.
+
+    One without a time zone is in UTC (RFC 9110, section 5.6.7).
+    """
     try:
-        return parsedate_to_datetime(text)
+        date = parsedate_to_datetime(moment) if isinstance(moment, str) else moment
     except (ValueError, OverflowError):
         return None
+    return max(0.0, (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp() - now)
