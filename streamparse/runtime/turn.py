@@ -518,7 +518,7 @@ class Turn:
     def _end_failed(self, call: Call, failure: ToolFailure) -> None:
         """Try a failed call again, or answer it."""
         if call.tool is not None and call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
-            delay = find_delay(call.tool, failure, call.retries, call.key)
+            delay = None if self._is_over() else find_delay(call.tool, failure, call.retries, call.key)
             if delay is not None:
                 call.retries += 1
                 self._make_ready(call, delay)

@@ -64,6 +64,7 @@ class Known:
         self.retries = 0
         self.window = None  # between which times the next attempt is to begin
         self.stuck_since = None
+        self.maybe_stuck_since = None  # if what may be read either way is read as the model moving on
         self.key = None
         self.revoked = False
         self.answer = None
@@ -281,12 +282,12 @@ class Laws:
             return next(each for each in self.events if getattr(each, "index", None) == event.index) is event
         return getattr(event, "text", "x") != ""
 
-    def _may_run(self, call):
+    def _may_run(self, call, *, surely=True):
         """Whether nothing but time, place and locks keeps a call from beginning."""
         return (
             call.event is not None and call.answer is None and not call.verdict and not call.revoked
             and not self.stopped and not call.occupies and (call.granted or not call.asks)
-            and (bool(call.starts) or (not self.bad and self._has_evidence(call, surely=True)))
+            and (bool(call.starts) or (not self.bad and self._has_evidence(call, surely=surely)))
         )  # fmt: skip
 
     def _clash(self, one, other):
@@ -352,6 +353,7 @@ class Laws:
         call.key, call.deadline, call.attempts = start.key, start.deadline, start.attempt
         call.starts.append(self.now)
         call.running, call.cancelled, call.timed_out, call.window, call.stuck_since = True, False, False, None, None
+        call.maybe_stuck_since = None
 
     def _seconds(self, call):
         return call.tool.timeout if call.tool.timeout is not None else self.timeout
@@ -412,10 +414,8 @@ class Laws:
         if result.failure.code == "no_place":
             seconds = self._seconds(call)
             assert seconds is not None
-            if call.stuck_since is None:  # since when is not sure: whether the model moved on may be read either way
-                assert not self._has_evidence(call, surely=True)
-            else:
-                assert self.now >= call.stuck_since + seconds
+            assert call.maybe_stuck_since is not None
+            assert self.now >= call.maybe_stuck_since + seconds
             return "no_place"
         code = result.failure.code
         reasons = [
@@ -468,8 +468,15 @@ class Laws:
 
     def _note_stuck(self, call, *, is_ready):
         left = [other for other in self.calls.values() if other.left]
-        is_stuck = is_ready and (len(left) >= self.limit or any(self._clash(call, other) for other in left))
+        may_be_stuck = self._may_run(call, surely=False) and (
+            len(left) >= self.limit or any(self._clash(call, other) for other in left)
+        )
+        is_stuck = is_ready and may_be_stuck
         call.stuck_since = (self.now if call.stuck_since is None else call.stuck_since) if is_stuck else None
+        if not may_be_stuck:
+            call.maybe_stuck_since = None
+        elif call.maybe_stuck_since is None:
+            call.maybe_stuck_since = self.now
         seconds = self._seconds(call) if is_stuck else None
         if is_stuck and seconds is not None:
             come = max(call.stuck_since + seconds, call.window[1] if call.window else 0)

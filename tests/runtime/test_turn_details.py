@@ -108,12 +108,14 @@ def test_what_ends_at_the_very_end_of_the_runs_time_is_not_cancelled():
     assert turn.is_stopped
 
 
-def test_what_fails_when_the_runs_time_is_over_is_not_tried_again():
+@pytest.mark.parametrize("at", [10.0, 11.0])
+def test_what_fails_when_the_runs_time_is_over_is_answered_with_its_own_failure(at):
+    """R12: what the tool says of its fault is the result; it is not tried again."""
     turn = Turn([WRITE], time_limit=10.0)
     hear(turn, *received(complete(0, "write"), TEXT))
-    (answer,) = hear(turn, Returned(0, 1, 11.0, failure=NO_LUCK))
-    assert answer.result.failure.code == "out_of_time"
-    assert "it had begun, and may be called again" in answer.result.error
+    (answer,) = hear(turn, Returned(0, 1, at, failure=NO_LUCK))
+    assert answer.result.failure == NO_LUCK
+    assert answer.result.incomplete
 
 
 def test_nobody_is_asked_once_the_time_of_the_run_is_over():
