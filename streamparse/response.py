@@ -126,7 +126,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         A message, or for "openai-responses" a list of items.
         Raises ValueError for an unknown provider.
         """
-        from streamparse.providers import known_as  # noqa: PLC0415 - so that `import streamparse` stays light
+        from streamparse.providers.names import known_as  # noqa: PLC0415 - so that `import streamparse` stays light
 
         writers = _source[0]()
         if (name := known_as(provider, writers)) is None:

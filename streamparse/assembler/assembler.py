@@ -6,18 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from streamparse.assembler.calls import Calls
-from streamparse.assembler.ends import Ends
+from streamparse.assembler.event_log import Halt, Record
+from streamparse.assembler.lifecycle import Ends
 from streamparse.assembler.names import mint_ids
-from streamparse.assembler.record import Halt, Record
-from streamparse.events import (
-    Done,
-    ProviderItem,
-    ReasoningDelta,
-    RefusalDelta,
-    Scope,
-    TextDelta,
-)
-from streamparse.jsonread import Mode
+from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, Scope, TextDelta
+from streamparse.json import Mode
 from streamparse.limits import Limits
 from streamparse.response import ParsedResponse
 from streamparse.sink import Outcome

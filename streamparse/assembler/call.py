@@ -21,8 +21,8 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.events import Place, Source
-from streamparse.jsonread import JSONError, Mode, PartialReader, read
-from streamparse.jsonscan import Scanner
+from streamparse.json import JSONError, Mode, PartialReader, read
+from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 
 __all__ = ["BLANK", "CLOSED", "ODD", "OPEN", "PENDING", "CallState"]

@@ -11,10 +11,10 @@ from typing import Any
 
 from streamparse.assembler.call import BLANK, CLOSED, ODD, OPEN, PENDING, CallState
 from streamparse.assembler.deltas import Deltas
-from streamparse.assembler.ends import Ends
-from streamparse.assembler.record import Record
+from streamparse.assembler.event_log import Record
+from streamparse.assembler.lifecycle import Ends
 from streamparse.events import Place, Source
-from streamparse.jsonscan import Scanner
+from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.sink import Call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from streamparse.assembler.call import CLOSED, OPEN, CallState
-from streamparse.assembler.record import Record
+from streamparse.assembler.event_log import Record
 from streamparse.events import ToolCallDelta
 from streamparse.limits import Limits, most
 

@@ -10,7 +10,7 @@ import msgspec
 
 from streamparse.cli.options import CommandError, add_tools_option, read_pieces, read_tools
 from streamparse.cli.printing import escaped, escaped_json
-from streamparse.recover import Findings, detect_format
+from streamparse.parser.detection import Findings, detect_format
 
 __all__ = ["add_command"]
 

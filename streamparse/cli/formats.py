@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from streamparse.dialects import DIALECTS, THOUGHTS, Dialect, Thought
-from streamparse.dialects.grammar import Opener
+from streamparse.dialects.engine.grammar import Opener
 from streamparse.events import ToolCallDelta
 from streamparse.parser import TextParser
 from streamparse.tools import Tool

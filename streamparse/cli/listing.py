@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from streamparse.cli.formats import chapter, in_auto, page
 from streamparse.cli.options import CommandError
 from streamparse.dialects import DIALECTS
-from streamparse.wires import WIRES
+from streamparse.providers.wires import WIRES
 
 __all__ = ["add_commands"]
 

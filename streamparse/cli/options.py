@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from streamparse.parser import Dialects, StreamParser
+from streamparse.dialects.options import Dialects
+from streamparse.parser import StreamParser
 
 __all__ = [
     "CommandError",

@@ -1,7 +1,7 @@
 """Calls and reasoning written in text: turns text into verbs."""
 
-from streamparse.dialects.grammar import Dialect, Thought
-from streamparse.dialects.inband import InBand
+from streamparse.dialects.engine.grammar import Dialect, Thought
+from streamparse.dialects.engine.inband import InBand
 from streamparse.dialects.options import Dialects, Quoted, Reasoning, check_quoted, check_reasoning, without_calls
 from streamparse.dialects.registry import register_dialect
 from streamparse.dialects.table import DIALECTS, THOUGHTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
-from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.engine.grammar import Dialect
 
 __all__ = ["Dialects", "Quoted", "Reasoning", "check_quoted", "check_reasoning", "without_calls"]
 

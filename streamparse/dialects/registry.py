@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.engine.grammar import Dialect
 from streamparse.dialects.table import DIALECTS
 from streamparse.dialects.template import UNNAMED
 from streamparse.plugins import find, group

@@ -15,12 +15,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from streamparse.dialects.brace_calls import BraceCalls
-from streamparse.dialects.grammar import Body, Dialect, Opener, Thought, markers, no_call
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.marked_calls import MarkedCalls
+from streamparse.dialects.engine.grammar import Body, Dialect, Opener, Thought, markers, no_call
+from streamparse.dialects.grammars.brace_calls import BraceCalls
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.name_then_json import MarkedCalls
+from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
-from streamparse.dialects.xml_params import XmlParams
 
 __all__ = ["UNNAMED", "dialect_from_template"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.base import BaseFramer
 from streamparse.frames.frame import Chunk, Fault, Frame, Framer
-from streamparse.frames.mould import Mould, mould_of
+from streamparse.frames.json_values import JSONArray, JSONBody
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
-from streamparse.frames.values import JSONArray, JSONBody
+from streamparse.frames.template import Mould, mould_of
 
 __all__ = [
     "FRAMERS",

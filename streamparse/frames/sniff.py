@@ -19,9 +19,9 @@ from typing import Literal, TypeAlias
 
 from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import BOM, Chunk, Fault, Frame, Framer
+from streamparse.frames.json_values import JSONArray, JSONBody, ValueScanner
 from streamparse.frames.ndjson import NDJSON
 from streamparse.frames.sse import SSE
-from streamparse.frames.values import JSONArray, JSONBody, ValueScanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
 

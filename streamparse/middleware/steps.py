@@ -7,15 +7,17 @@ from typing import Any
 
 import msgspec
 
-from streamparse.adapters import Loss, adapter_for
-from streamparse.adapters.definitions import declared_by
-from streamparse.adapters.own import parted
+from streamparse.dialects.options import Dialects
 from streamparse.events import Error
+from streamparse.loss import Loss
 from streamparse.negotiate import CapabilityLearner
-from streamparse.recover import CompositeParser, Dialects
+from streamparse.parser.composite import CompositeParser
+from streamparse.providers.adapters import adapter_for
+from streamparse.providers.server_tools import parted
 from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
+from streamparse.writing.definitions import declared_by
 
 __all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any
 
+from streamparse.dialects.options import Dialects
 from streamparse.parser import StreamParser
-from streamparse.recover import Dialects
-from streamparse.streams import AsyncEventStream, EventStream, aiter_events, iter_events
+from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
 
 __all__ = ["ReadStream"]
 

@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from streamparse.negotiate.names import fits, spellings
-from streamparse.providers import PROVIDERS, provider_named
-from streamparse.providers import Provider as Named
+from streamparse.providers.names import PROVIDERS, provider_named
+from streamparse.providers.names import Provider as Named
 
 __all__ = [
     "Capabilities",

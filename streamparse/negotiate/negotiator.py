@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from streamparse.adapters import adapter_for
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
 from streamparse.negotiate.figures import Figures
 from streamparse.negotiate.learner import CapabilityLearner
@@ -24,7 +23,8 @@ from streamparse.negotiate.preference import (
 )
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
-from streamparse.providers import PROVIDERS
+from streamparse.providers.adapters import adapter_for
+from streamparse.providers.names import PROVIDERS
 
 __all__ = ["FormatNegotiator", "NegotiatedFormat"]
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
-from streamparse.adapters import PROMPTS
 from streamparse.dialects import DIALECTS
 from streamparse.dialects.groups import GROUPS
 from streamparse.negotiate.capabilities import Capabilities
 from streamparse.negotiate.figures import Figures
 from streamparse.negotiate.profiles import Profile
+from streamparse.writing.prompts import PROMPTS
 
 __all__ = ["ENOUGH_CALLS", "Wanted", "choose_dialects", "dialect_to_ask_for", "is_good", "seen_dialects"]
 

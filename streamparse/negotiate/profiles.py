@@ -34,12 +34,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.adapters import ADAPTERS
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, provider_of
 from streamparse.plugins import PluginError, check, find
-from streamparse.providers import PROVIDERS, known_as
-from streamparse.wires import WIRES
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.names import PROVIDERS, known_as
+from streamparse.providers.wires import WIRES
 
 __all__ = ["Configuration", "ConfigurationError", "OutputMode", "Profile", "ToolSettings"]
 

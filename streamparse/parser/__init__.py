@@ -1,10 +1,62 @@
-"""Bytes in, events out; no I/O: the rooms below, joined behind `feed` and `close`.
+"""Answers in, events out: streams, text, and whole bodies.
 
 bytes ─ frames ─▶ wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler ─▶ list[Event]
+
+`StreamParser` takes bytes cut anywhere, `TextParser` text, `iter_events` and `aiter_events` any source of chunks, and
+`parse_response` a whole response of any type.
 """
 
-from streamparse.parser.base import Dialects, Quoted, Reasoning
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streamparse.dialects.options import Dialects, Quoted, Reasoning
+from streamparse.lazy import export_lazily
+from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
+from streamparse.parser.sources import AsyncSource, Chunk, Source
 from streamparse.parser.stream import StreamParser
 from streamparse.parser.text import TextParser
 
-__all__ = ["Dialects", "Quoted", "Reasoning", "StreamParser", "TextParser"]
+if TYPE_CHECKING:
+    from streamparse.parser.composite import CompositeParser, parse_response
+    from streamparse.parser.detection import Findings, detect_format
+    from streamparse.parser.intents import HeuristicParser
+    from streamparse.parser.registry import parser_for, register_parser
+    from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
+
+__all__ = [
+    "AsyncEventStream",
+    "AsyncSource",
+    "Chunk",
+    "CompositeParser",
+    "Dialects",
+    "EventStream",
+    "Findings",
+    "HeuristicParser",
+    "JSONContentParser",
+    "MarkupParser",
+    "NativeParser",
+    "Quoted",
+    "Reasoning",
+    "Source",
+    "StreamParser",
+    "TextParser",
+    "aiter_events",
+    "detect_format",
+    "iter_events",
+    "parse_response",
+    "parser_for",
+    "register_parser",
+]
+
+if not TYPE_CHECKING:  # most programs need none of these
+    __getattr__ = export_lazily(
+        globals(),
+        {
+            "composite": ("CompositeParser", "parse_response"),
+            "detection": ("Findings", "detect_format"),
+            "intents": ("HeuristicParser",),
+            "registry": ("parser_for", "register_parser"),
+            "strategies": ("JSONContentParser", "MarkupParser", "NativeParser"),
+        },
+    )

@@ -81,7 +81,7 @@ class BaseParser:
             self._inband.close(self._assembler.stopped)
         self._record.place = end
         if self._inband is not None and self._assembler.stopped and not self._assembler.calls_found:
-            from streamparse.recover import recover  # noqa: PLC0415 - a room that many programs never enter
+            from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a room that many programs never enter
 
             was_read = self._was_armed and not self._inband.ignores_calls
             content = self._assembler.response.content
@@ -93,7 +93,7 @@ class BaseParser:
         if not self._closed or not self._tools:
             return {}
         if self._unread is None:
-            from streamparse.recover import count_calls  # noqa: PLC0415 - as above
+            from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
 
             response = self._assembler.response
             unread = Counter(count_calls(response.content, self._tools, self._limits))

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamparse.assembler import At, Halt, Place
+from streamparse.dialects.options import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
 from streamparse.limits import Limits
-from streamparse.parser.base import BaseParser, Dialects, Quoted, Reasoning
-from streamparse.parser.halves import Halves
-from streamparse.parser.messages import Record, encoded
-from streamparse.parser.short_way import ShortWay
-from streamparse.parser.spoken import Spoken
-from streamparse.recover.chunks import message_of
+from streamparse.parser.base import BaseParser
+from streamparse.parser.chunks import message_of
+from streamparse.parser.encoding import Record, encoded
+from streamparse.parser.fast_path import ShortWay
+from streamparse.parser.surrogates import Halves
+from streamparse.parser.wire_selector import Spoken
+from streamparse.providers.wires import PARSES_CALLS, WireName
 from streamparse.stats import Stats
-from streamparse.wires import PARSES_CALLS, WireName
 
 __all__ = ["StreamParser"]
 

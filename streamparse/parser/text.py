@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.assembler import At, Halt
+from streamparse.dialects.options import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.limits import Limits
-from streamparse.parser.base import BaseParser, Dialects, Quoted, Reasoning
-from streamparse.parser.halves import Halves
+from streamparse.parser.base import BaseParser
+from streamparse.parser.surrogates import Halves
 from streamparse.stats import Stats
 
 __all__ = ["TextParser"]

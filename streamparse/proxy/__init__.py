@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from streamparse.dialects.options import Dialects
 from streamparse.limits import Limits
-from streamparse.parser import Dialects
+from streamparse.providers.endpoints import PATHS
 from streamparse.proxy.access import LOGGER
 from streamparse.proxy.application import Proxy
-from streamparse.proxy.settings import PATHS, Settings, ToolMode
+from streamparse.proxy.settings import Settings, ToolMode
 
 __all__ = ["LOGGER", "PATHS", "Proxy", "Settings", "app"]
 

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 import msgspec
 
-from streamparse.adapters.jsonable import NotJSON
-from streamparse.emit import EMITTERS, Emitter, UsagePlace
+from streamparse.emitting.emitter import Emitter, UsagePlace
+from streamparse.json.json_safety import NotJSON
 from streamparse.parser import StreamParser
+from streamparse.providers.emitters import EMITTERS
 from streamparse.proxy.headers import Headers
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings

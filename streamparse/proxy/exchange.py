@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 from streamparse.proxy.access import Access
 from streamparse.proxy.asgi import TooLarge, finish, respond, start
 from streamparse.proxy.asked import Asked, refusal

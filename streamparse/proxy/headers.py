@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from streamparse.adapters.requests.endpoints import ANTHROPIC_VERSION, KEY_HEADERS
+from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS
 
 __all__ = [
     "Headers",

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from streamparse.adapters import ADAPTERS, Adapter, Turn
-from streamparse.adapters.loss import Loss
-from streamparse.adapters.openai import OpenAI
-from streamparse.adapters.parts import Item, Part
-from streamparse.adapters.requests import Request
-from streamparse.adapters.requests.request import system_text
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.openai_chat.messages import OpenAI
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.parts import Item, Part, Turn
+from streamparse.writing.request import Request, system_text
 
 __all__ = ["read_turns", "written_turns"]
 

@@ -6,7 +6,8 @@ from typing import Final
 
 import msgspec
 
-from streamparse.emit import Emitter, labelled
+from streamparse.emitting.answer import labelled
+from streamparse.emitting.emitter import Emitter
 from streamparse.events import Event, ReasoningDelta, TextDelta
 from streamparse.parser import StreamParser
 from streamparse.proxy.standing import StandingCalls

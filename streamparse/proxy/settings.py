@@ -8,9 +8,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
-from streamparse.adapters.requests.endpoints import PATHS
+from streamparse.dialects.options import Dialects
 from streamparse.limits import Limits
-from streamparse.parser import Dialects, StreamParser
+from streamparse.parser import StreamParser
+from streamparse.providers.endpoints import PATHS
 from streamparse.proxy.translation import dialect_to_teach
 
 __all__ = ["PATHS", "Settings", "ToolMode"]

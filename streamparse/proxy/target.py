@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from streamparse.adapters.requests.endpoints import is_plain_path, join_path, write_path
+from streamparse.providers.endpoints import is_plain_path, join_path, write_path
 from streamparse.proxy.asgi import Scope
 from streamparse.proxy.client import httpx_module
 from streamparse.proxy.settings import Settings

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from streamparse.adapters import PROMPTS
-from streamparse.adapters.loss import Loss
-from streamparse.adapters.requests import READERS, write_request
-from streamparse.adapters.requests.teaching import teach_tools
-from streamparse.parser import Dialects
+from streamparse.dialects.options import Dialects
+from streamparse.loss import Loss
+from streamparse.providers.requests import READERS, write_request
+from streamparse.providers.teaching import teach_tools
 from streamparse.proxy.history import read_turns, written_turns
+from streamparse.writing.prompts import PROMPTS
 
 __all__ = ["dialect_to_teach", "dialects_to_read", "for_server", "speaks_of_tools"]
 

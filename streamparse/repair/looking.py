@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from streamparse.recover import CompositeParser, Dialects
+from streamparse.dialects.options import Dialects
+from streamparse.parser.composite import CompositeParser
 from streamparse.repair.findings import Finding
 from streamparse.repair.guards import Guard
 from streamparse.repair.verdict import Verdict, judge

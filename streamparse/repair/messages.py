@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from streamparse.adapters import Adapter, Text, Turn, adapter_for
+from streamparse.providers.adapters import adapter_for
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.parts import Text, Turn
 
 __all__ = ["with_message"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from streamparse.repair.extent import find_excess
 from streamparse.repair.findings import Finding, Preflight, cut, named, pointer
 from streamparse.repair.guards import Guard, GuardFailed
-from streamparse.repair.schema import check_compiled, check_schema
-from streamparse.repair.validator import MISSING, CompiledSchema, compile_schema, has_validator
 from streamparse.response import ToolCall
+from streamparse.schema.validation import check_compiled, check_schema
+from streamparse.schema.validator import MISSING, CompiledSchema, compile_schema, has_validator
+from streamparse.schema.value_limits import find_excess
 from streamparse.tools import InvalidArguments, Tool, Toolset, bind, bind_others
 
 __all__ = ["Gate", "preflight"]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.recover import parse_response
+from streamparse.parser.composite import parse_response
 
 __all__ = ["refusal_in"]
 

@@ -14,13 +14,13 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 import anyio
 import msgspec
 
-from streamparse.adapters import Document, Image
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.runtime.agent_run import AgentRun, RunResult
 from streamparse.runtime.agent_settings import AgentModel, AgentSettings, Models, PrepareHistory
 from streamparse.runtime.history import History
 from streamparse.runtime.stops import Stop
 from streamparse.tools import Toolset, make_output_tool
+from streamparse.writing.parts import Document, Image
 
 __all__ = ["Agent", "PromptParts"]
 

@@ -16,34 +16,20 @@ import anyio.abc
 import anyio.lowlevel
 import msgspec
 
-from streamparse.adapters.loss import Loss
+from streamparse.loss import Loss
+from streamparse.parser.loops import AsyncEventStream, aiter_events
 from streamparse.response import ParsedResponse
 from streamparse.runtime.agent_settings import AgentSettings
 from streamparse.runtime.buffer import Buffer
 from streamparse.runtime.execution import Failure, attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import (
-    AnswerEnded,
-    Command,
-    Fact,
-    Interrupted,
-    RequestFailed,
-    Send,
-    Started,
-    Wait,
-    Waited,
-)
-from streamparse.runtime.model import (
-    ModelError,
-    ModelFailure,
-    Request,
-    describe_failure,
-)
+from streamparse.runtime.loop import AnswerEnded, Command, Fact, Interrupted, RequestFailed, Send, Started, Wait, Waited
+from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
+from streamparse.runtime.request import Request
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.threads import find_event_loop
-from streamparse.streams import AsyncEventStream, aiter_events
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 

@@ -12,8 +12,8 @@ import msgspec
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.runtime.history import History
 from streamparse.runtime.loop import Finish, Loop
-from streamparse.runtime.model import Model, Request, check_model, open_model
-from streamparse.runtime.request import check_settings
+from streamparse.runtime.model import Model, check_model, open_model
+from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
 from streamparse.tools import Tool, Toolset, read_output

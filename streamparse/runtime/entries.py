@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from streamparse.adapters import Document, Image, Text
 from streamparse.response import ParsedResponse
 from streamparse.tools import ToolResult
+from streamparse.writing.parts import Document, Image, Text
 
 __all__ = ["Entry", "Prompt", "PromptPart", "Round"]
 

@@ -21,16 +21,7 @@ from streamparse.runtime.open_call import OpenCall
 from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import (
-    InvalidArguments,
-    Streamed,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolFailure,
-    bind,
-    bind_others,
-)
+from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind, bind_others
 
 __all__ = ["Failure", "Outcome", "attempt", "execute", "execute_open"]
 

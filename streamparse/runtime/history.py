@@ -15,12 +15,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.adapters import Document, Image, Text, Translation, Turn, adapter_for
+from streamparse.loss import Translation
+from streamparse.providers.adapters import adapter_for
 from streamparse.response import ParsedResponse
 from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.runtime.messages import write_messages, write_turns
 from streamparse.runtime.truncation import keep_rounds, keep_tokens
 from streamparse.tools import ToolResult
+from streamparse.writing.parts import Document, Image, Text, Turn
 
 __all__ = ["History", "Prompt", "Round"]
 

@@ -12,14 +12,15 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import anyio
 import msgspec
 
-from streamparse.adapters.requests.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
-from streamparse.adapters.requests.teaching import check_prompt
+from streamparse.dialects.options import Dialects
 from streamparse.negotiate import NegotiatedFormat
-from streamparse.parser import Dialects, StreamParser
-from streamparse.providers import PROVIDERS, provider_named
+from streamparse.parser import StreamParser
+from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
+from streamparse.providers.names import PROVIDERS, provider_named
+from streamparse.providers.teaching import check_prompt
+from streamparse.reading.errors import describe_error, error_in
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
-from streamparse.wires.errors import describe_error, error_in
 
 if TYPE_CHECKING:
     import httpx

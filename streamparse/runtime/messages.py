@@ -23,16 +23,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from streamparse.adapters import Adapter, Item, Loss, Part, Text, Thought, Translation, Turn
-from streamparse.adapters.adapter import NO_ANSWER, JSONObject
-from streamparse.adapters.content import shown
-from streamparse.adapters.halves import drop_halves
-from streamparse.adapters.parts import SIGNATURE, Role
+from streamparse.loss import Loss, Translation
 from streamparse.response import ToolCall
 from streamparse.runtime.entries import Entry, Round
 from streamparse.runtime.rounds import is_signature, read_round
 from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
+from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.writing.content import shown
+from streamparse.writing.paired_parts import drop_halves
+from streamparse.writing.parts import SIGNATURE, Item, Part, Role, Text, Thought, Turn
 
 __all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
 

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 from streamparse.negotiate import NegotiatedFormat
+from streamparse.parser.sources import AsyncSource
 from streamparse.runtime.http_model import HTTPModel, build_model, http_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.request import Request
-from streamparse.streams.sources import AsyncSource
 
 __all__ = [
     "HTTPModel",

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from streamparse.jsonread import PartialReader
+from streamparse.json import PartialReader
 from streamparse.runtime.admission import find_needed
 from streamparse.tools import CallBroken, Tool
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from streamparse.adapters import Translation, translate_tools
+from streamparse.loss import Translation
+from streamparse.providers.adapters import translate_tools
 from streamparse.tools import Tool, Toolset
 
 __all__ = ["ToolRegistry"]

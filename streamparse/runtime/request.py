@@ -22,19 +22,21 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.adapters import ADAPTERS, Turn
-from streamparse.adapters.definitions import declare
-from streamparse.adapters.loss import Loss
-from streamparse.adapters.requests import REQUEST_WRITERS, Choice, write_request
-from streamparse.adapters.requests import Request as Question
-from streamparse.adapters.requests.openai import is_thinking_model
-from streamparse.adapters.requests.request import ACCOUNT, SAMPLING, chosen
-from streamparse.adapters.requests.teaching import teach_tools
-from streamparse.parser import Dialects, StreamParser
-from streamparse.providers import PROVIDERS, known_as, provider_named
+from streamparse.dialects.options import Dialects
+from streamparse.loss import Loss
+from streamparse.parser import StreamParser
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.names import PROVIDERS, known_as, provider_named
+from streamparse.providers.openai_chat.requests import is_thinking_model
+from streamparse.providers.requests import REQUEST_WRITERS, write_request
+from streamparse.providers.teaching import teach_tools
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
+from streamparse.writing.definitions import declare
+from streamparse.writing.parts import Turn
+from streamparse.writing.request import ACCOUNT, SAMPLING, Choice, chosen
+from streamparse.writing.request import Request as Question
 
 __all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
 

@@ -9,12 +9,13 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.adapters import Adapter, Item, Loss, Part, Thought, pieces
-from streamparse.adapters.parts import CITATION, SIGNATURE
+from streamparse.loss import Loss
 from streamparse.repair import answer_broken
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ends_detail
 from streamparse.runtime.entries import Round
 from streamparse.tools import ToolResult
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Thought, pieces
 
 __all__ = ["OUTCOME_UNKNOWN", "SentRound", "is_signature", "read_round"]
 

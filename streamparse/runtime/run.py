@@ -43,7 +43,8 @@ from streamparse.runtime.settings import Settings
 from streamparse.runtime.threads import Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
-from streamparse.tools import StateChange, Tool, ToolContext, ToolResult, is_async
+from streamparse.schema.signature import is_async
+from streamparse.tools import StateChange, Tool, ToolContext, ToolResult
 
 __all__ = ["Item", "Run"]
 

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from streamparse.runtime.history import History, Round
+from streamparse.runtime.entries import Round
+from streamparse.runtime.history import History
 from streamparse.usage import TokenCounts
 
 __all__ = [

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from streamparse.adapters import Document, Text
-from streamparse.adapters.content import shown
-from streamparse.adapters.documents import text_within
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
+from streamparse.writing.content import shown
+from streamparse.writing.documents import text_within
+from streamparse.writing.parts import Document, Text
 
 __all__ = ["CountTokens", "describe_omission", "estimate_tokens", "keep_rounds", "keep_tokens"]
 

@@ -24,9 +24,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.adapters.content import write_block
-from streamparse.adapters.parts import Document, Image, Text
-from streamparse.tools.annotations import encoded as encode_known
+from streamparse.schema.annotations import encoded as encode_known
+from streamparse.writing.content import write_block
+from streamparse.writing.parts import Document, Image, Text
 
 __all__ = ["Reduced", "UnusableResult", "cut_text", "reduce_value"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.tools.declaration import Tool
+from streamparse.tools.tool import Tool
 
 __all__ = ["InvalidArguments", "bind", "bind_others", "validate"]
 

@@ -18,11 +18,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.tools.annotations import describe_annotation, is_union, made, read_annotation, schema_of
+from streamparse.schema.annotations import describe_annotation, is_union, made, read_annotation, schema_of
+from streamparse.schema.docstring import read_docstring
+from streamparse.schema.signature import Described, Signature, join_definitions
 from streamparse.tools.arguments import bind
-from streamparse.tools.declaration import Tool
-from streamparse.tools.docstring import read_docstring
-from streamparse.tools.signature import Described, Signature, join_definitions
+from streamparse.tools.tool import Tool
 
 __all__ = ["make_output_tool", "read_output"]
 

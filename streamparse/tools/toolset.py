@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from streamparse.coercion import referred
-from streamparse.tools.declaration import TOOL_ATTRIBUTE, Tool
-from streamparse.tools.definition import decoded, read_definition
+from streamparse.schema.view import referred
+from streamparse.tools.definitions import decoded, read_definition
+from streamparse.tools.tool import TOOL_ATTRIBUTE, Tool
 
 __all__ = ["Toolset"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import (
+from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
+from streamparse.providers.adapters import (
     ADAPTERS,
-    PROMPTS,
     adapter_for,
     to_anthropic,
     to_gemini,
@@ -17,7 +17,7 @@ from streamparse.adapters import (
     to_ollama,
     to_openai,
 )
-from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
+from streamparse.writing.prompts import PROMPTS
 
 MANUAL = Path(__file__).parents[2] / "docs" / "adapters.md"
 CALL = sp.ToolCall("now", {"zone": "CET"}, "c1", raw='{ "zone": "CET" }')

@@ -9,7 +9,7 @@ import pytest
 from conversations import parsed
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS
 
 THINKING = {"type": "thinking", "thinking": "I look twice.", "signature": "c2ln"}
 REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}

@@ -14,14 +14,10 @@ from openai.types.responses import CustomToolParam, ResponseCustomToolCall
 from pydantic import TypeAdapter
 
 import streamparse as sp
-from streamparse.adapters import (
-    ADAPTERS,
-    Loss,
-    format_system_prompt,
-    translate_messages,
-    translate_request,
-    translate_tools,
-)
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_tools
+from streamparse.providers.requests import translate_request
+from streamparse.writing.prompts import format_system_prompt
 
 U = {"role": "user", "content": "q"}
 FUNCTION = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": "{}"}}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_tools
+from streamparse.providers.adapters import ADAPTERS, translate_tools
 from streamparse.tools import Toolset
 
 FEW = settings(max_examples=60, deadline=None)

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Document, Loss, Text, Turn, translate_messages
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS, translate_messages
+from streamparse.writing.parts import Document, Text, Turn
 
 PDF = base64.b64encode(b"%PDF-1.7\n").decode()
 NOTES = base64.b64encode("Übung\nmacht".encode()).decode()

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_request, translate_tools
+from streamparse.providers.adapters import ADAPTERS, translate_tools
+from streamparse.providers.requests import translate_request
 
 CLOSED = {
     "type": "object",

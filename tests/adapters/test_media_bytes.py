@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Turn
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.writing.parts import Turn
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 BEGINNINGS = {

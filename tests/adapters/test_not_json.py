@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_messages, translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_messages
+from streamparse.providers.requests import translate_request
 
 
 def _deep() -> dict[str, Any]:

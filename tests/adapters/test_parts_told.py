@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from conversations import PICTURE
 
-from streamparse.adapters import Loss, translate_messages, translate_request
+from streamparse.loss import Loss
+from streamparse.providers.adapters import translate_messages
+from streamparse.providers.requests import translate_request
 
 PDF = "JVBERi0xLjcK"
 ASKED = {"role": "user", "content": "Which one?"}

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, PROMPTS, example_call, format_calls_as_text, format_system_prompt
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.writing.prompts import PROMPTS, example_call, format_calls_as_text, format_system_prompt
 
 Unit = Literal["metric", "imperial"]
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, adapter_for, translate_messages, translate_request, translate_tools
 from streamparse.negotiate import FormatNegotiator, known_providers
-from streamparse.providers import PROVIDERS, key_of, provider_named
-from streamparse.recover import parser_for
+from streamparse.parser.registry import parser_for
+from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_tools
+from streamparse.providers.names import PROVIDERS, key_of, provider_named
+from streamparse.providers.requests import translate_request
 
 NAMES = [word for name, row in PROVIDERS.items() for word in (name, *row.aliases)]
 SAID = [sp.Tool("look", "", {"type": "object", "properties": {"a": {"type": "string"}}})]

@@ -8,7 +8,8 @@ import pytest
 from conversations import PICTURE
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Loss, translate_messages
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS, translate_messages
 
 WANT_WORDS = ["anthropic", "bedrock"]
 BLANKS = ["", "  ", "\n\n", "\t"]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_messages, translate_request
-from streamparse.adapters.requests import READERS
+from streamparse.providers.adapters import ADAPTERS, translate_messages
+from streamparse.providers.requests import READERS, translate_request
 
 NOW = sp.Tool("now", "The time.", {"type": "object", "properties": {"zone": {"type": "string"}}})
 SCHEMA = {"type": "object", "properties": {"time": {"type": "string"}}}

@@ -9,7 +9,7 @@ import pytest
 from conversations import PICTURE
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_messages
+from streamparse.providers.adapters import ADAPTERS, translate_messages
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 IMAGE = {"type": "image", "source": {"type": "url", "url": "http://example.org/x.png"}}

@@ -8,7 +8,7 @@ import pytest
 from conversations import PICTURE
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_messages
+from streamparse.providers.adapters import ADAPTERS, translate_messages
 
 MAP = [{"type": "text", "text": "a map"}, {"type": "image", "data": PICTURE, "mimeType": "image/png"}]
 SAME_MAP = [

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_messages, translate_tools
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_tools
 
 PAIRS = list(product(ADAPTERS, ADAPTERS))
 KEEP_VALUES = ["gemini", "gemini-openapi", "cohere", "generic"]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from test_as_message import CONTENT, GEMINI_PARTS, REASONING, WEB, anthropic
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, translate_request
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.requests import translate_request
 
 pydantic = pytest.importorskip("pydantic")
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Loss, translate_tools
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS, translate_tools
 
 
 def _schema(**properties: Any) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import pytest
 from conversations import parsed
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Loss, translate_messages
-from streamparse.emit import EMITTERS
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS, translate_messages
+from streamparse.providers.emitters import EMITTERS
 
 CITE = {"type": "char_location", "cited_text": "The lake is cold.", "document_index": 0}
 MORE = {"type": "char_location", "cited_text": "In May.", "document_index": 1}

@@ -12,7 +12,7 @@ import pytest
 import streamparse as sp
 from streamparse.cli.formats import EXAMPLE_TOOLS
 from streamparse.frames import FRAMERS
-from streamparse.recover import Findings, detect_format
+from streamparse.parser.detection import Findings, detect_format
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "fixtures" / "recorded"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.cli.timeline import Mark, Timeline, analyse, render, replay
+from streamparse.cli.marks import Mark, Timeline, analyse
+from streamparse.cli.page import render
+from streamparse.cli.timeline import replay
 
 
 def marks_of(*pairs: tuple[float, sp.Event | sp.ToolResult]) -> list[Mark]:

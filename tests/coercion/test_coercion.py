@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from streamparse.coercion import ANY, JSON, STRING, Typed, coerced, is_string, kinds_of_attribute
+from streamparse.schema.kinds import ANY, JSON, STRING, kinds_of_attribute
+from streamparse.schema.text_values import coerced, is_string
+from streamparse.schema.view import Typed
 
 DEFINITIONS: dict[str, Any] = {
     "$defs": {

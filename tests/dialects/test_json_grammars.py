@@ -8,7 +8,7 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, places_of, revoked_of, text_of
 
 import streamparse as sp
-from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.engine.grammar import Dialect
 from streamparse.dialects.table import array_rows, json_rows, marker_rows
 
 ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, array_rows, marker_rows) for row in module.ROWS}

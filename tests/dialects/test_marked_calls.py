@@ -7,9 +7,9 @@ from cuts import calls_of, events_of, text_of
 
 import streamparse as sp
 from streamparse.assembler import Assembler
-from streamparse.dialects.grammar import Context
-from streamparse.dialects.marked_calls import MarkedCalls
-from streamparse.dialects.reader import Reader
+from streamparse.dialects.engine.grammar import Context
+from streamparse.dialects.engine.reader import Reader
+from streamparse.dialects.grammars.name_then_json import MarkedCalls
 from streamparse.tools import Toolset
 
 TOOLS = [{"name": "listed", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.dialects import DIALECTS
-from streamparse.dialects.armed import Armed
-from streamparse.dialects.marker_index import IndexedMarkers, Literal, MarkerIndex, Tags, ToolNames
-from streamparse.dialects.markers import Markers, MarkerSet
+from streamparse.dialects.engine.active_markers import Armed
+from streamparse.dialects.engine.marker_index import IndexedMarkers, Literal, MarkerIndex, Tags, ToolNames
+from streamparse.dialects.engine.markers import Markers, MarkerSet
 
 BUILT_IN = Armed.of("auto", frozenset({"a"}), True).at_start.literals
 ENDS = [text[-size:] for text in BUILT_IN for size in (1, 3)]

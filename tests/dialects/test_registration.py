@@ -16,7 +16,7 @@ CALL = '<do>{"name": "search_registered", "arguments": {"query": "tea"}}</do>'
 def _table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test registers."""
     monkeypatch.setattr("streamparse.dialects.registry.DIALECTS", table := dict(sp.DIALECTS))
-    monkeypatch.setattr("streamparse.dialects.armed.DIALECTS", table)
+    monkeypatch.setattr("streamparse.dialects.engine.active_markers.DIALECTS", table)
 
 
 def test_a_dialect_of_a_template_is_registered_under_any_name_and_found_by_auto() -> None:

@@ -17,10 +17,11 @@ import pytest
 
 import streamparse as sp
 from streamparse import errors
-from streamparse.adapters import ADAPTERS, PROMPTS
 from streamparse.errors import CODES
 from streamparse.limits import Limits
-from streamparse.wires import Habit, profile
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.quirks import Habit, profile
+from streamparse.writing.prompts import PROMPTS
 
 ROOT = Path(__file__).parents[2]
 ERRORS = ROOT / "docs" / "errors.md"

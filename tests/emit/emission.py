@@ -10,9 +10,9 @@ from cuts import events_of, merged
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
-from streamparse.emit.answer import full_reason
-from streamparse.emit.reasons import meaning_of
+from streamparse.emitting.meanings import meaning_of
+from streamparse.finish_reasons import full_reason
+from streamparse.providers.emitters import EMITTERS
 
 __all__ = ["Told", "answers", "emitted", "read_again", "told", "until_failure"]
 

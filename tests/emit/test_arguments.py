@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.emit.arguments import Arguments
+from streamparse.emitting.arguments import Arguments
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 _values = st.recursive(

@@ -12,7 +12,7 @@ from cuts import calls_of, events_of, text_of
 from emission import emitted, read_again
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS = [{"name": "get_weather", "parameters": SCHEMA}]

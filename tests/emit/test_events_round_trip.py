@@ -13,7 +13,7 @@ from emission import Told, answers, emitted, read_again, told, until_failure
 from hypothesis import given
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from emission import emitted
 from serving import Upstream, serving
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 
 SEARCH = '{"query": "na\\u00efve \\"quoted\\" 🎉 }}", "limit": 3}'
 ARGUMENTS = {"query": 'naïve "quoted" 🎉 }}', "limit": 3}

@@ -17,8 +17,8 @@ from cuts import events_of
 from emission import told, until_failure
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
-from streamparse.emit.answer import explanation_of
+from streamparse.emitting.answer import explanation_of
+from streamparse.providers.emitters import EMITTERS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))

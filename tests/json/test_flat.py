@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.jsonread import JSONError
-from streamparse.jsonread.flat import read_flat
-from streamparse.jsonread.tolerant import Tolerant
+from streamparse.json import JSONError
+from streamparse.json.flat_object import read_flat
+from streamparse.json.tolerant import Tolerant
 from streamparse.limits import Limits
 
 LIMITS = Limits(max_depth=3, max_number=4, max_key=6)

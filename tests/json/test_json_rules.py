@@ -10,8 +10,8 @@ from typing import Any, get_args
 import pytest
 
 from streamparse.errors import CODES
-from streamparse.jsonread import JSONError, Mode, read, snapshot
-from streamparse.jsonscan import Scanner
+from streamparse.json import JSONError, Mode, read, snapshot
+from streamparse.json.scan import Scanner
 
 BOOK = json.loads((Path(__file__).parents[2] / "fixtures/rules/json.json").read_text(encoding="utf-8"))
 GENERATED = {

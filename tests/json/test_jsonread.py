@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamparse.errors import CODES
-from streamparse.jsonread import JSONError, Mode, Reading, read
+from streamparse.json import JSONError, Mode, Reading, read
 from streamparse.limits import Limits
 
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamparse import jsonscan
 from streamparse.errors import CODES
-from streamparse.jsonscan import Scanner
+from streamparse.json import scan as jsonscan
+from streamparse.json.scan import Scanner
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 CONTAINERS = st.recursive(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_snapshot import VALUES, extends
 
-from streamparse.jsonread import PartialReader, read
+from streamparse.json import PartialReader, read
 from streamparse.limits import Limits
 
 OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=5)

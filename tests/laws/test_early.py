@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from samples import NAMED, TOOLS, calls_of_example
 
 import streamparse as sp
-from streamparse.dialects.grammar import Opener
+from streamparse.dialects.engine.grammar import Opener
 
 MARKER = 64
 """No marker is longer; see `Limits` and the tables of dialects."""

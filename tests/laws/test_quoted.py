@@ -12,7 +12,7 @@ from quoting import is_quoted
 
 import streamparse as sp
 from streamparse.dialects import Quoted
-from streamparse.dialects.quotes import Quotes
+from streamparse.dialects.engine.quotes import Quotes
 
 PIECES = (
     *("a", "w ", "xml", " ", "  ", "    ", "\t", ".", "x: ", "é"),

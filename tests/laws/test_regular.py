@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.wires import WIRES
+from streamparse.providers.wires import WIRES
 
 Message = dict[str, Any]
 STRINGS = st.text(max_size=3) | st.sampled_from(

@@ -16,7 +16,7 @@ from typing import Any
 from cuts import in_pieces
 
 import streamparse as sp
-from streamparse.dialects.reader import Reader
+from streamparse.dialects.engine.reader import Reader
 
 __all__ = ["assert_linear", "repeated", "work"]
 

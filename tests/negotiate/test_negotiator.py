@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
 from streamparse.negotiate import (
     CapabilityLearner,
     Configuration,
@@ -21,8 +20,10 @@ from streamparse.negotiate import (
     known_providers,
     provider_of,
 )
+from streamparse.parser import registry
+from streamparse.parser.registry import parser_for
 from streamparse.protocols import ToolCallParser, ToolFormat
-from streamparse.recover import parser_for, registry
+from streamparse.providers.adapters import ADAPTERS
 
 ROOT = Path(__file__).parents[2]
 TOOL = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamparse.negotiate import known_providers
-from streamparse.wires import profile
+from streamparse.providers.quirks import profile
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "streamparse"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import streamparse as sp
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 
 __all__ = ["ANSWER_TEXT", "CALLS", "TEXT", "stream_of"]
 

@@ -13,7 +13,7 @@ import pytest
 from serving import Upstream, proxied, serving
 
 from streamparse import proxy
-from streamparse.emit import EMITTERS
+from streamparse.providers.emitters import EMITTERS
 
 JSON = [("content-type", "application/json")]
 SSE = [("content-type", "text/event-stream")]

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
+from streamparse.parser.intents import HeuristicParser
+from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
-from streamparse.recover import HeuristicParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.response import Mark, parts_of
 
 TOOLS = [{"name": name, "parameters": {"type": "object", "properties": {}}} for name in ("look", "find")]

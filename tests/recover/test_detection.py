@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
 from streamparse.cli.formats import EXAMPLE_TOOLS
-from streamparse.recover import Findings, detect_format
+from streamparse.parser.detection import Findings, detect_format
+from streamparse.providers.adapters import ADAPTERS
 
 CALL = '{"name": "look", "arguments": {}}'
 MARKED = f"See:\n<tool_call>{CALL}</tool_call>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.recover import HeuristicParser
+from streamparse.parser.intents import HeuristicParser
 
 TOOLS = [{"name": name, "parameters": {}} for name in ("search", "read_file", "web_search")]
 

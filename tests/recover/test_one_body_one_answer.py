@@ -16,7 +16,8 @@ import pytest
 from ollama import Message
 
 import streamparse as sp
-from streamparse.recover import CompositeParser, MarkupParser, NativeParser
+from streamparse.parser.composite import CompositeParser
+from streamparse.parser.strategies import MarkupParser, NativeParser
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "a dict": lambda body: body,

@@ -16,7 +16,7 @@ import pytest
 
 from streamparse.dialects import DIALECTS, register_dialect
 from streamparse.plugins import load_plugins
-from streamparse.wires import WIRES, register_wire
+from streamparse.providers.wires import WIRES, register_wire
 
 MODULE = """
 import streamparse as sp

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
+from streamparse.parser.registry import PROVIDERS, parser_for
 from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
-from streamparse.recover import PROVIDERS, parser_for
+from streamparse.providers.adapters import ADAPTERS
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

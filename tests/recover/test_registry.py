@@ -10,8 +10,10 @@ import pytest
 
 import streamparse as sp
 from streamparse.negotiate import provider_of
+from streamparse.parser import registry
+from streamparse.parser.composite import CompositeParser
+from streamparse.parser.registry import PROVIDERS, parser_for, register_parser
 from streamparse.protocols import ToolCallParser
-from streamparse.recover import PROVIDERS, CompositeParser, parser_for, register_parser, registry
 
 ASKED_FOR = (
     *("openai", "azure", "anthropic", "google", "gemini", "vertex", "xai", "deepseek", "ollama", "groq", "openrouter"),

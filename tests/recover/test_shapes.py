@@ -11,7 +11,7 @@ from anthropic.types import Message
 from google.genai.types import Candidate, Content
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS
 
 CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
 TEXT = {"type": "text", "text": "So."}

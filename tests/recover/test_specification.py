@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import streamparse as sp
+from streamparse.parser.detection import detect_format
+from streamparse.parser.registry import parser_for
+from streamparse.parser.strategies import MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
-from streamparse.recover import MarkupParser, NativeParser, detect_format, parser_for
 
 
 def _tool(name: str, *required: str) -> dict[str, Any]:

@@ -25,8 +25,10 @@ from openai.types.responses import Response
 from pydantic import BaseModel
 
 import streamparse as sp
+from streamparse.parser.composite import CompositeParser
+from streamparse.parser.intents import HeuristicParser
+from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
-from streamparse.recover import CompositeParser, HeuristicParser, JSONContentParser, MarkupParser, NativeParser
 
 ARGUMENTS = {"city": "Paris", "snake_key": None, "n": 3}
 TEXT = json.dumps(ARGUMENTS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import Preflight, preflight
-from streamparse.repair.ecma import options, read_pattern, translate
+from streamparse.schema.ecma_regex import options, read_pattern, translate
 
 pytest.importorskip("jsonschema_rs")
 

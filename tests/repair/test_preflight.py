@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import GuardFailed, PathGuard, preflight
-from streamparse.repair.lossless import KEEP, converted
+from streamparse.schema.lossless import KEEP, converted
 
 pytest.importorskip("jsonschema_rs")
 

@@ -11,7 +11,7 @@ import pytest
 from scripted import END, Scripted, call, calls, frame, says, stream
 
 import streamparse as sp
-from streamparse.runtime.model import ModelError
+from streamparse.runtime.model_failures import ModelError
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from stepping import run_stepwise
 
 import streamparse as sp
 from streamparse.runtime import Round
-from streamparse.runtime.model import ModelError
+from streamparse.runtime.model_failures import ModelError
 
 PROVIDERS = ("openai", "anthropic", "gemini", "openai-responses", "ollama")
 

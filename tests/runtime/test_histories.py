@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS
 from streamparse.repair import answer_broken
 
 pydantic = pytest.importorskip("pydantic")

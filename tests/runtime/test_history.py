@@ -12,9 +12,9 @@ from history_rules import check_messages
 from history_types import check_types, has_types
 
 import streamparse as sp
-from streamparse.adapters import Text
 from streamparse.runtime.messages import NO_PROMPT, NO_RESULT
 from streamparse.runtime.rounds import OUTCOME_UNKNOWN
+from streamparse.writing.parts import Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(16)
 PDF = b"%PDF-1.7\n"

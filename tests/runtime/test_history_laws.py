@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import Text
 from streamparse.response import Mark
+from streamparse.writing.parts import Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(16)
 SHOWN = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}

@@ -19,7 +19,7 @@ from streamparse.runtime.loop import (
     Wait,
     Waited,
 )
-from streamparse.runtime.model import ModelFailure
+from streamparse.runtime.model_failures import ModelFailure
 from streamparse.tools import ToolFailure, ToolResult
 
 ASKED = History(system="be brief").with_prompt("hello")

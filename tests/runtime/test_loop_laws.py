@@ -10,7 +10,7 @@ from streamparse.events import Error
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.runtime import History, Round, max_seconds, max_tokens, max_turns
 from streamparse.runtime.loop import AnswerEnded, Finish, Interrupted, Loop, RequestFailed, Send, Started, Wait, Waited
-from streamparse.runtime.model import ModelFailure
+from streamparse.runtime.model_failures import ModelFailure
 from streamparse.tools import ErrorKind, ToolFailure, ToolResult
 
 MAX_TURNS = 6

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.adapters.requests import REQUEST_WRITERS
-from streamparse.providers import PROVIDERS
+from streamparse.providers.names import PROVIDERS
+from streamparse.providers.requests import REQUEST_WRITERS
 
 pydantic = pytest.importorskip("pydantic")
 

@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Text, Turn
+from streamparse.providers.adapters import ADAPTERS
 from streamparse.response import ToolCall
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import ToolResult
+from streamparse.writing.parts import Text, Turn
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 INF = float("inf")
@@ -178,7 +179,7 @@ def test_what_a_tool_shows_arrives_at_each_provider_or_is_told_as_lost(provider,
 
 
 def content_of(result):
-    from streamparse.adapters.content import shown
+    from streamparse.writing.content import shown
 
     return shown(result)
 

@@ -4,7 +4,7 @@ import pytest
 from turns import DONE, collect, complete, stream
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS
 
 
 @sp.tool(category="files", effect="none")

@@ -14,7 +14,7 @@ import pytest
 from collection import SHARED, json_lines
 
 import streamparse as sp
-from streamparse.adapters.adapter import NO_ANSWER
+from streamparse.writing.adapter import NO_ANSWER
 
 ROWS = {row["id"]: row for row in json_lines("streams/index.jsonl")}
 NOTHING = {"type": "text", "text": NO_ANSWER}

@@ -18,7 +18,7 @@ from cuts import merged
 from pydantic import BaseModel, ConfigDict, Field
 
 import streamparse as sp
-from streamparse.recover.chunks import message_of
+from streamparse.parser.chunks import message_of
 
 MESSAGES: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},

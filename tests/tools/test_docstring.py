@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamparse.tools.docstring import read_docstring
+from streamparse.schema.docstring import read_docstring
 
 GOOGLE = """Find the weather.
 

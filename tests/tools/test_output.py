@@ -10,7 +10,7 @@ import msgspec
 import pydantic
 import pytest
 
-from streamparse.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS
 from streamparse.repair import Gate
 from streamparse.response import ToolCall
 from streamparse.tools import InvalidArguments, Tool, make_output_tool, read_output

@@ -9,7 +9,7 @@ import pytest
 from cuts import assert_same_in_every_cut, events_of
 
 import streamparse as sp
-from streamparse.wires import tell_provider_error
+from streamparse.reading.errors import tell_provider_error
 
 SHAPES: dict[str, tuple[Any, str]] = {
     "wrapped": ({"error": {"message": "no luck", "type": "server_error", "code": "E42"}}, "E42: no luck"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.wires import profile
+from streamparse.providers.quirks import profile
 
 
 @pytest.mark.parametrize("wire", sp.WIRES)

@@ -12,8 +12,13 @@ from test_golden_streams import FOLDER, INDEX, _maker
 
 import streamparse as sp
 from streamparse.finish_reasons import STOPS, find_stop
+from streamparse.providers.bedrock import text_models as bedrock_text
+from streamparse.providers.bedrock import wire as bedrock
+from streamparse.providers.cohere import wire as cohere
+from streamparse.providers.gemini import interactions as gemini_interactions
+from streamparse.providers.gemini import wire as gemini
+from streamparse.reading import outcomes
 from streamparse.usage import TokenCounts, count_tokens
-from streamparse.wires import bedrock, bedrock_text, cohere, gemini, gemini_interactions, outcomes
 
 CALL = {"type": "function", "id": "c1", "function": {"name": "now", "arguments": "{}"}}
 BLOCK = {"type": "tool_use", "id": "c1", "name": "now", "input": {}}

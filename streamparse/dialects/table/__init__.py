@@ -5,7 +5,7 @@ The facts of each format are in `docs/formats.md`: who writes it, and what of it
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Dialect
+from streamparse.dialects.engine.grammar import Dialect
 from streamparse.dialects.table import (
     array_rows,
     channel_rows,

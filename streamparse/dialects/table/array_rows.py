@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Dialect, Opener, markers
-from streamparse.dialects.guided_calls import GuidedCalls
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.keyed_calls import KeyedCalls
-from streamparse.dialects.literal_calls import LiteralCalls
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
+from streamparse.dialects.grammars.constrained_json import GuidedCalls
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.name_keyed_array import KeyedCalls
+from streamparse.dialects.grammars.python_dict_calls import LiteralCalls
 
 __all__ = ["ROWS"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.channel_header import HEADER
-from streamparse.dialects.channels import ENDS, Channels, ChannelThoughts
-from streamparse.dialects.either import Either
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.leftovers import leftovers
-from streamparse.dialects.stripped_channels import STRIPPED, StrippedChannels
-from streamparse.dialects.xml_params import XmlParams
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.channel_header import HEADER
+from streamparse.dialects.grammars.channels import ENDS, Channels, ChannelThoughts
+from streamparse.dialects.grammars.stray_closers import leftovers
+from streamparse.dialects.grammars.stripped_channels import STRIPPED, StrippedChannels
+from streamparse.dialects.grammars.xml_params import XmlParams
 
 __all__ = ["REASONING", "ROWS"]
 

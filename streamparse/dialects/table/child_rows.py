@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.either import Either
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.labelled_calls import LABEL, LabelledCalls
-from streamparse.dialects.leftovers import Remembered, leftovers, stray_tags
-from streamparse.dialects.marked_calls import NAME, MarkedCalls
-from streamparse.dialects.markers import GAP, any_of
-from streamparse.dialects.nested_tags import NestedTags
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.markers import GAP, any_of
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.labelled_calls import LABEL, LabelledCalls
+from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
+from streamparse.dialects.grammars.nested_tags import NestedTags
+from streamparse.dialects.grammars.stray_closers import Remembered, leftovers, stray_tags
+from streamparse.dialects.grammars.tag_patterns import KEY
+from streamparse.dialects.grammars.tool_tags import ToolAttributes, ToolTags, ToolText
 from streamparse.dialects.table.tags import child_tags, named_tags
-from streamparse.dialects.tool_tags import ToolAttributes, ToolTags, ToolText
-from streamparse.dialects.xml_params import KEY
 
 __all__ = ["ROWS"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.envelope import ARGUMENT_KEYS, NAME_KEYS
-from streamparse.dialects.grammar import Dialect, Opener, Thought, markers
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.stripped_thought import StrippedThought
+from streamparse.dialects.engine.grammar import Dialect, Opener, Thought, markers
+from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, NAME_KEYS
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.stripped_thought import StrippedThought
 
 __all__ = ["ROWS"]
 

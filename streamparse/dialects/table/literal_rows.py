@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.brace_calls import BRACE_HEAD, BraceCalls
-from streamparse.dialects.grammar import Dialect, Opener, markers
-from streamparse.dialects.leftovers import leftover
-from streamparse.dialects.stripped_thought import StrippedThought
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
+from streamparse.dialects.grammars.brace_calls import BRACE_HEAD, BraceCalls
+from streamparse.dialects.grammars.stray_closers import leftover
+from streamparse.dialects.grammars.stripped_thought import StrippedThought
 
 __all__ = ["ROWS"]
 

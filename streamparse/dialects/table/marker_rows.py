@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Dialect, Opener, markers
-from streamparse.dialects.kimi_calls import KimiCalls
-from streamparse.dialects.marked_calls import NAME, MarkedCalls
-from streamparse.dialects.markers import GAP
-from streamparse.dialects.recipient_calls import RecipientCalls
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.kimi_calls import KimiCalls
+from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
+from streamparse.dialects.grammars.recipient_calls import RecipientCalls
 
 __all__ = ["ROWS"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.either import Either
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.leftovers import leftovers
-from streamparse.dialects.marked_calls import NAME, MarkedCalls
-from streamparse.dialects.markers import GAP
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
+from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.table.tags import pair_tags
 
 __all__ = ["ROWS"]

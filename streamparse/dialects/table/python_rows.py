@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.either import Either
-from streamparse.dialects.grammar import Dialect, Opener, markers
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.python_calls import CALL_HEAD, PythonCalls
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.python_calls import CALL_HEAD, PythonCalls
 
 __all__ = ["ROWS"]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from streamparse.coercion import STRING
-from streamparse.dialects.either import Either
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.leftovers import leftovers
-from streamparse.dialects.markers import GAP
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.stray_closers import leftovers
+from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.dialects.table.tags import NAMED_KEY, child_tags, function_tags, invoke_tags
-from streamparse.dialects.xml_params import XmlParams
+from streamparse.schema.kinds import STRING
 
 __all__ = ["ROWS"]
 

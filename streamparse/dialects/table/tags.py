@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from streamparse.coercion import ANY, Kinds
-from streamparse.dialects.markers import GAP
-from streamparse.dialects.xml_params import KEY, XmlParams
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.tag_patterns import KEY
+from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.schema.kinds import ANY, Kinds
 
 __all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "named_tags", "pair_tags"]
 

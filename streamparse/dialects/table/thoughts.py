@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from streamparse.dialects.grammar import Thought
+from streamparse.dialects.engine.grammar import Thought
 
 __all__ = ["THOUGHTS"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.leftovers import leftovers
-from streamparse.dialects.markers import GAP
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.stray_closers import leftovers
+from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.dialects.table.tags import invoke_tags
-from streamparse.dialects.xml_params import XmlParams
 
 __all__ = ["ROWS"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.either import Either
-from streamparse.dialects.envelope import ARGUMENT_KEYS
-from streamparse.dialects.grammar import Dialect, Opener
-from streamparse.dialects.json_calls import JsonCalls
-from streamparse.dialects.leftovers import Remembered, stray_tags
-from streamparse.dialects.markers import GAP, any_of
+from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.markers import GAP, any_of
+from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS
+from streamparse.dialects.grammars.json_calls import JsonCalls
+from streamparse.dialects.grammars.stray_closers import Remembered, stray_tags
 from streamparse.dialects.table.tags import child_tags, named_tags
 
 __all__ = ["ROWS"]

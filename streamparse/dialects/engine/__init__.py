@@ -1,0 +1,1 @@
+"""Calls and thoughts in text: the engine that every format runs on."""

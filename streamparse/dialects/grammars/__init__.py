@@ -1,0 +1,1 @@
+"""The families in which models write calls, a grammar for each."""

@@ -1,0 +1,147 @@
+"""Grammar G: a call as a brace literal whose strings have a delimiter of their own.
+
+    <|tool_call>call:NAME{key:<|"|>text<|"|>,n:42,o:{k:[1,true,null]}}<tool_call|>
+
+Keys are bare words, strings have no escapes: nothing but the delimiter ends one.  The arguments become JSON text on
+the way; the call is complete at the brace that closes it.  Strings in plain quotes, or in none, are repaired.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property, partial
+from types import MappingProxyType
+
+import msgspec
+
+from streamparse.dialects.engine.grammar import Context
+from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.grammars.json_values import string
+from streamparse.dialects.grammars.literal_arguments import literal_arguments
+from streamparse.dialects.grammars.literals import Tell, in_string, quoted
+from streamparse.patterns import gradual, plain
+from streamparse.schema.kinds import STRING
+from streamparse.schema.view import Typed
+
+__all__ = ["BRACE_HEAD", "BraceCalls"]
+
+BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
+"""The beginning of a call."""
+
+_KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
+_WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
+_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+class BraceCalls(msgspec.Struct, frozen=True, dict=True):
+    """The markers of one format: what delimits a string, and what may follow a call."""
+
+    delimiter: str
+    closes: tuple[str, ...]
+    begin: str = BRACE_HEAD
+    """The beginning of a call up to its brace: a pattern with the group `name`."""
+
+    @cached_property
+    def head(self) -> Pattern:
+        """The name of a call and its opening brace."""
+        return gradual(self.begin)
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of the block."""
+        return gradual(rf"{GAP}{any_of(self.closes)}")
+
+    @cached_property
+    def delimiters(self) -> Markers:
+        """The end of a string."""
+        return Markers((self.delimiter,))
+
+    @cached_property
+    def opening(self) -> Pattern:
+        """The beginning of a string."""
+        return gradual(re.escape(self.delimiter))
+
+    @cached_property
+    def key(self) -> Pattern:
+        """A key; some models delimit it as a string."""
+        mark = rf"(?:{re.escape(self.delimiter)}|\")?"
+        return gradual(rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)")
+
+    @cached_property
+    def parameter(self) -> Pattern:
+        """The key of an argument, and its colon."""
+        return gradual(rf"{self.key.pattern}{GAP}:")
+
+    @cached_property
+    def argument(self) -> Pattern:
+        """A number, a constant, or a text without delimiters, up to the next key or the end of the call."""
+        return gradual(rf"[^{{}}\[\]\"]{{1,1000}}?(?={GAP}(?:\}}|,{GAP}{self.parameter.pattern}))")
+
+    @cached_property
+    def element(self) -> Pattern:
+        """The same inside of a container."""
+        return gradual(r"[^{}\[\]\",]{1,1000}+(?=[\]},])")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        head = yield from reader.match(self.head)
+        name = "" if head is None else context.tool_name(head["name"])
+        if head is None or not context.believes(name):
+            return False
+        reader.commit()
+        call = context.sink.call_start(name, None, "inband")
+        notation = partial(_Braces, self, context, name)
+        if (yield from literal_arguments(reader, context, call, self.parameter, "}", notation)):
+            while (yield from reader.match(self.end)) is not None:
+                pass  # Gemma 4 writes it twice at times
+            if reader.beginning(self.end):
+                reader.rest()  # it is cut off
+        return True
+
+
+class _Braces:
+    """The notation of one literal; `repaired` says that it could be read only after a repair."""
+
+    brackets: Mapping[str, str] = MappingProxyType({"[": "]", "{": "}"})
+    sets = False
+
+    def __init__(self, format: BraceCalls, context: Context, tool: str, key: str, argument: bool) -> None:
+        self._format = format
+        self._limits = context.limits
+        self._argument = argument
+        parameters = context.tools[tool].parameters if tool in context.tools else {}
+        self._text = argument and Typed([parameters], parameters).member(key).kinds == STRING
+        self.repaired = False
+
+    def key(self, reader: Reader, tell: Tell) -> Step[bool]:
+        found = yield from reader.match(self._format.key)
+        if found is not None:
+            tell(quoted(found["key"].strip()))
+        return found is not None
+
+    def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
+        if (yield from reader.match(self._format.opening)) is not None:
+            return (yield from self._string(reader, tell))
+        if (yield from reader.peek()) == '"':
+            text = yield from string(reader, self._limits.max_call_args, tell)
+            self.repaired = True
+            if text is not None:
+                tell(quoted(text))
+            return text is not None
+        bare = yield from reader.look(self._format.argument if self._argument else self._format.element)
+        if bare is None:
+            return False
+        text = reader.take(len(bare[0])).strip()
+        value = None if self._text else _WORDS.get(text) or (text if _NUMBER.fullmatch(text) else None)
+        self.repaired = self.repaired or value is None
+        tell(quoted(text) if value is None else value)
+        return True
+
+    def _string(self, reader: Reader, tell: Tell) -> Step[bool]:
+        tell('"')
+        end = yield from reader.until(self._format.delimiters, lambda text: tell(in_string(text)))
+        if end:
+            reader.take(len(end))
+            tell('"')
+        return bool(end)

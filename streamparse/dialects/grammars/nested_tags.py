@@ -1,0 +1,188 @@
+"""Grammar D with tags inside of values: a parameter's tag is its name, and what it holds may be tags again.
+
+    <tool_call>
+    <invoke name="NAME"><KEY>VALUE</KEY><KEY><CHILD>VALUE</CHILD>...</KEY></invoke>
+    </tool_call>
+
+Each tag bears a mark that prose does not have.  What an element with children is, the schema says: an object, or a
+list of its children; without a schema `<item>` children make a list, and a child that comes more than once is one.
+A value without children streams as in every tag format; one with children is told when its tag closes.  An element
+that holds nothing, where the schema permits no string, is an empty list or object.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from io import StringIO
+
+import msgspec
+from msgspec import field
+
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.json_writer import Members
+from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.patterns import gradual
+from streamparse.schema.kinds import ANY, Kinds
+from streamparse.schema.text_values import coerced, quoted
+from streamparse.schema.view import Typed
+
+__all__ = ["NestedTags"]
+
+_UNTYPED: Kinds = ANY - {"integer", "number"}
+"""What a text may be where the schema says nothing: a number could be a string."""
+_NAME = r"[^<>\s/]{1,256}"
+_DEEPEST = 128
+
+
+class NestedTags(XmlParams, frozen=True, dict=True):
+    """The tags of one format; `mark` is the pattern of what stands before each."""
+
+    mark: str = ""
+    untyped: Kinds = _UNTYPED
+
+    @cached_property
+    def entry(self) -> Pattern:
+        """The first tag inside of a value."""
+        return gradual(rf"{GAP}{self.mark}<{_NAME}>")
+
+    @cached_property
+    def tag(self) -> Pattern:
+        """A tag inside of a value."""
+        return gradual(rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>")
+
+    @cached_property
+    def hollow_end(self) -> Pattern:
+        """The closing tag of an element that holds nothing."""
+        return gradual(rf"{GAP}{self.mark}</(?P<closing>{_NAME})>")
+
+    def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
+        if (yield from reader.look(self.entry)) is None:
+            empty = _empty(members.typed.member(token["key"]).kinds)
+            end = (yield from reader.look(self.hollow_end)) if empty else None
+            if end is None or end["closing"] != token["key"]:
+                return (yield from super()._parameter(reader, members, token))
+            reader.take(len(end[0]))
+            members.tell(members.lead(token["key"]) + empty)
+            return True
+        root = _Element(token["key"], members.typed.member(token["key"]))
+        lead, raw = members.lead(token["key"]), _Held(members.limit)
+        whole = yield from self._tree(reader, root, raw)
+        text = raw.text.getvalue()
+        # What is too much to be read is told as it came, which is no JSON.
+        members.tell(lead + (quoted(text)[:-1] if not whole else text if raw.full or raw.deep else root.json()))
+        members.repaired = members.repaired or raw.odd
+        return whole
+
+    def _tree(self, reader: Reader, root: _Element, raw: _Held) -> Step[bool]:
+        """Read what the root holds, and its closing tag; False if the text ends before it."""
+        path = [root]
+        while path:
+            raw.element = path[-1]
+            if not (yield from reader.until(self.markers, raw)):
+                return False
+            tag = None
+            if (yield from reader.look(self.ended)) is None:  # else the closing tags are missing
+                tag = yield from reader.match(self.tag)
+                if tag is None:
+                    raw(reader.take(1))
+                    continue
+                raw.text.write(tag[0])
+            if tag is None or tag["close"] is not None:
+                name = root.name if tag is None else tag["close"]
+                raw.odd = raw.odd or tag is None or name != path[-1].name or path[-1].mixed
+                _close(path, name)
+            elif len(path) < _DEEPEST:
+                path.append(_Element(tag["open"], path[-1].child(tag["open"])))
+            else:
+                raw.deep = True
+        return True
+
+
+class _Element(msgspec.Struct, dict=True):
+    """An open tag inside of a value."""
+
+    name: str
+    typed: Typed
+    text: StringIO = field(default_factory=StringIO)
+    children: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def listed(self) -> bool:
+        """Whether its children are the elements of a list."""
+        kinds = self.typed.kinds
+        if "array" not in kinds or "object" not in kinds:
+            return "array" in kinds
+        return bool(self.children) and all(name == "item" for name, _ in self.children)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether text that says nothing stands between its children."""
+        return bool(self.children) and bool(self.text.getvalue().strip())
+
+    def child(self, name: str) -> Typed:
+        """What a child may be."""
+        member = self.typed.member(name)
+        return self.typed.item() if self.listed or (name == "item" and member.kinds == ANY) else member
+
+    def json(self) -> str:
+        """The JSON text of what it holds."""
+        if not self.children and (empty := _empty(self.typed.kinds)) and not self.text.getvalue().strip():
+            return empty
+        if not self.children:
+            return coerced(self.text.getvalue(), _leaf(self.typed))
+        if self.listed:
+            return _list([text for _, text in self.children])
+        members: dict[str, list[str]] = {}
+        for name, text in self.children:
+            members.setdefault(name, []).append(text)
+        values = (f"{quoted(name)}: {texts[0] if len(texts) == 1 else _list(texts)}" for name, texts in members.items())
+        return "{" + ", ".join(values) + "}"
+
+
+class _Held:
+    """The text of a whole value, markup and all, and on the way of its current element."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.element: _Element | None = None
+        self.text = StringIO()
+        self.deep = False  # more tags were open at one time than are followed
+        self.odd = False  # a closing tag is missing, or closes nothing
+        self._limit = limit
+
+    @property
+    def full(self) -> bool:
+        """Whether it is longer than arguments may be."""
+        return self._limit is not None and self.text.tell() > self._limit
+
+    def __call__(self, text: str) -> None:
+        if not self.full and self.element is not None:
+            self.text.write(text)
+            self.element.text.write(text)
+
+
+def _close(path: list[_Element], name: str) -> None:
+    """Close the innermost element of that name and all inside of it; a closing tag of nothing is passed over."""
+    if not any(element.name == name for element in path):
+        return
+    while path:
+        element = path.pop()
+        if path:
+            path[-1].children.append((element.name, element.json()))
+        if element.name == name:
+            return
+
+
+def _empty(kinds: Kinds) -> str:
+    """The JSON text of nothing, where that can only be a container; else ""."""
+    if "string" in kinds or "null" in kinds:
+        return ""
+    return "[]" if "array" in kinds else "{}" if "object" in kinds else ""
+
+
+def _leaf(typed: Typed) -> Kinds:
+    return typed.kinds if typed.kinds != ANY else _UNTYPED
+
+
+def _list(texts: list[str]) -> str:
+    return "[" + ", ".join(texts) + "]"

@@ -1,0 +1,155 @@
+"""Values between tags in formats that escape nothing: where they end.
+
+A closing tag ends a value only if what follows it is structure again: the next parameter, or the end of the
+call or of its block.  A whole call that is written inside of a value (documentation, a transcript) is data
+up to its own closing tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+
+import msgspec
+
+from streamparse.dialects.engine.markers import Stops
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.json_writer import Value
+from streamparse.patterns import gradual
+from streamparse.schema.text_values import UNQUOTABLE, quoted
+
+__all__ = ["Ending", "tagged"]
+
+_BREAK = gradual(r"\r?\n")
+_ANY_BREAK = re.compile(r"[\r\n]")
+_BLANK = " \t\r\n"
+_MOST_HELD = 64
+
+
+class Ending(msgspec.Struct, frozen=True, dict=True):
+    """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
+
+    `inner` matches what opens or closes (group `out`) a call inside of the value.
+    """
+
+    stops: Stops
+    closing: str
+    last: str
+    inner: str
+    trim: bool
+    """One line break after the opening tag and one before the closing tag belong to the tags."""
+    compiled: Callable[[str], Pattern] = gradual
+    """Makes a pattern of `closing`, `last` and `inner`."""
+    others: Ending | None = None
+    """The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for
+    a pattern for each key of a request would have to be compiled."""
+
+    @cached_property
+    def ends(self) -> Pattern:
+        """What ends the value."""
+        return self.compiled(self.closing)
+
+    @cached_property
+    def last_ends(self) -> Pattern:
+        """What ends the value at the end of the text."""
+        return self.compiled(self.last)
+
+    @cached_property
+    def nested(self) -> Pattern:
+        """What opens or closes a call inside of the value."""
+        return self.compiled(self.inner)
+
+    @cached_property
+    def begins(self) -> Callable[[str], re.Match[str] | None]:
+        """Finds what may begin a stop."""
+        return re.compile(self._firsts).search
+
+    @cached_property
+    def first(self) -> str:
+        """What all stops begin with, "" if not all do with one character; to look for that is quicker."""
+        firsts = {literal[0] for literal in self.stops.literals}
+        return firsts.pop() if len(firsts) == 1 else ""
+
+    @cached_property
+    def unsettled(self) -> Callable[[str], re.Match[str] | None]:
+        """Finds what may begin a stop or the break before one, and what JSON escapes."""
+        return re.compile(rf"{self._firsts}|[\r\n]|{UNQUOTABLE}").search
+
+    def end(self, reader: Reader, key: str) -> Step[Match | None]:
+        """Take what ends the value of this parameter, if it ends here."""
+        if self.others is None:
+            return (yield from reader.match(self.ends, self.last_ends))
+        found = yield from reader.look(self.ends, self.last_ends)
+        if found is not None and all(closing == key for closing in found.captures("closing")):
+            reader.take(found.end() - found.start())
+            return found
+        return None if found is None else (yield from self.others.end(reader, key))
+
+    @property
+    def _firsts(self) -> str:
+        return "|".join(re.escape(first) for first in sorted({literal[0] for literal in self.stops.literals}))
+
+
+def _held(text: str, start: int, end: int) -> int:
+    """How much of the end may belong to what ends the value: a line break, and the blanks after it."""
+    if end == start or text[end - 1] not in _BLANK:
+        return 0
+    tail = text[max(start, end - _MOST_HELD) : end]
+    blanks = tail[len(tail.rstrip(_BLANK)) :]
+    found = _ANY_BREAK.search(blanks)
+    return len(blanks) - found.start() if found is not None else 0
+
+
+def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match | None]:
+    """Tell the text of a key's value as it comes; take and return what ends it, None if the text ends inside of it."""
+    if ending.trim:
+        yield from reader.match(_BREAK)
+    depth = 0
+    while True:
+        found = ending.stops.search(reader.buffer, reader.at)
+        end = len(reader.buffer) if found is None else found.start()
+        end -= _held(reader.buffer, reader.at, end)
+        if end > reader.at:
+            value(reader.take(end - reader.at))
+        if found is not None and ending.stops.whole(found, reader.final):
+            if depth == 0 and (close := (yield from ending.end(reader, key))) is not None:
+                return close
+            inner = yield from reader.match(ending.nested)
+            if inner is not None:
+                depth = max(0, depth + (-1 if inner["out"] else 1))
+            value(inner[0] if inner is not None else reader.take(1))
+        elif reader.final:
+            value(reader.take(len(reader.buffer) - reader.at))
+            return None
+        else:
+            yield from _more(reader, ending, value)
+
+
+def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
+    """Wait; text that cannot end the value goes the short way."""
+
+    def flow(text: str) -> str | None:
+        if reader.buffer:
+            text = reader.rest() + text
+        verbatim = value.verbatim
+        if verbatim is not None and unsettled(text) is None:
+            verbatim(text)
+            return None
+        if (first in text) if first else (begins(text) is not None):
+            return text
+        if text[-1:] in _BLANK:
+            end = len(text) - _held(text, 0, len(text))
+            reader.put_back(text[end:])
+            text = text[:end]
+        if verbatim is None:
+            value(text)
+        else:
+            verbatim(quoted(text)[1:-1])
+        return None
+
+    first, begins, unsettled = ending.first, ending.begins, ending.unsettled
+    reader.push("")  # what it holds now is not read yet
+    reader.flow = flow if reader.committed else None
+    yield
+    reader.flow = None

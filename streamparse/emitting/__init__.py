@@ -1,0 +1,1 @@
+"""Writing answers: what the emitters of all providers share."""

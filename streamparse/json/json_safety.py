@@ -1,0 +1,73 @@
+"""What of a Python value JSON can hold.
+
+Messages come as decoded JSON, but also as a program put them together: with bytes, dates, values that hold themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from streamparse.limits import Limits
+from streamparse.loss import Loss
+
+__all__ = ["NotJSON", "compact", "jsonable"]
+
+_MOST_DEPTH: Final = Limits().max_depth or 128
+_MOST_BITS: Final = 14_000
+"""Of an integer: Python refuses to write one of more than 4300 digits."""
+_DROP: Final = object()
+
+
+class NotJSON(ValueError):
+    """A value that JSON cannot hold; the message says where it stands, as a JSON pointer, and what it is."""
+
+    def __init__(self, value: Any) -> None:
+        lost: list[Loss] = []
+        jsonable(value, "", lost)
+        where = "; ".join(f"{each.path or 'all of it'} is {each.keyword}" for each in lost[:3])
+        super().__init__(f"not JSON: {where or 'it nests too deeply'}")
+
+
+def compact(value: Any, *, sort_keys: bool = False) -> str:
+    """JSON without blanks, in any script.  Raises NotJSON."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJSON(value) from error
+
+
+def jsonable(value: Any, place: str, lost: list[Loss]) -> Any:
+    """A value without what JSON cannot hold, each such part told as a loss; None if that is all of it."""
+    kept = _kept(value, "", (), place, lost)
+    return None if kept is _DROP else kept
+
+
+def _kept(value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
+    if isinstance(value, (Mapping, list, tuple)):
+        if id(value) in around or len(around) >= _MOST_DEPTH:
+            return _drop(place, path, "part of itself" if id(value) in around else "nested too deeply", lost)
+        around = (*around, id(value))
+    if isinstance(value, Mapping):
+        pairs = ((key, _member(key, each, path, around, place, lost)) for key, each in value.items())
+        return {key: each for key, each in pairs if each is not _DROP}
+    if isinstance(value, (list, tuple)):
+        items = (_kept(each, f"{path}/{number}", around, place, lost) for number, each in enumerate(value))
+        return [None if each is _DROP else each for each in items]
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return _drop(place, path, "a number of too many digits", lost)
+    known = value is None or isinstance(value, (str, int, float))
+    return value if known else _drop(place, path, type(value).__name__, lost)
+
+
+def _member(key: Any, value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
+    path += "/" + str(key).replace("~", "~0").replace("/", "~1")
+    if key is not None and not isinstance(key, (str, int, float)):
+        return _drop(place, path, f"a key of {type(key).__name__}", lost)
+    return _kept(value, path, around, place, lost)
+
+
+def _drop(place: str, path: str, what: str, lost: list[Loss]) -> Any:
+    lost.append(Loss(place, path, what, "dropped: JSON cannot hold it"))
+    return _DROP

@@ -1,0 +1,280 @@
+"""Reads a JSON value while it is written, and shows what no further text can change.
+
+Containers are shown as they fill, strings as far as they came, numbers and literals once a delimiter has closed them, a
+key with its value.  Half an escape, and half a surrogate pair, is held back.  Reads as `lenient` does, up to the first
+fault.
+
+Every character is looked at once, however the text is cut.  Looking at the value costs a copy of the containers that
+are still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from streamparse.json.c_reader import finite
+from streamparse.json.source import end_of
+from streamparse.json.strings import decode_body
+from streamparse.limits import Limits, most
+from streamparse.patterns import plain
+
+__all__ = ["PartialReader"]
+
+_BLANK = plain(r"[ \t\n\r]*+")
+_INSIDE = plain(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
+_SCALAR = plain(r"[^,\]} \t\n\r]*+")
+_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_LITERALS: Final = {"true": True, "false": False, "null": None}
+_LONE_SURROGATE = plain("[\ud800-\udfff]")
+_NOTHING: Final = object()
+
+
+def _ignore(_key: str, _text: str) -> None:
+    """Stand for `on_text` where nothing is streamed."""
+
+
+class PartialReader:
+    """One value that arrives in pieces.
+
+    `streamed` are members of the root object whose texts are not kept, but handed to `on_text(key, piece)` as they
+    come; `begun` holds those that have begun.  `is_odd` says that something was repaired, or is at fault.
+    """
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        streamed: Collection[str] = (),
+        on_text: Callable[[str, str], None] = _ignore,
+    ) -> None:
+        self.begun: set[str] = set()
+        self.is_odd = False
+        self.is_whole = False
+        self._streamed = streamed
+        self._on_text = on_text
+        self._max_depth = most(limits.max_depth)
+        self._max_number = most(limits.max_number)
+        self._max_key = most(limits.max_key)
+        self._root: Any = _NOTHING
+        self._open: list[Any] = []
+        self._keys: list[str] = []  # of each open container; "" in a list
+        self._step: Callable[[], None] = self._read_start
+        self._text = ""
+        self._at = 0
+        self._rest = ""  # half an escape
+        self._grown = ""  # the string that is open
+        self._token: list[str] = []  # the number or literal that is open
+        self._token_size = 0
+        self._is_behind_comma = False
+
+    def feed(self, piece: str) -> None:
+        """Take the next piece of the text; what follows the value, or a fault, is not looked at."""
+        if self.is_whole or self._step == self._skip_all:
+            return
+        self._text, self._at, self._rest = self._rest + piece, 0, ""
+        while self._at < len(self._text):
+            self._step()
+        self._text = ""
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of the root object that are closed, but for those that are streamed; not to be changed."""
+        root = self._open[0] if self._open else self._root
+        return root if isinstance(root, dict) else {}
+
+    @property
+    def value(self) -> Any:
+        """The value so far, None if there is nothing to show yet; what is closed in it is not to be changed."""
+        is_text = self._step == self._read_string and not self._is_streaming
+        shown = self._grown if is_text else self._root
+        for container, key in zip(reversed(self._open), reversed(self._keys), strict=True):
+            copy = container.copy()
+            if shown is not _NOTHING:
+                _put(copy, key, shown)
+            shown = copy
+        return None if shown is _NOTHING else shown
+
+    # -- states: each reads on from where the reader stands --------------------------------------------
+
+    def _read_start(self) -> None:
+        if self._text[self._at] == "\ufeff":
+            self.is_odd = True
+            self._at += 1
+        self._step = self._read_value
+
+    def _read_value(self) -> None:
+        char = self._next()
+        if char in ("{", "["):
+            self._open_container({} if char == "{" else [])
+        elif char == '"':
+            self._at += 1
+            self._step = self._read_string
+            if self._is_streaming:
+                self.begun.add(self._keys[-1])
+        elif char:
+            self._step = self._read_scalar
+
+    def _read_item(self) -> None:
+        """In an array, at its start or behind a comma."""
+        char = self._next()
+        if char == "]":
+            self._close_container()
+        elif char:
+            self._step = self._read_value
+
+    def _read_member(self) -> None:
+        """In an object, at its start or behind a comma."""
+        char = self._next()
+        if char == "}":
+            self._close_container()
+        elif char == '"':
+            self._at += 1
+            self._step = self._read_key
+        elif char:
+            self._fail()
+
+    def _read_key(self) -> None:
+        is_closed = self._read_inside()
+        if len(self._grown) > self._max_key:
+            self._fail()
+        elif is_closed:
+            key, self._grown = self._grown, ""
+            self.is_odd = self.is_odd or key in self._open[-1] or (len(self._open) == 1 and key in self.begun)
+            self._keys[-1] = key
+            self._step = self._read_colon
+
+    def _read_colon(self) -> None:
+        char = self._next()
+        if char == ":":
+            self._at += 1
+            self._step = self._read_value
+        elif char:
+            self._fail()
+
+    def _read_string(self) -> None:
+        is_closed = self._read_inside()
+        if self._is_streaming:
+            self._on_text(self._keys[-1], self._grown)
+            self._grown = ""
+        if not is_closed:
+            return
+        value, self._grown = self._grown, ""
+        if self._is_streaming:
+            self._is_behind_comma, self._step = False, self._read_more
+        else:
+            self._close_value(value)
+
+    def _read_scalar(self) -> None:
+        end = end_of(_SCALAR, self._text, self._at)
+        self._token.append(self._text[self._at : end])
+        self._token_size += end - self._at
+        self._at = end
+        if self._token_size > max(self._max_number, len("false")):
+            self._fail()
+        elif end < len(self._text):
+            token = "".join(self._token)
+            self._token, self._token_size = [], 0
+            value = _LITERALS[token] if token in _LITERALS else _read_number(token)
+            if value is _NOTHING:
+                self._fail()
+            else:
+                self._close_value(value)
+
+    def _read_more(self) -> None:
+        """Behind a value in a container."""
+        char = self._next()
+        is_object = isinstance(self._open[-1], dict)
+        if char == ("}" if is_object else "]"):
+            self._close_container()
+        elif char == ",":
+            self._at += 1
+            self._is_behind_comma = True
+            self._step = self._read_member if is_object else self._read_item
+        elif char:
+            self._fail()
+
+    def _skip_all(self) -> None:
+        self._at = len(self._text)
+
+    # -- steps -----------------------------------------------------------------------------------------
+
+    @property
+    def _is_streaming(self) -> bool:
+        return len(self._open) == 1 and self._keys[0] in self._streamed
+
+    def _next(self) -> str:
+        """Go past blanks; return the character there, "" at the end of the piece."""
+        self._at = end_of(_BLANK, self._text, self._at)
+        return self._text[self._at] if self._at < len(self._text) else ""
+
+    def _fail(self) -> None:
+        self.is_odd = True
+        self._step = self._skip_all
+
+    def _read_inside(self) -> bool:
+        """Read on in the string that is open; return whether its closing quote has come."""
+        match = _INSIDE.match(self._text, self._at)
+        assert match is not None, "the pattern matches any text"
+        end = match.end()
+        is_closed = end < len(self._text) and self._text[end] == '"'
+        body = match.group()
+        if not body.isascii() and _LONE_SURROGATE.search(body):
+            body, self.is_odd = _LONE_SURROGATE.sub("\ufffd", body), True
+        text, half = decode_body(body, '"', self._note_repair, is_cut=not is_closed)
+        if is_closed:
+            self._at = end + 1
+        else:
+            self._rest = half + self._text[end:]  # a lone backslash, perhaps
+            self._at = len(self._text)
+        # CPython extends a str in place if nobody else holds it; so this object must not while it grows.
+        grown = self._grown
+        self._grown = ""
+        grown += text
+        self._grown = grown
+        return is_closed
+
+    def _note_repair(self, _name: str, _at: int) -> None:
+        self.is_odd = True
+
+    def _open_container(self, container: Any) -> None:
+        if len(self._open) == self._max_depth:
+            self._fail()
+            return
+        self._at += 1
+        self._open.append(container)
+        self._keys.append("")
+        self._is_behind_comma = False
+        self._step = self._read_member if isinstance(container, dict) else self._read_item
+
+    def _close_container(self) -> None:
+        self._at += 1
+        self.is_odd = self.is_odd or self._is_behind_comma
+        self._keys.pop()
+        self._close_value(self._open.pop())
+
+    def _close_value(self, value: Any) -> None:
+        """A value is whole: put it where it belongs."""
+        self._is_behind_comma = False
+        if self._open:
+            _put(self._open[-1], self._keys[-1], value)
+            self._step = self._read_more
+        else:
+            self._root, self.is_whole = value, True
+            self._step = self._skip_all
+
+
+def _put(container: Any, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    else:
+        container.append(value)
+
+
+def _read_number(token: str) -> Any:
+    """The number that a token is; `_NOTHING` if it is none."""
+    if _NUMBER.fullmatch(token) is None:
+        return _NOTHING
+    try:
+        return int(token) if token.lstrip("-").isdigit() else finite(token)
+    except ValueError:  # infinite, or more digits than int() takes
+        return _NOTHING

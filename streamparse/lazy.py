@@ -1,0 +1,25 @@
+"""Names of a package that are loaded when they are first used, so that importing it stays light."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["export_lazily"]
+
+
+def export_lazily(package: dict[str, Any], modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package, whose `globals()` are given: it loads a name from the module that has it.
+
+    `modules` says which names each module has; modules are named as seen from the package.
+    """
+    places = {name: module for module, names in modules.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        value = package[name] = getattr(import_module(f"{package['__name__']}.{places[name]}"), name)
+        return value
+
+    return load

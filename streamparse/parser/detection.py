@@ -1,0 +1,120 @@
+"""What a body or a text is, and what is in it, with the evidence.
+
+A body is known by the wire that claims its frames; what no wire claims is read as the text of an answer.
+Beside the format that "auto" finds, every other is tried by name: so that one learns which to name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.dialects import DIALECTS
+from streamparse.parser.engine import Engine, Reading
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.names import PROVIDERS
+from streamparse.response import BrokenCall, ToolCall
+from streamparse.tools import Toolset
+
+__all__ = ["Findings", "detect_format"]
+
+_SHOWN: Final = 120
+_CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a body is; lengths are characters."""
+
+    framing: str
+    """A format of the framers; `values`: somebody decoded it; `text`: not a body, but the text of an answer."""
+    size: int
+    frames: int = 0
+    wire: str | None = None
+    """None for a text, and for an error that any server may send."""
+    shown_by: str | None = None
+    """The beginning of the first frame that shows the wire."""
+    dialect: str | None = None
+    """The format in which `auto` found a call."""
+    marker: str | None = None
+    """The opening marker of that format that stands in the text."""
+    also: list[str] = []
+    """The other formats that read a call in the same text, if they are named."""
+    calls: list[ToolCall] = []
+    broken_calls: list[BrokenCall] = []
+    text: int = 0
+    reasoning: int = 0
+    reasoning_from: str | None = None
+    """Where the thought was: `native`, or `in the text`."""
+    finish_reason: str | None = None
+    ok: bool = False
+    errors: list[str] = []
+    example: str | None = None
+    """A call as this format has it: text for a dialect, JSON for a wire."""
+    schema_style: str | None = None
+    """How a request declares its tools: the adapter that writes them for the wire (`streamparse.adapters`), or
+    `json-schema` for a dialect, whose prompt declares each with the JSON Schema of its arguments."""
+
+
+def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Findings:
+    """Find out what a text or a body is; with the tools of the request, formats without a marker are seen, too.
+
+    Takes all that `parse_response` takes, and raises TypeError for what that refuses.
+    """
+    known = Toolset.of(tools)
+    native = Engine(dialects=(), tools=known).read(text_or_body)
+    return _findings(Engine(tools=known).read(text_or_body), native, known)
+
+
+def _findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
+    """Put together what was found, and what is found without looking into the text."""
+    response, body = reading.response, reading.body
+    text = native.response.content
+    is_text = reading.wire is None
+    return Findings(
+        framing="text" if is_text else body.framing or "values",
+        size=len(text) if is_text else body.size,
+        frames=0 if is_text else len(body.frames),
+        wire=body.wire,
+        shown_by=body.shown_by.data[:_SHOWN].decode("utf-8", "replace") if body.shown_by else None,
+        dialect=reading.dialect,
+        marker=_marker(reading.dialect, text),
+        also=[name for name in DIALECTS if name != reading.dialect and _reads(name, text, tools)],
+        calls=response.tool_calls,
+        broken_calls=response.broken_calls,
+        text=len(response.content),
+        reasoning=len(response.reasoning),
+        reasoning_from=("native" if native.response.reasoning else "in the text") if response.reasoning else None,
+        finish_reason=response.finish_reason,
+        ok=response.ok,
+        errors=[f"{error.code}: {error.message}" for error in response.errors],
+        example=_example(reading.dialect, body.wire),
+        schema_style=_adapter_of(body.wire) or ("json-schema" if reading.dialect else None),
+    )
+
+
+def _example(dialect: str | None, wire: str | None) -> str | None:
+    """A call as the dialect writes it, or else as the wire has it."""
+    if dialect in DIALECTS:
+        return DIALECTS[dialect].example
+    adapter = _adapter_of(wire)
+    return None if adapter is None else json.dumps(ADAPTERS[adapter].format_call(_CALL))
+
+
+def _adapter_of(wire: str | None) -> str | None:
+    """The adapter of the first provider that speaks a wire."""
+    return next((row.adapter for row in PROVIDERS.values() if row.wire == wire), None)
+
+
+def _marker(dialect: str | None, text: str) -> str | None:
+    """The first opening marker of a dialect in a text; None if it has none, or is found without any."""
+    openers = DIALECTS[dialect].openers if dialect in DIALECTS else ()
+    found = [(text.find(opener.text), opener.text) for opener in openers if opener.text and opener.text in text]
+    return min(found)[1] if found else None
+
+
+def _reads(name: str, text: str, tools: Toolset) -> bool:
+    response = Engine(dialects=(name,), tools=tools).text(text)
+    return any(call.source == "inband" and not call.revoked for call in response.tool_calls)

@@ -1,0 +1,119 @@
+"""Prose in which a model says that it is going to use a tool: an intent, never a call.
+
+A sentence counts whose speaker is the model, about now: "I'll use the search tool", "Let me call `read_file`".  Not one
+that denies or only offers it ("I won't use ...", "If you like, I'll use ..."), and not one that is quoted or stands in
+code.  Of declared tools the name alone is enough, in any case and with blanks for underscores; where none is
+declared, the name must stand beside the word "tool" or "function".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any, Final
+
+from streamparse.parser.engine import NativeReader
+from streamparse.patterns import plain
+from streamparse.response import ParsedResponse, ToolIntent
+from streamparse.tools import Toolset
+
+__all__ = ["HeuristicParser", "find_intents"]
+
+_WISH: Final = (
+    r"\b(?:(?:I|[Ww]e)(?:['’](?:ll|m going to|re going to|d like to)|"
+    r" (?:will|shall|must|should|need to|have to|want to|am going to|are going to|would like to))|"
+    r"(?:I['’]m|I am|[Ww]e['’]re|[Ww]e are)(?= \w{1,12}ing)|[Ll]et me|[Ll]et us|[Ll]et['’]s)"
+)
+_ADVERBS: Final = r"(?: (?:now|first|then|next|also|just|quickly|try to|start by|begin by|go ahead and)){0,3}"
+_VERB: Final = r" (?:us|call|invok|run|execut|query|try)(?:e|ing|n?ning|ying|y)? "
+_NAME: Final = r"[A-Za-z_](?:[\w.:-]{0,62}\w)?"
+_OPEN: Final = r"[`\"“*]{0,3}"
+_CLOSE: Final = r"(?:\(\))?[`\"”*]{0,3}"
+_INTENT: Final = plain(
+    rf"{_WISH}{_ADVERBS}{_VERB}(?:the |a |an |my |our )?"
+    rf"(?:(?:tool|function)(?: (?:called|named))? {_OPEN}(?P<after>{_NAME}){_CLOSE}"
+    rf"|{_OPEN}(?P<name>{_NAME}(?: [A-Za-z]{{1,24}}){{0,2}}?){_CLOSE} (?:tool|function)\b"
+    rf"|{_OPEN}(?P<bare>{_NAME}){_CLOSE})"
+)
+_ELSEWHERE: Final = plain(
+    r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?^[ \t]*\1[^\n]*$|.*\Z)"
+    r"|`[^`\n]{1,500}`|\"[^\"\n]{1,2000}\"|“[^“”]{1,2000}”|^[ \t]*>[^\n]*$",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, quotations and quoted lines."""
+_END: Final = plain(r"[.!?](?=[\s\"'”)*]|\Z)|\n")
+_CLAUSE: Final = plain(r"[,;:—–(]")
+_DENIED: Final = plain(
+    r"\b(?:no|not|never|neither|nor|cannot|without|doubt|refuse|rather than|instead of|\w+n['’]t)\b", re.IGNORECASE
+)
+_OFFERED: Final = plain(
+    r"^\W*(?:if|unless|whether|should you|in case|when|once|would you|do you|shall I)\b", re.IGNORECASE
+)
+_CONDITIONED: Final = plain(
+    r"\b(?:unless|only if|if (?:you|needed|necessary|required|possible|asked)|should you|when you ask)\b", re.IGNORECASE
+)
+"""A condition, wherever in a sentence it stands; any other `if` may be what the tool is to find out."""
+_NO_NAMES: Final = plain(
+    "any|another|appropriate|available|best|better|built-in|common|correct|custom|different|each|existing|external|"
+    "first|following|given|great|it|more|multiple|necessary|new|next|one|only|other|particular|powerful|previous|"
+    "proper|provided|relevant|required|right|same|second|several|simple|some|special|specific|specified|such|suitable|"
+    "that|the|their|them|these|this|those|to|tools?|useful|various|your",
+    re.IGNORECASE,
+)
+
+
+def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
+    """Find the tools that a text says will be used, each once, in order."""
+    known = {_folded(name): name for name in tools}
+    elsewhere = [(match.start(), match.end()) for match in _ELSEWHERE.finditer(text)]
+    starts = [start for start, _ in elsewhere]
+    found: dict[str, ToolIntent] = {}
+    for match in _INTENT.finditer(text):
+        span = bisect_right(starts, match.start()) - 1
+        name = _named(match, known)
+        if name is None or name in found or (span >= 0 and match.start() < elsewhere[span][1]):
+            continue
+        before, sentence = _sentence(text, match)
+        offered = _OFFERED.search(sentence) or _CONDITIONED.search(sentence)
+        if not offered and not _DENIED.search(_CLAUSE.split(before)[-1]):
+            found[name] = ToolIntent(name, sentence.strip())
+    return list(found.values())
+
+
+class HeuristicParser(NativeReader):
+    """Finds what a model says that it is going to do; makes no calls of it."""
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether there are intents."""
+        return bool(self.parse(body).intents)
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        response = self._engine.read(body).response
+        response.tool_calls = []
+        response.intents = find_intents(response.content, self._engine.tools)
+        return response
+
+
+def _named(match: re.Match[str], known: dict[str, str]) -> str | None:
+    """The tool's name; None if nothing that may be one is named."""
+    written = match["after"] or match["name"] or match["bare"]
+    if known:
+        return known.get(_folded(written)) or known.get(_folded(written.removeprefix("functions.")))
+    if match["name"] is None or " " in written or _NO_NAMES.fullmatch(written):
+        quoted = match["after"] is not None and match[0][match.start("after") - match.start() - 1] in '`"“*'
+        return written if quoted else None
+    return written
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", " ").replace("-", " ")
+
+
+def _sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """What stands before a match in its sentence, and the sentence."""
+    window, last = max(0, match.start() - 500), match.end() + 500
+    ends = [end.end() for end in _END.finditer(text, window, match.start())]
+    start = ends[-1] if ends else window
+    end = _END.search(text, match.end(), last)
+    return text[start : match.start()], text[start : end.end() if end else last]

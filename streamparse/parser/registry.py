@@ -1,0 +1,100 @@
+"""Parsers by the name of a provider.
+
+A provider's parser reads whatever its servers send, for many speak several wires; the one of the table is that of a
+body which shows none.  Names count without regard to case, blanks, dots, dashes and underscores.  A name that is not
+known is looked for among the entry points of installed distributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+from streamparse.dialects.groups import GROUPS
+from streamparse.parser.composite import CompositeParser
+from streamparse.parser.intents import HeuristicParser
+from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
+from streamparse.plugins import find
+from streamparse.protocols import ToolCallParser
+from streamparse.providers.names import PROVIDERS as _ROWS
+from streamparse.providers.names import key_of, provider_named
+from streamparse.providers.wires import WIRES
+
+__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "factory_of", "parser_for", "register_parser"]
+
+ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
+"""Makes a parser for the tools of a request, if there are any."""
+
+_GROUP: Final = "streamparse.parsers"
+
+PROVIDERS: Final[dict[str, str]] = {word: row.wire for name, row in _ROWS.items() for word in (name, *row.aliases)}
+"""Providers and servers, by each of their names, with their wires."""
+
+
+def _for(dialects: tuple[str, ...]) -> ParserFactory:
+    return lambda tools: CompositeParser(dialects=dialects, tools=tools)
+
+
+STRATEGIES: Final[dict[str, ParserFactory]] = {
+    "composite": lambda tools: CompositeParser(tools=tools),
+    "auto": lambda tools: CompositeParser(tools=tools),
+    "native": lambda tools: NativeParser(tools=tools),
+    "markup": lambda tools: MarkupParser(tools=tools),
+    "json-content": lambda tools: JSONContentParser(tools=tools),
+    "heuristic": lambda tools: HeuristicParser(tools=tools),
+    "openai_native": lambda tools: NativeParser(tools=tools),
+    **{name: _for(dialects) for name, dialects in GROUPS.items()},
+}
+"""The parsers of this room, for bodies of any provider; those of `GROUPS` read native fields and these formats."""
+
+_factories: dict[str, tuple[str, ParserFactory]] = {}
+
+
+def register_parser(name: str, factory: ParserFactory) -> None:
+    """Let `parser_for(name, tools=...)` return what `factory(tools)` makes.
+
+    Raises ValueError if the name is taken, TypeError if the factory cannot be called.
+    """
+    if not isinstance(name, str) or not key_of(name):
+        raise ValueError(f"a parser needs a name, got {name!r}")
+    if key_of(name) in _factories or key_of(name) in map(key_of, (*PROVIDERS, *WIRES, *STRATEGIES)):
+        raise ValueError(f"there is a parser {name!r} already")
+    if not callable(factory):
+        raise TypeError(f"the parser {name!r} needs a factory, got {factory!r}")
+    _factories[key_of(name)] = (name, factory)
+
+
+def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCallParser:
+    """Return a parser of whole responses for a provider, a wire, one of `STRATEGIES`, or a registered name.
+
+    Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
+    """
+    return _made(provider, factory_of(provider)(tools))
+
+
+def factory_of(name: str) -> ParserFactory:
+    """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
+    key = key_of(name) if isinstance(name, str) else ""
+    if not key:
+        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
+    if (provider := provider_named(name)) is not None:
+        return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
+    if (wire := next((each for each in WIRES if key_of(each) == key), None)) is not None:
+        return lambda tools: CompositeParser(wire=wire, tools=tools)
+    if (strategy := next((make for each, make in STRATEGIES.items() if key_of(each) == key), None)) is not None:
+        return strategy
+    if key not in _factories:
+        find(_GROUP, name)
+    if key not in _factories:
+        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
+    return _factories[key][1]
+
+
+def _known() -> str:
+    return ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
+
+
+def _made(name: str, parser: object) -> ToolCallParser:
+    if not isinstance(parser, ToolCallParser):
+        raise TypeError(f"the factory of {name!r} made no parser, but {parser!r}")
+    return parser

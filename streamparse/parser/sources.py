@@ -1,0 +1,238 @@
+"""Where chunks come from: what a source may be, how it is opened, and how it is closed.
+
+Clients and SDKs are known by their classes and the methods they have; none is imported.
+
+| source | read by | examples |
+|---|---|---|
+| bytes, text, a mapping, an SDK's object | itself, as the only chunk | a body at hand |
+| a response of an SDK | that of the HTTP client in it | `with_raw_response`, `with_streaming_response` |
+| has `iter_sse` and a `response` | the response's bytes | httpx-sse `EventSource` |
+| has `iter_bytes` / `aiter_bytes` | that method | httpx `Response` |
+| has `iter_content` | its `raw`, or `iter_content(chunk_size=None)` | requests `Response` |
+| has `content.iter_any` | that method | aiohttp `ClientResponse` |
+| has `iter_sse` / `aiter_sse` | that method | other event source clients |
+| a mapping that holds an event stream | that stream | boto3's `converse_stream` |
+| the manager of an SDK's stream | what it gives, entered and left by the loop | `client.messages.stream(...)` |
+| any iterable or async iterable | iteration | generators, files, sockets, SDK streams, recordings |
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from streamparse.parser.http_responses import has_method, http_response_of, stream_in
+from streamparse.parser.records import is_answer, is_model
+
+__all__ = ["AsyncSource", "Chunk", "Source", "open_async_source", "open_source"]
+
+Chunk: TypeAlias = Any
+"""Bytes, text, a decoded message, or an object of an SDK that holds one."""
+
+Source: TypeAlias = Any
+"""An iterable of chunks, or a response object (see the table above)."""
+
+AsyncSource: TypeAlias = Any
+"""An iterable or async iterable of chunks, or a response object (see the table above)."""
+
+_PIECE: Final = 65536
+_TAKES: Final = "a source of chunks must be an iterable or a response object"
+_TAKES_ASYNC: Final = "a source of chunks must be an iterable, an async iterable or a response object"
+
+
+def open_source(source: Source) -> tuple[Iterator[Chunk], ExitStack]:
+    """Return the chunks of a source and the stack whose `close()` closes it, once; raise TypeError if it is none."""
+    source = _unwrapped(source, prefix="")
+    chunks = _entered(source) if _is_manager(source, AbstractContextManager) else iter(_opened(source))
+    closing = ExitStack()
+    for thing in _distinct(source, chunks):
+        if close := _method(thing, "close"):
+            closing.callback(close)
+    return chunks, closing
+
+
+def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncExitStack]:
+    """Return the chunks of a source and the stack whose `aclose()` closes it, once; raise TypeError if it is none."""
+    source = _unwrapped(source, prefix="a")
+    if _is_manager(source, AbstractAsyncContextManager):
+        entered = _entered_async(source)
+        return entered, _closing(entered)
+    opened = _entered(source) if _is_manager(source, AbstractContextManager) else _opened_async(source)
+    if isinstance(opened, AsyncIterable):
+        own = aiter(opened)
+        return own, _closing(source, own)
+    sync = iter(opened)
+    in_turns = _in_turns(sync)
+    closing = AsyncExitStack()
+    for thing in _distinct(source, sync):
+        closing.push_async_callback(_close, thing, "close", "aclose")
+    closing.push_async_callback(in_turns.aclose)
+    return in_turns, closing
+
+
+def _closing(*things: object) -> AsyncExitStack:
+    """Return what closes the things, the last one first."""
+    closing = AsyncExitStack()
+    for thing in _distinct(*things):
+        closing.push_async_callback(_close, thing, "aclose", "close")
+    return closing
+
+
+def _unwrapped(source: Source, prefix: str) -> Source:
+    """Return what is read: of a response around another, the inner one, whose bytes are had with fewer detours."""
+    source = http_response_of(source)
+    if isinstance(source, Mapping) and (found := stream_in(source)) is not None:
+        return found[1]
+    is_event_source = has_method(source, f"{prefix}iter_sse") and hasattr(source, "response")
+    return source.response if is_event_source and has_method(source.response, f"{prefix}iter_bytes") else source
+
+
+def _opened(source: Source) -> Iterable[Chunk]:
+    if _is_at_hand(source):
+        return (source,)
+    if _is_async(source):
+        raise TypeError(f"this {_name(source)} is asynchronous: pass it to aiter_events")
+    if has_method(source, "iter_content"):
+        return _content_of(source)
+    if method := _method(source, "iter_bytes") or _method(source, "iter_sse"):
+        chunks: Iterable[Chunk] = method()
+        return chunks
+    if isinstance(source, Iterable):
+        return source
+    raise TypeError(_refusal(source, _TAKES))
+
+
+def _opened_async(source: Source) -> Iterable[Chunk] | AsyncIterable[Chunk]:
+    chunks: AsyncIterable[Chunk]
+    if _is_at_hand(source):
+        return (source,)
+    if (method := _method(source, "aiter_bytes")) and not _is_sync_stream(getattr(source, "stream", None)):
+        chunks = method()
+        return chunks
+    if (content := _asynchronous_content(source)) is not None:
+        chunks = content.iter_any()
+        return chunks
+    if method := _method(source, "aiter_sse"):
+        chunks = method()
+        return chunks
+    if isinstance(source, AsyncIterable):
+        return source
+    try:
+        return _opened(source)
+    except TypeError:
+        raise TypeError(_refusal(source, _TAKES_ASYNC)) from None
+
+
+def _content_of(response: Any) -> Iterable[bytes]:
+    """Return the body of a response of requests, as it arrives."""
+    raw: Any = getattr(response, "raw", None)
+    if has_method(raw, "read1") and not raw.closed and not getattr(raw, "chunked", False):
+        return iter(partial(raw.read1, _PIECE, decode_content=True), b"")  # iter_content waits for the whole body
+    chunks: Iterable[bytes] = response.iter_content(chunk_size=None)
+    return chunks
+
+
+def _is_at_hand(source: Source) -> bool:
+    """Whether a source is a chunk, and no stream of them: pydantic's models are iterables of their fields."""
+    if isinstance(source, (bytes, bytearray, memoryview, str, Mapping)):
+        return True
+    is_stream = isinstance(source, (Iterable, AsyncIterable)) and not (is_model(source) or isinstance(source, tuple))
+    return is_answer(source) and not is_stream
+
+
+def _is_async(source: Source) -> bool:
+    """Whether a source can be read by an async loop alone."""
+    if has_method(source, "iter_bytes"):
+        stream = getattr(source, "stream", None)
+        return isinstance(stream, AsyncIterable) and not isinstance(stream, Iterable)
+    is_sync = isinstance(source, Iterable) or any(has_method(source, name) for name in ("iter_content", "iter_sse"))
+    is_async = isinstance(source, AsyncIterable) or any(
+        has_method(source, f"aiter_{name}") for name in ("bytes", "sse")
+    )
+    is_manager = _is_manager(source, AbstractAsyncContextManager)
+    return not is_sync and (is_async or is_manager or _asynchronous_content(source) is not None)
+
+
+def _is_sync_stream(stream: object) -> bool:
+    """Whether the stream behind a response of httpx, whose class has both methods, can only be read by one."""
+    return isinstance(stream, Iterable) and not isinstance(stream, AsyncIterable)
+
+
+def _asynchronous_content(source: Source) -> Any:
+    """Return the body of a response of aiohttp; None for others."""
+    if has_method(source, "iter_bytes") or has_method(source, "iter_content"):
+        return None
+    content = getattr(source, "content", None)
+    return content if has_method(content, "iter_any") else None
+
+
+def _is_manager(source: Source, kind: type) -> bool:
+    """Whether a source is what an SDK's `.stream()` or `with_streaming_response` gives, to be entered first."""
+    name = _name(source)
+    return isinstance(source, kind) and name.endswith(("StreamManager", "ResponseContextManager"))
+
+
+def _entered(manager: AbstractContextManager[Source]) -> Generator[Chunk, None, None]:
+    """Send the request when the first chunk is asked for, and leave the manager at the end."""
+    with manager as source:
+        chunks, closing = open_source(source)
+        with closing:
+            yield from chunks
+
+
+async def _entered_async(manager: AbstractAsyncContextManager[AsyncSource]) -> AsyncGenerator[Chunk, None]:
+    async with manager as source:
+        chunks, closing = open_async_source(source)
+        async with closing:
+            async for chunk in chunks:
+                yield chunk
+
+
+def _refusal(source: Source, takes: str) -> str:
+    """Say in a sentence why a source is none, and what to pass instead."""
+    name = _name(source)
+    if inspect.isawaitable(source):
+        return f"this {name} must be awaited: pass what it returns"
+    if isinstance(source, (AbstractContextManager, AbstractAsyncContextManager)):
+        return f"this {name} is a context manager: pass what its `with` block gives"
+    return f"{takes}, not {name}"
+
+
+def _name(source: Source) -> str:
+    return type(source).__name__
+
+
+def _method(thing: object, name: str) -> Callable[..., Any] | None:
+    return getattr(thing, name) if has_method(thing, name) else None
+
+
+def _distinct(*things: object) -> list[object]:
+    return list({id(thing): thing for thing in things}.values())
+
+
+async def _in_turns(chunks: Iterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+    """Yield the chunks of a sync source, and let other tasks run after each."""
+    from anyio.lowlevel import checkpoint  # noqa: PLC0415 - the only need for anyio: keeps `import streamparse` light
+
+    for chunk in chunks:
+        yield chunk
+        await checkpoint()
+
+
+async def _close(thing: object, *names: str) -> None:
+    """Close by the first of the methods that there is, and wait for it if it must be waited for."""
+    close = next((method for name in names if (method := _method(thing, name))), None)
+    if close and inspect.isawaitable(outcome := close()):
+        await outcome

@@ -1,0 +1,222 @@
+"""Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama.
+
+Server-sent events whose `type` says what they are (the event's name may be missing), or one whole `message`.
+
+    message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
+
+Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` of a starting block only keeps the place.
+Citations stand before the text of their block.  Where a text follows a text, the border is an item, for nobody else
+knows where that which is cited begins and ends: `content_block_start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.providers.anthropic.event import DELTAS, METRICS, TURN_ITEMS, TYPES, Event, Message, Turn
+from streamparse.reading.blocks import Blocks
+from streamparse.reading.decode import untyped
+from streamparse.reading.lenient_json import given_text, whole_text
+from streamparse.reading.outcomes import outcome_of
+from streamparse.reading.templated import Plain, RegularWire
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+__all__ = ["Anthropic"]
+
+
+class Anthropic(RegularWire[Event]):
+    """Tells what the events of the Messages API hold."""
+
+    reopens = True
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(Event, sink, limits, _with_argument_text)
+        self._text = sink.text
+        self._blocks = Blocks(sink, limits)
+        self._arguments = self._blocks.arguments
+        self._in_text = False  # the last block that began is one of text
+        self._ended = False  # the turn has
+        self._again = False  # and another message began after it
+        self._stopped = False  # the message has, which is more than its turn
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        kind = message.get("type")
+        if kind == "error":  # that of the Responses API is numbered
+            return isinstance(message.get("error"), dict) and "sequence_number" not in message
+        if kind == "ping":  # others keep a connection alive so, too
+            return event == b"ping"
+        return kind in TYPES or (kind == "message" and isinstance(message.get("content"), list))
+
+    @property
+    def over(self) -> bool:
+        return self._stopped or self._over
+
+    def take(self, event: Event) -> None:
+        delta = event.delta
+        if delta is None or event.type != "content_block_delta":
+            self._take_other(event)
+        elif delta.text:
+            self._text(delta.text)
+        elif delta.partial_json:
+            self._arguments(event.index, delta.partial_json)
+        elif delta.thinking:
+            self._sink.reasoning(delta.thinking)
+            if delta.signature:
+                self._blocks.sign(event.index, delta.signature)
+        elif delta.signature:
+            self._blocks.sign(event.index, delta.signature)
+
+    def plain(self, event: Event) -> Plain | None:
+        delta = event.delta
+        if delta is None or event.type != "content_block_delta":
+            return None
+        if delta.text:
+            return self._text, delta.text
+        if delta.partial_json:
+            return partial(self._arguments, event.index), delta.partial_json
+        return (self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
+
+    def close(self) -> None:
+        super().close()
+        if self._over and not self._ended:
+            self._blocks.finish(cut=True)
+        elif self._again and not self._ended:
+            self._sink.error("stream", "stream_truncated", "the body ended inside its last message")
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_other(self, event: Event) -> None:
+        """Take an event that is no delta of a block."""
+        if event.error is not None:
+            self._fail(event.error)
+            return
+        match event.type:
+            case "content_block_start":
+                self._start(event.index, event.content_block or {}, given_text)
+            case "content_block_stop":
+                self._blocks.stop(event.index)
+            case "message_start":
+                self._begin(event.message or Message())
+            case "message_delta":
+                self._usage(event.usage)
+                if event.context_management is not None and any(event.context_management.values()):
+                    self._sink.item("context_management", event.context_management)
+                self._turn(event.delta or event)
+            case "message_stop":
+                if event.metrics is not None:
+                    self._sink.item(METRICS, event.metrics)
+                self._stop()
+            case "message":
+                self._whole(event)
+            case None:
+                self._fail(event.detail)
+                if event.detail is None:
+                    self._sink.error("frame", "unexpected_shape", "an event without a type")
+
+    def _begin(self, message: Message) -> None:
+        """A message starts; what it holds already (deferred calls) is whole."""
+        self._again = self._again or self._ended
+        self._ended = self._stopped = self._in_text = False
+        self._blocks.restart()
+        self._whole(message)
+        self._blocks.restart()
+
+    def _whole(self, message: Message) -> None:
+        self._usage(message.usage)
+        for index, block in enumerate(message.content or ()):
+            self._start(index, block, whole_text)
+            self._blocks.stop(index)
+        self._turn(message)
+
+    def _usage(self, usage: dict[str, Any] | None) -> None:
+        counts = {name: count for name, count in (usage or {}).items() if count is not None}
+        if counts:
+            self._sink.usage(counts)
+
+    def _turn(self, turn: Turn) -> None:
+        for kind in TURN_ITEMS:
+            value = getattr(turn, kind)
+            if value is not None:
+                self._sink.item(kind, value)
+        if turn.stop_reason:
+            outcome = outcome_of(turn.stop_reason)
+            self._blocks.finish(cut=outcome == "cut")
+            self._sink.finish(turn.stop_reason, outcome)
+            self._ended = True
+
+    def _stop(self) -> None:
+        if not self._ended:
+            self._blocks.finish(cut=True)  # without a reason nobody knows
+        self._ended = self._stopped = True
+        self._sink.end()
+
+    def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:
+        kind = _string(block, "type")
+        after_text, self._in_text = self._in_text, kind == "text"
+        match kind:
+            case "text":
+                self._blocks.start(index)
+                if after_text:
+                    self._sink.item("content_block_start", {"type": kind}, index)
+                citations = block.get("citations")
+                for citation in citations if isinstance(citations, list) else ():
+                    self._sink.item("citations_delta", citation, index)
+                if text := _string(block, "text"):
+                    self._sink.text(text)
+            case "thinking":
+                self._blocks.start(index)
+                if thought := _string(block, "thinking"):
+                    self._sink.reasoning(thought)
+                if signature := _string(block, "signature"):
+                    self._blocks.sign(index, signature)
+            case "tool_use":
+                given = text_of(block.get("input"))
+                self._blocks.start_call(index, _string(block, "name"), _string(block, "id"), given)
+            case _:
+                self._blocks.start_item(index, kind, block)
+
+    def _message(self, frame: Frame) -> Event | None:
+        try:
+            return self.decode(frame.data)
+        except (ValueError, RecursionError):
+            pass
+        told = self._is_error(frame) or self._strange(untyped(frame.data))
+        return None if told else super()._message(frame)
+
+    def _strange(self, event: dict[str, Any]) -> bool:
+        """Take an event of a kind that no Struct names; whether it was one."""
+        kind, delta = event.get("type"), event.get("delta")
+        if kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") not in DELTAS:
+            index = event.get("index")
+            self._extend(index if isinstance(index, int) else None, delta)
+        elif isinstance(kind, str) and kind not in TYPES and kind not in ("message", "error"):
+            self.ignored += 1
+        else:
+            return False
+        return True
+
+    def _extend(self, index: int | None, delta: dict[str, Any]) -> None:
+        """A delta without a verb of its own belongs to a block that is an item, or is one itself."""
+        kind = str(delta.pop("type", "delta"))
+        if kind == "citations_delta":
+            self._sink.item(kind, delta.get("citation"), index)
+        elif not self._blocks.extend(index, delta):
+            self._sink.item(kind, delta, index)
+
+
+def _string(block: dict[str, Any], key: str) -> str:
+    value = block.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _with_argument_text(event: dict[str, Any]) -> None:
+    """Arguments may come as an object: make it the text that the protocol wants."""
+    delta = event.get("delta")
+    if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
+        delta["partial_json"] = whole_text(delta["partial_json"])

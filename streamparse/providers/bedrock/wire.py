@@ -1,0 +1,197 @@
+"""Amazon Bedrock: the events of Converse, and what `invoke` wraps.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+
+Each message of the AWS event stream is one event, named in its header:
+
+    messageStart (contentBlockStart? contentBlockDelta* contentBlockStop)* messageStop metadata
+
+Only calls have a contentBlockStart.  `chunk` is one message of the model's own API in base64, whose wire shows as that
+of a body does (`bedrock_invoke`); Nova's are Converse events that are named in their JSON, as boto3 hands them over:
+`{"contentBlockDelta": {...}}`.  An exception is an event too.  Whole bodies are read as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.patterns import plain
+from streamparse.providers.bedrock.event import Delta, Event
+from streamparse.providers.bedrock.invoke import Invoked
+from streamparse.reading.blocks import Blocks
+from streamparse.reading.decode import untyped
+from streamparse.reading.lenient_json import given_text, whole_text
+from streamparse.reading.messages import MessageWire
+from streamparse.sink import Outcome, Sink
+from streamparse.tools import Toolset
+
+__all__ = ["BedrockConverse"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "tool_use": "tools",
+    "max_tokens": "cut",
+    "model_context_window_exceeded": "cut",
+    "content_filtered": "failed",
+    "guardrail_intervened": "failed",
+    "malformed_model_output": "failed",
+    "malformed_tool_use": "failed",
+}
+_EVENTS: Final = (
+    "contentBlockDelta",
+    "contentBlockStart",
+    "contentBlockStop",
+    "messageStart",
+    "messageStop",
+    "metadata",
+    "chunk",
+)
+_FAILURE: Final = plain(rb"(?i).+(?:error|exception)$")
+_EXCEPTIONS: Final = (
+    "internalServerException",
+    "modelStreamErrorException",
+    "modelTimeoutException",
+    "serviceUnavailableException",
+    "throttlingException",
+    "validationException",
+)
+_CALLS: Final = (None, "tool_use")
+"""The types of a call of the caller's tools (Nova 2 names it); with another one the server runs the tool itself."""
+_ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
+
+
+class BedrockConverse(MessageWire[Event]):
+    """Tells what the events of Converse and of `invoke` hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(Event, sink, limits)
+        self._text = sink.text
+        self._blocks = Blocks(sink, limits)
+        self._arguments = self._blocks.arguments
+        self._invoked = Invoked(sink, tools, limits, choice, self.frame)
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        name = event.decode("ascii", "replace")
+        if name in _EVENTS or _FAILURE.match(event):
+            return name != "chunk" or "bytes" in message
+        named_inside = len(message) == 1 and next(iter(message)) in (*_EVENTS, *_EXCEPTIONS)
+        return named_inside or ("output" in message and "stopReason" in message)
+
+    def frame(self, frame: Frame) -> None:
+        if frame.event and _FAILURE.match(frame.event):
+            name = frame.event.decode("ascii", "replace")
+            self._fail({"message": name, **untyped(frame.data), "code": name})
+            return
+        super().frame(frame)
+
+    def take(self, event: Event) -> None:
+        delta = event.delta
+        if delta is not None:
+            if delta.text:
+                self._text(delta.text)
+            elif delta.toolUse is not None:
+                piece = delta.toolUse.input
+                if piece:
+                    self._arguments(event.contentBlockIndex, piece if isinstance(piece, str) else whole_text(piece))
+            elif delta.text is None:
+                self._take_delta(event.contentBlockIndex, delta)
+        elif event.payload is not None:
+            self._unwrap(event.payload)
+        elif event.start is not None:
+            self._start(event.contentBlockIndex, event.start)
+        elif event.contentBlockIndex is not None:
+            self._blocks.stop(event.contentBlockIndex)
+        elif event.role is not None:
+            self._blocks.restart()
+        else:
+            self._take_other(event)
+
+    def close(self) -> None:
+        super().close()
+        self._invoked.close()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_other(self, event: Event) -> None:
+        """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
+        for name in _EVENTS:
+            inner = getattr(event, name)
+            if inner is not None:
+                self.take(inner)
+                return
+        for name in _EXCEPTIONS:
+            if (error := getattr(event, name)) is not None:
+                self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
+        self._fail(event.message or event.detail)
+        if event.output is not None and event.output.message is not None:
+            for index, block in enumerate(event.output.message.content):
+                self._whole(index, block)
+        if event.usage:
+            self._sink.usage(event.usage)
+        for kind in _ITEMS:
+            value = getattr(event, kind)
+            if value is not None:
+                self._sink.item(kind, value)
+        if event.stopReason:
+            outcome = _OUTCOMES.get(event.stopReason, "stop")
+            self._blocks.finish(cut=outcome == "cut")
+            self._sink.finish(event.stopReason, outcome)
+
+    def _start(self, index: int | None, block: Delta) -> None:
+        """A block starts: a call, or one that will be an item."""
+        call = block.toolUse
+        if call is None:
+            kind, item = _other_content(block)
+            self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
+        elif call.type in _CALLS:
+            self._blocks.start_call(index, call.name, call.toolUseId, given_text(call.input))
+        else:
+            self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
+
+    def _take_delta(self, index: int | None, delta: Delta) -> None:
+        """A piece of thought, or one without a verb of its own."""
+        thought = delta.reasoningContent
+        if thought is None:
+            kind, value = _other_content(delta)
+            fields = value if isinstance(value, dict) else {"content": value}
+            if not self._blocks.extend(index, fields):
+                self._sink.item(kind, value, index)
+            return
+        inner = thought.reasoningText or {}
+        text, signature = thought.text or inner.get("text"), thought.signature or inner.get("signature")
+        if text and isinstance(text, str):
+            self._sink.reasoning(text)
+        if signature and isinstance(signature, str):
+            self._blocks.sign(index, signature)
+        if thought.redactedContent:
+            self._sink.item("redactedContent", thought.redactedContent, index)
+
+    def _whole(self, index: int, block: Delta) -> None:
+        call = block.toolUse
+        if block.text:
+            self._sink.text(block.text)
+        elif call is not None and call.type in _CALLS:
+            self._blocks.start_call(index, call.name, call.toolUseId, whole_text(call.input))
+        elif call is not None:
+            self._start(index, block)
+        else:
+            self._take_delta(index, block)
+        self._blocks.stop(index)
+
+    def _unwrap(self, data: bytes) -> None:
+        """Take a message of the model's own API."""
+        self._invoked.take(data)
+        self.ignored = self._invoked.ignored
+
+
+def _other_content(block: Delta) -> tuple[str, Any]:
+    """The name and the value of the content of a block that is neither text, call nor thought."""
+    for kind in ("citation", "citationsContent", "toolResult", "image"):
+        value = getattr(block, kind)
+        if value is not None:
+            return kind, value
+    return "content", None

@@ -1,0 +1,238 @@
+"""Cohere's chat, version 2.
+
+Server-sent events with a `type`, whose names some relays drop:
+
+    message-start · content-start, content-delta …, content-end · tool-plan-delta …
+    · tool-call-start, tool-call-delta …, tool-call-end · citation-start, citation-end · message-end
+
+or one whole message.  The plan before the calls is neither the answer nor a thought: Cohere wants it back beside
+the calls, so it is told as an item, once it is whole.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from io import StringIO
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.limits import Limits
+from streamparse.reading.lenient_json import whole_text
+from streamparse.reading.templated import Plain, RegularWire
+from streamparse.sink import Call, Outcome, Sink
+from streamparse.tools import Toolset
+
+__all__ = ["Cohere"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "TOOL_CALL": "tools",
+    "MAX_TOKENS": "cut",
+    "ERROR": "failed",
+    "ERROR_LIMIT": "failed",
+    "ERROR_TOXIC": "failed",
+    "TIMEOUT": "failed",
+    "USER_CANCEL": "failed",
+}
+_TYPES: Final = (
+    "message-start",
+    "content-start",
+    "content-delta",
+    "content-end",
+    "tool-plan-delta",
+    "tool-call-start",
+    "tool-call-delta",
+    "tool-call-end",
+    "citation-start",
+    "citation-end",
+    "message-end",
+)
+
+
+class _Content(msgspec.Struct, gc=False):
+    text: str | None = None
+    thinking: str | None = None
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _ToolCall(msgspec.Struct, gc=False):
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: _Content | list[_Content] | None = None
+    tool_plan: str | None = None
+    tool_calls: _ToolCall | list[_ToolCall] | None = None
+    citations: Any = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    message: _Message | None = None
+    finish_reason: str | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    type: str | None = None
+    index: int | None = None
+    delta: _Delta | None = None
+    error: Any = None
+    detail: Any = None
+    # a whole message, or the body of an error
+    message: _Message | str | None = None
+    finish_reason: str | None = None
+    usage: dict[str, Any] | None = None
+
+
+class Cohere(RegularWire[_Event]):
+    """Tells what the events of a chat hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(_Event, sink, limits, _with_argument_text)
+        self._text = sink.text
+        self._plan = StringIO()
+        self._calls: dict[int | None, Call] = {}
+        self._ended: list[Call] = []  # calls without arguments, until the model moves on
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        whole = message.get("message")
+        is_whole = isinstance(whole, dict) and "finish_reason" in message and "choices" not in message
+        return message.get("type") in _TYPES or is_whole
+
+    def take(self, event: _Event) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        delta = event.delta
+        if delta is not None:
+            message = delta.message
+            if message is not None:
+                content = message.content
+                fragment = message.tool_calls
+                if content.__class__ is _Content and content.text and not self._plan.tell():
+                    self._text(content.text)
+                elif fragment.__class__ is _ToolCall and event.index in self._calls and fragment.id is None:
+                    self._continue(self._calls[event.index], fragment.function)
+                else:
+                    self._take_message(event.index, message)
+            if delta.finish_reason is not None or delta.usage is not None or delta.error is not None:
+                self._end(delta.finish_reason, delta.usage, delta.error)
+        elif event.type == "tool-call-end":
+            self._end_call(event.index)
+        else:
+            self._take_whole(event)
+
+    def plain(self, event: _Event) -> Plain | None:
+        message = event.delta.message if event.delta is not None else None
+        if message is None or self._over:
+            return None
+        plain: Plain | None = None
+        content, fragment = message.content, message.tool_calls
+        alone = _Message()
+        if isinstance(content, _Content) and content.text and not self._plan.tell():
+            alone.content, plain = _Content(content.text), (self._text, content.text)
+        elif isinstance(fragment, _ToolCall) and fragment.function is not None and event.index in self._calls:
+            arguments = fragment.function.arguments or ""
+            alone.tool_calls = _ToolCall(function=_Function(arguments=arguments))
+            plain = partial(self._sink.call_arguments, self._calls[event.index]), arguments
+        return plain if event == _Event(event.type, event.index, _Delta(alone)) else None
+
+    def close(self) -> None:
+        super().close()
+        self._tell_plan()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_message(self, index: int | None, message: _Message) -> None:
+        """Tell a piece of a message, or all of one."""
+        if message.tool_plan:
+            self._plan.write(message.tool_plan)
+        for content in _listed(message.content):
+            if content.thinking:
+                self._sink.reasoning(content.thinking)
+            if content.text:
+                self._tell_plan()
+                self._text(content.text)
+        for number, call in enumerate(_listed(message.tool_calls), index or 0):
+            self._take_call(number, call)
+        for citation in _listed(message.citations):
+            self._sink.item("citation", citation)
+
+    def _take_call(self, index: int, fragment: _ToolCall) -> None:
+        function = fragment.function or _Function()
+        if function.name:
+            self._tell_plan()
+            self._move_on()
+            self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
+        call = self._calls.get(index)
+        if call is None:
+            self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
+        else:
+            self._continue(call, function)
+
+    def _continue(self, call: Call, function: _Function | None) -> None:
+        if function is not None and function.arguments:
+            self._sink.call_arguments(call, function.arguments)
+
+    def _end_call(self, index: int | None) -> None:
+        """A call is said to be over: without arguments it may have been cut, unless the model moved on from it."""
+        call = self._calls.get(index or 0)
+        if call is not None and call.pending:
+            self._ended.append(call)
+        elif call is not None:
+            self._sink.call_end(call)
+
+    def _move_on(self) -> None:
+        for call in self._ended:
+            self._sink.call_end(call)
+        self._ended.clear()
+
+    def _tell_plan(self) -> None:
+        plan = self._plan.getvalue()
+        if plan:
+            self._plan = StringIO()
+            self._sink.item("tool_plan", plan)
+
+    def _take_whole(self, event: _Event) -> None:
+        """A message in one piece, an error, or an event that says nothing."""
+        if isinstance(event.message, _Message):
+            self._take_message(0, event.message)
+            for call in self._calls.values():
+                self._sink.call_end(call)
+        if event.finish_reason is not None or event.usage is not None:
+            self._end(event.finish_reason, event.usage, event.error)
+        elif isinstance(event.message, str) and event.error is None:
+            self._fail({"type": event.type, "message": event.message})
+        else:
+            self._fail(event.error or event.detail)
+
+    def _end(self, reason: str | None, usage: dict[str, Any] | None, error: Any) -> None:
+        self._tell_plan()
+        if usage is not None:
+            self._sink.usage(usage)
+        if error is not None:
+            self._fail(error)
+        if reason is not None:
+            self._sink.finish(reason, _OUTCOMES.get(reason, "stop"))
+
+
+def _with_argument_text(event: dict[str, Any]) -> None:
+    """Some relays send arguments as an object: make it the text that the protocol wants."""
+    for part in (event, event.get("delta")):
+        message = part.get("message") if isinstance(part, dict) else None
+        for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+                function["arguments"] = whole_text(function["arguments"])
+
+
+def _listed(value: Any) -> list[Any]:
+    """One, several or none, as a list."""
+    return value if isinstance(value, list) else [] if value is None else [value]

@@ -1,0 +1,191 @@
+"""Gemini's Interactions API: events with an `event_type`, in two vocabularies.
+
+| older | newer |
+|---|---|
+| `interaction.start` | `interaction.created` |
+| `content.start` | `step.start`: the step says what it is, a call its name and id |
+| `content.delta`: the delta says what it is; a call comes whole | `step.delta`: `arguments_delta` for a call |
+| `content.stop` | `step.stop` |
+| `interaction.complete` | `interaction.completed`, with status and usage |
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.limits import Limits, most
+from streamparse.providers.gemini.interaction_event import Delta, InteractionEvent, Step
+from streamparse.reading.lenient_json import argument_text, value_of
+from streamparse.reading.server_step import OwnStep
+from streamparse.sink import Call, Outcome, Sink
+
+__all__ = ["Interactions"]
+
+_OUTCOMES: Final[dict[str, Outcome]] = {
+    "requires_action": "tools",
+    "failed": "failed",
+    "cancelled": "failed",
+    "incomplete": "cut",
+}
+_PLAIN: Final = ("model_output", "text", "thought", "user_input")
+
+
+_decode_step = msgspec.json.Decoder(Step, strict=False).decode
+
+
+class Interactions:
+    """Tells what the events of an interaction hold."""
+
+    def __init__(self, sink: Sink, limits: Limits) -> None:
+        self._sink = sink
+        self._most = most(limits.max_call_args)
+        self._calls: dict[int | None, Call] = {}
+        self._own: dict[int | None, OwnStep | None] = {}  # the server's own steps, until they stop; None if too long
+
+    @staticmethod
+    def claims(message: dict[str, Any]) -> bool:
+        """Whether a message is of this vocabulary."""
+        kind = message.get("event_type")
+        return isinstance(kind, str) or message.get("object") == "interaction"
+
+    def take(self, event: InteractionEvent) -> None:
+        """Tell one event, whichever its vocabulary."""
+        kind = event.event_type or ""
+        delta = event.delta
+        if delta is not None:
+            if delta.type == "text" and delta.text and delta.annotations is None:
+                self._sink.text(delta.text)
+            else:
+                self._delta(event.index, delta)
+        elif kind in ("step.start", "content.start"):
+            self._start(event.index, event.step if bytes(event.step) else event.content)
+        elif kind in ("step.stop", "content.stop"):
+            self._stop(event.index)
+        elif kind in ("interaction.complete", "interaction.completed") and event.interaction is not None:
+            self._finish(event.interaction.status or "completed", event.interaction.usage)
+        elif event.object == "interaction":
+            for number, step in enumerate(event.steps or event.outputs or ()):
+                self._start(number, step)
+                self._stop(number)
+            self._finish(event.status or "completed", event.usage)
+        if event.metadata is not None and event.metadata.usage is not None:
+            self._sink.usage(event.metadata.usage)
+
+    def close(self) -> None:
+        """The body is over: what the server itself did is told as far as it came."""
+        for index in list(self._own):
+            self._stop(index)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _delta(self, index: int | None, delta: Delta) -> None:
+        kind = delta.type or "text"
+        if kind == "text":
+            self._text(delta.content, delta.text)
+        elif kind in ("thought_summary", "thought"):
+            self._thought(delta.content, delta.text)
+        elif kind == "arguments_delta":
+            self._arguments(index, argument_text(delta.arguments))
+        elif kind == "function_call":
+            self._whole_call(delta.name or "", delta.id, argument_text(delta.arguments))
+        elif index in self._own:
+            self._add(index, _plain(delta))
+        elif kind not in ("thought_signature", "text_annotation"):
+            self._sink.item(kind, _plain(delta))
+        if delta.signature and index not in self._own:
+            self._sign(index, delta.signature)
+        for annotation in delta.annotations or ():
+            self._sink.item("annotation", annotation)
+
+    def _start(self, index: int | None, raw: msgspec.Raw) -> None:
+        step = self._read(raw)
+        if step is None or step.type is None:
+            return
+        if step.type == "function_call":
+            if step.name:
+                self._calls[index] = self._sink.call_start(step.name, step.id or None)
+                arguments = argument_text(step.arguments)
+                if arguments.strip("{} \t\r\n"):  # an empty object holds the place of what follows
+                    self._sink.call_arguments(self._calls[index], arguments)
+        elif step.type in _PLAIN:
+            tell = self._thought if step.type == "thought" else self._text
+            tell(value_of(step.summary) or value_of(step.content), step.text)
+        else:
+            value = value_of(raw)
+            self._own[index] = OwnStep(value if isinstance(value, dict) else {})
+            return
+        if step.signature:
+            self._sign(index, step.signature)
+
+    def _stop(self, index: int | None) -> None:
+        call = self._calls.get(index)
+        if call is not None:
+            self._sink.call_end(call)
+        step = self._own.pop(index, None)
+        if step is not None:
+            item = step.whole()
+            self._sink.item(str(item.get("type")), item)
+
+    def _add(self, index: int | None, fields: dict[str, Any]) -> None:
+        """Add a piece to a step of the server's own; one that grows too long is dropped."""
+        step = self._own[index]
+        if step is None:
+            return
+        step.add(fields)
+        if step.size > self._most:
+            self._own[index] = None
+            self._sink.error("frame", "limit_args", f"step {index} exceeds {self._most} characters")
+
+    def _finish(self, status: str, usage: dict[str, Any] | None) -> None:
+        if usage is not None:
+            self._sink.usage(usage)
+        self._sink.finish(status, _OUTCOMES.get(status, "stop"))
+
+    def _arguments(self, index: int | None, text: str) -> None:
+        call = self._calls.get(index)
+        if call is not None:
+            self._sink.call_arguments(call, text)
+        else:
+            self._sink.error("frame", "orphan_arguments", f"arguments of no call: {text}")
+
+    def _whole_call(self, name: str, id: str | None, arguments: str) -> None:
+        if name:
+            self._sink.call_whole(name, arguments or "{}", id or None)
+        else:
+            self._sink.error("frame", "call_without_name", "a call without a name")
+
+    def _sign(self, index: int | None, signature: str) -> None:
+        call = self._calls.get(index)
+        self._sink.item("thought_signature", signature, None if call is None else call.index)
+
+    def _text(self, content: Any, text: str | None) -> None:
+        if told := text or _texts(content):
+            self._sink.text(told)
+
+    def _thought(self, content: Any, text: str | None) -> None:
+        if told := text or _texts(content):
+            self._sink.reasoning(told)
+
+    def _read(self, raw: msgspec.Raw) -> Step | None:
+        try:
+            return _decode_step(raw) if bytes(raw) else None
+        except (ValueError, RecursionError) as error:
+            self._sink.error("frame", "unexpected_shape", f"a step cannot be read: {error}")
+            return None
+
+
+def _plain(delta: Delta) -> dict[str, Any]:
+    """What a delta of the server's own step holds."""
+    values = {name: getattr(delta, name) for name in delta.__struct_fields__}
+    values["arguments"] = value_of(delta.arguments)
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _texts(content: Any) -> str:
+    """The text of a content part, or of a list of them."""
+    if isinstance(content, list):
+        return "".join(_texts(part) for part in content)
+    text = content.get("text") if isinstance(content, dict) else content
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,234 @@
+"""Google Gemini and Vertex AI: `streamGenerateContent`, with `alt=sse` or as one growing JSON array.
+
+A chunk holds candidates, a candidate parts, and a part is one of many things.  Calls come whole, their arguments an
+object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
+A signature goes back on the very part that it came with, so a text that is signed begins with `content_block_start`;
+behind one that does not, it came in an empty part of its own.
+The Interactions API (`streamparse.wires.gemini_interactions`) is read too, and so are dumps of Google's SDK and the
+envelope of Code Assist.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from streamparse.limits import Limits
+from streamparse.providers.gemini.chunk import Candidate, Chunk, FunctionCall, Part
+from streamparse.providers.gemini.interactions import Interactions
+from streamparse.providers.gemini.partial_args import ArgumentWriter, PathError
+from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
+from streamparse.reading.lenient_json import argument_text
+from streamparse.reading.messages import MessageWire
+from streamparse.sink import Call, Outcome, Sink
+from streamparse.tools import Toolset
+
+__all__ = ["Gemini"]
+
+_FAILURES: Final = frozenset(
+    (
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "UNEXPECTED_TOOL_CALL",
+        "TOO_MANY_TOOL_CALLS",
+        "MISSING_THOUGHT_SIGNATURE",
+        "MODEL_ARMOR",
+        "NO_IMAGE",
+        "IMAGE_SAFETY",
+        "IMAGE_OTHER",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
+        "ESCALATION",
+        "PUP_LIMITED_DISABLED",
+    )
+)
+_CUTS: Final = frozenset(("MAX_TOKENS", "CONTINUATION", "2"))
+_STOPS: Final = frozenset(("0", "1"))
+"""With `enum-encoding=int` a reason is a number; every other number is a failure."""
+_PASSED_ON: Final = (
+    "executableCode",
+    "codeExecutionResult",
+    "inlineData",
+    "fileData",
+    "toolCall",
+    "toolResponse",
+    "functionResponse",
+)
+_NOTHING: Final = "{} \t\r\n"
+_FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
+_NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+
+
+class Gemini(MessageWire[Chunk]):
+    """Tells what the chunks of a `GenerateContentResponse` hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(Chunk, sink, limits, self._respell)
+        self.decode = self._decode
+        self._fast = self._decoder.fast
+        self._dumped: bool | None = None  # the first message shows it
+        self._text = sink.text
+        self._choice = choice
+        self._interactions = Interactions(sink, limits)
+        self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
+        self._notes: dict[str, Any] = {}
+        self._call: Call | None = None  # whose arguments come in pieces
+        self._writer = ArgumentWriter()
+        self._id: str | None = None  # and its id, if it has one
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        if not _FIELDS.isdisjoint(message):
+            return True
+        envelope = message.get("response")
+        if isinstance(envelope, dict) and not _FIELDS.isdisjoint(envelope):
+            return True
+        error = message.get("error")
+        if isinstance(error, dict) and isinstance(error.get("code"), int) and isinstance(error.get("status"), str):
+            return True
+        return Interactions.claims(message)
+
+    def take(self, chunk: Chunk) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        if chunk.candidates is not None:
+            for candidate in chunk.candidates:
+                if candidate.index == self._choice or (candidate.index is None and not self._choice):
+                    self._take_candidate(candidate)
+                else:
+                    self.ignored += 1
+        elif chunk.event_type is not None or chunk.object is not None:
+            self._interactions.take(chunk)
+        elif chunk.response is not None:
+            self.take(chunk.response)
+        elif chunk.detail is not None or isinstance(chunk.message, str):  # a gateway's
+            self._fail({"code": chunk.code, "message": chunk.message, "detail": chunk.detail})
+        if chunk.usageMetadata is not None:
+            self._usage = chunk.usageMetadata
+        if chunk.promptFeedback is not None or chunk.error is not None:
+            self._take_failure(chunk)
+
+    def close(self) -> None:
+        super().close()
+        self._interactions.close()
+        if self._usage is not None:
+            self._sink.usage(self._usage)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _decode(self, data: bytes) -> Chunk:
+        """Decode the first message, which shows what all are, and those of a dump."""
+        if self._dumped is None:
+            self._dumped = is_dumped(data)
+        if not self._dumped:
+            self.decode = self._fast
+            return self._fast(data)
+        return self._fast(as_sent(data))
+
+    def _respell(self, message: dict[str, Any]) -> None:
+        if self._dumped:
+            respell(message)
+
+    def _take_candidate(self, candidate: Candidate) -> None:
+        content = candidate.content
+        if content is not None and content.parts:
+            for part in content.parts:
+                text = part.text
+                if text:
+                    if part.thoughtSignature is not None:
+                        self._sink.item("content_block_start", {"type": "text"})
+                    if part.thought:
+                        self._sink.reasoning(text)
+                    else:
+                        self._text(text)
+                if not text or part.thoughtSignature is not None or part.functionCall is not None:
+                    self._take_rest(part)
+        if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
+            self._take_notes(candidate)
+        if candidate.finishReason is not None:
+            self._finish(str(candidate.finishReason), candidate.finishMessage)
+
+    def _take_rest(self, part: Part) -> None:
+        """What few parts have: a call, a signature, what the server itself did."""
+        call = None
+        if part.functionCall is not None:
+            call = self._take_call(part.functionCall)
+        elif not part.text:
+            for kind in _PASSED_ON:
+                data = getattr(part, kind)
+                if data is not None:
+                    self._sink.item(kind, data)
+        if part.thoughtSignature:
+            self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
+
+    def _take_call(self, function: FunctionCall) -> Call | None:
+        """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
+        call = self._call
+        if function.name and (call is None or not self._goes_on(call, function)):
+            self._end_call()
+            if not (function.willContinue or function.partialArgs):
+                return self._sink.call_whole(function.name, argument_text(function.args), function.id or None)
+            call = self._call = self._sink.call_start(function.name, function.id or None)
+            self._writer = ArgumentWriter()
+            self._id = function.id
+        elif call is None:
+            if function.partialArgs or bytes(function.args):
+                self._sink.error("frame", "call_without_name", "a call, or a piece of one, without a name")
+            return None
+        try:
+            for part in function.partialArgs or ():
+                self._sink.call_arguments(call, self._writer.write(part))
+        except PathError as error:
+            self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
+        whole = argument_text(function.args)
+        if whole.strip(_NOTHING) and not self._writer.begun:
+            self._call = None
+            self._sink.call_arguments(call, whole)
+        elif not function.willContinue:
+            self._end_call()
+        return call
+
+    def _goes_on(self, call: Call, function: FunctionCall) -> bool:
+        """Whether a piece with a name is one of the open call; without ids only the end of a string is."""
+        if call.name != function.name or (function.id or None) != (self._id or None):
+            return False
+        return bool(self._id) or not self._writer.ready
+
+    def _end_call(self) -> None:
+        """The call in pieces is over, unless a string of it is open: then it was cut."""
+        call, self._call = self._call, None
+        if call is not None and self._writer.ready:
+            self._sink.call_arguments(call, self._writer.close())
+            self._sink.call_end(call)
+
+    def _take_notes(self, candidate: Candidate) -> None:
+        """Sources and citations; some models repeat them in each chunk."""
+        for kind in _NOTES:
+            note = getattr(candidate, kind)
+            if note and note != self._notes.get(kind):
+                self._notes[kind] = note
+                self._sink.item(kind, note)
+
+    def _finish(self, reason: str, message: str | None) -> None:
+        failed = reason in _FAILURES or (reason.isdigit() and reason not in _STOPS | _CUTS)
+        outcome: Outcome = "failed" if failed else "cut" if reason in _CUTS else "stop"
+        if outcome == "stop":
+            self._end_call()
+        if failed and message:
+            self._fail({"code": reason, "message": message})
+        self._sink.finish(reason, outcome)
+
+    def _take_failure(self, chunk: Chunk) -> None:
+        feedback = chunk.promptFeedback
+        if feedback is not None and feedback.blockReason is not None:
+            if feedback.blockReasonMessage:
+                self._fail({"code": feedback.blockReason, "message": feedback.blockReasonMessage})
+            self._sink.finish(f"BLOCKED:{feedback.blockReason}", "failed")
+        self._fail(chunk.error)

@@ -1,0 +1,127 @@
+"""Ollama's own wires: `/api/chat` and `/api/generate`.
+
+NDJSON; the last line has `done: true`.  Calls come whole, their arguments an object; `done_reason` is
+`stop` after calls too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from streamparse.limits import Limits
+from streamparse.reading.lenient_json import argument_text
+from streamparse.reading.messages import MessageWire
+from streamparse.reading.outcomes import outcome_of
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+__all__ = ["OllamaChat", "OllamaGenerate"]
+
+_COUNTS = (
+    "prompt_eval_count",
+    "eval_count",
+    "total_duration",
+    "load_duration",
+    "prompt_eval_duration",
+    "eval_duration",
+)
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str = ""
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+class _Call(msgspec.Struct, gc=False):
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: str | None = None
+    thinking: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Line(msgspec.Struct, gc=False):
+    message: _Message | None = None
+    response: str | None = None
+    thinking: str | None = None
+    done: bool = False
+    done_reason: str | None = None
+    error: Any = None
+    detail: Any = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    total_duration: int | None = None
+    load_duration: int | None = None
+    prompt_eval_duration: int | None = None
+    eval_duration: int | None = None
+
+
+class OllamaChat(MessageWire[_Line]):
+    """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
+
+    reads = ("ollama-generate",)
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(_Line, sink, limits)
+        self._text = sink.text
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        return "done" in message and "response" not in message
+
+    def take(self, line: _Line) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        message = line.message
+        if message is not None:
+            if message.thinking:
+                self._sink.reasoning(message.thinking)
+            if message.content:
+                self._text(message.content)
+            if message.tool_calls:
+                self._take_calls(message.tool_calls)
+        elif line.response or line.thinking:
+            self._take_generated(line)
+        if line.error or line.detail:
+            self._fail(line.error or line.detail)
+        if line.done:
+            self._finish(line)
+
+    def _take_generated(self, line: _Line) -> None:
+        if line.thinking:
+            self._sink.reasoning(line.thinking)
+        if line.response:
+            self._text(line.response)
+
+    def _take_calls(self, calls: list[_Call]) -> None:
+        for call in calls:
+            if call.function is None or not call.function.name:
+                self._sink.error("frame", "call_without_name", "a call without a name")
+                continue
+            self._sink.call_whole(call.function.name, argument_text(call.function.arguments), call.id or None)
+
+    def _finish(self, line: _Line) -> None:
+        usage = {name: count for name in _COUNTS if (count := getattr(line, name)) is not None}
+        if usage:
+            self._sink.usage(usage)
+        reason = line.done_reason
+        if reason:
+            self._sink.finish(reason, outcome_of(reason))
+        self._sink.end()
+        self._over = True
+
+
+class OllamaGenerate(OllamaChat):
+    """Tells what the lines of `/api/generate` hold, and reads those of `/api/chat` too."""
+
+    reads = ("ollama-chat",)
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        return "done" in message and "response" in message

@@ -1,0 +1,184 @@
+"""Requests for OpenAI chat completions.
+
+https://platform.openai.com/docs/api-reference/chat/create
+
+OpenAI has two words for the limit.  Its models that think refuse the older one, `max_tokens`; its other models take
+both, and mean the same; and of all other servers many know the older one alone:
+
+| who | what `max_completion_tokens` does there |
+|---|---|
+| Ollama | nothing: the answer has no limit (https://github.com/ollama/ollama/issues/7125) |
+| llama-cpp-python | nothing (https://github.com/abetlen/llama-cpp-python/issues/1907) |
+| Mistral | the request is refused (https://github.com/editor-code-assistant/eca/issues/231) |
+
+So the newer word is written for the models that want it, by their names, and for no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.schema.strict import left_open, left_out
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.definitions import read_declared
+from streamparse.writing.json_access import present, string, strings
+from streamparse.writing.request import (
+    ACCOUNT,
+    SAMPLING,
+    SCHEMA_NAME,
+    Choice,
+    Request,
+    chosen,
+    drop_unread,
+    drop_unwritten,
+    section,
+    tell_stops,
+    tell_thinking,
+    tell_unread_choice,
+    tell_unread_form,
+)
+
+__all__ = [
+    "enforced",
+    "read_choice",
+    "read_openai",
+    "thought_wanted",
+    "write_deepseek",
+    "write_mistral",
+    "write_openai",
+    "write_openrouter",
+]
+
+_READ = (
+    "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "stop",
+    "stream", "response_format", "reasoning_effort", *SAMPLING, *ACCOUNT,
+)  # fmt: skip
+_FORMAT = ("name", "schema", "strict")
+_SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_NO_EFFORT = ("none", "minimal")
+_MOST_STOPS = 4
+_THINKING_MODELS = re.compile(r"(?:[\w.-]+/|ft:)?(?:o\d|gpt-(?!3|4|oss))")
+"""The models that refuse `max_tokens`: OpenAI's that think."""
+
+
+def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+    """Read a request for chat completions."""
+    drop_unread(request, _READ, lost)
+    choice = read_choice(request, "function", "name")
+    tell_unread_choice(request, choice, lost)
+    form = request.get("response_format")
+    schema = _schema(form)
+    tell_unread_form(form, schema, lost)
+    drop_unread(section(form, "json_schema"), _FORMAT, lost)
+    stop, effort = request.get("stop"), string(request, "reasoning_effort")
+    return Request(
+        model=string(request, "model"),
+        turns=ADAPTERS["deepseek"].read_messages(request.get("messages"), lost),
+        tools=read_declared(request.get("tools"), lost),
+        choice=choice,
+        max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
+        stop=[stop] if isinstance(stop, str) else strings(stop),
+        sampling=chosen(request, SAMPLING),
+        stream=request.get("stream") is True,
+        schema=schema,
+        schema_name=string(section(form, "json_schema"), "name"),
+        strict=section(form, "json_schema").get("strict") is True,
+        think=thought_wanted(effort),
+        effort=effort,
+        account=chosen(request, ACCOUNT),
+    )
+
+
+def read_choice(request: Mapping[str, Any], *name: str) -> Choice:
+    """The choice of tools in OpenAI's words; `name` is the path to that of the only one."""
+    choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
+    said = parallel if isinstance(parallel, bool) else None
+    if choice in ("auto", "none", "required"):
+        return Choice(choice, parallel=said)
+    only = string(choice, *name) if string(choice, "type") in ("", "function") else ""
+    return Choice("required", only, said) if only else Choice(parallel=said)
+
+
+def thought_wanted(effort: str) -> bool | None:
+    """Whether an effort asks for thought; None if nothing is said."""
+    return effort not in _NO_EFFORT if effort else None
+
+
+def _schema(wanted: Any) -> dict[str, Any] | None:
+    if string(wanted, "type") == "json_object":
+        return dict(section(wanted, "schema"))  # llama.cpp, Together and Fireworks take a schema there
+    schema = section(wanted, "json_schema").get("schema")
+    return dict(schema) if isinstance(schema, Mapping) else None
+
+
+def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions as OpenAI takes it."""
+    return _write_chat(request, lost, ADAPTERS["openai"])
+
+
+def write_deepseek(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions to those who want the plain thought back."""
+    return _write_chat(request, lost, ADAPTERS["deepseek"])
+
+
+def write_openrouter(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions to those who want thought back with its signatures."""
+    return _write_chat(request, lost, ADAPTERS["openrouter"])
+
+
+def write_mistral(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions as Mistral takes it, which has a word of its own for the seed."""
+    written = _write_chat(request, lost, ADAPTERS["mistral"])
+    if "seed" in written:
+        written["random_seed"] = written.pop("seed")
+    return written
+
+
+def _write_chat(request: Request, lost: list[Loss], adapter: Adapter) -> dict[str, Any]:
+    written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
+    written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
+    tell_stops(request, _MOST_STOPS, lost)
+    written |= present(**{_limit_word(request): request.max_tokens}, stream=True if request.stream else None)
+    written |= chosen(request.sampling, _SAMPLING) | chosen(request.account, ACCOUNT) | _written_choice(request)
+    drop_unwritten(request, _SAMPLING, lost, ACCOUNT)
+    if request.schema is not None:
+        written["response_format"] = _format(request, lost)
+    tell_thinking(request, lost)
+    return {**written, **present(reasoning_effort=request.effort)}
+
+
+def _limit_word(request: Request) -> str:
+    return "max_completion_tokens" if is_thinking_model(request.model) else "max_tokens"
+
+
+def is_thinking_model(model: str) -> bool:
+    """Whether a name is that of one of OpenAI's models that think."""
+    return _THINKING_MODELS.match(model) is not None
+
+
+def _written_choice(request: Request) -> dict[str, Any]:
+    choice = request.choice
+    if not request.tools:
+        return {}
+    named = {"type": "function", "function": {"name": choice.name}} if choice.name else choice.mode
+    return present(tool_choice=named, parallel_tool_calls=choice.parallel)
+
+
+def enforced(request: Request, lost: list[Loss]) -> bool:
+    """Whether the schema of the answer is to be enforced; one that would be refused then is not, and it is told."""
+    refused = [*left_open(request.schema), *left_out(request.schema)] if request.strict else []
+    for path, keyword, why in refused[:1]:
+        lost.append(Loss("request", path, "strict", f"dropped: {keyword}: {why}"))
+    return request.strict and not refused
+
+
+def _format(request: Request, lost: list[Loss]) -> dict[str, Any]:
+    if not request.schema:
+        return {"type": "json_object"}
+    strict = {"strict": True} if enforced(request, lost) else {}
+    name = request.schema_name or SCHEMA_NAME
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": request.schema, **strict}}

@@ -1,0 +1,277 @@
+"""OpenAI Chat Completions, and everything that speaks like it.
+
+Server-sent events, each a `chat.completion.chunk`, ended by `data: [DONE]`; or one whole `chat.completion`.
+What the many servers add or leave out is in the tables of `docs/wires.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from streamparse.limits import Limits
+from streamparse.providers.openai_chat.chunk import Choice, Chunk, Delta, Fragment, Function, Part
+from streamparse.providers.openai_chat.completions import OpenAICompletions
+from streamparse.providers.openai_chat.echo import Echo, opens_thought
+from streamparse.providers.openai_chat.items import CustomCalls, Details, Sources, contents_of
+from streamparse.reading.errors import error_of
+from streamparse.reading.fragments import Fragments
+from streamparse.reading.lenient_json import value_of, whole_text
+from streamparse.reading.outcomes import outcome_of
+from streamparse.reading.templated import Plain, RegularWire
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+__all__ = ["OpenAIChat"]
+
+_decode_part = msgspec.json.Decoder(Part).decode
+_ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
+
+
+class OpenAIChat(RegularWire[Chunk]):
+    """Tells what `chat.completion.chunk` frames hold."""
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(Chunk, sink, limits, _mend)
+        self._text: Callable[[str], None] = self._begin_text if sink.reads_markup else sink.text
+        self._echo: Echo | None = None
+        self._choice = choice
+        self._ended = False  # the choice has a finish reason
+        self._fragments = Fragments(sink, tools, limits)
+        self._custom = CustomCalls(sink, limits)
+        self._details = Details(sink)
+        self._sources = Sources(sink)
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        if OpenAICompletions.claims(message, event):
+            return False
+        return "choices" in message or str(message.get("object", "")).startswith("chat.completion")
+
+    def take(self, chunk: Chunk) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        for choice in chunk.choices or ():
+            if choice.index != self._choice and (choice.index is not None or self._choice):
+                self.ignored += 1
+                continue
+            delta = choice.delta or _numbered(choice.message)
+            if delta is not None:
+                content = delta.content
+                if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+                    self._take_thought(delta)
+                elif isinstance(content, str):
+                    if content:
+                        self._text(content)
+                elif content:
+                    self._take_parts(content)
+                if delta.tool_calls or delta.refusal or delta.function_call is not None:
+                    self._take_action(delta)
+                if (
+                    delta.annotations
+                    or delta.executed_tools
+                    or delta.thinking_blocks
+                    or delta.images
+                    or delta.audio
+                    or delta.content_list
+                    or delta.tool_use_id
+                    or delta.input
+                ):
+                    self._take_items(delta)
+            if choice.finish_reason or choice.error:
+                self._end_choice(choice)
+        if chunk.usage or chunk.error or chunk.x_groq or chunk.citations or chunk.search_results or not chunk.choices:
+            self._take_rest(chunk)
+
+    def plain(self, chunk: Chunk) -> Plain | None:
+        delta = chunk.choices[0].delta if chunk.choices else None
+        if delta is None or isinstance(delta.content, list) or self._over:
+            return None
+        if self._echo is not None or (delta.content and self._text == self._begin_text):
+            return None
+        plain: Plain
+        alone = Delta(delta.content)
+        if delta.content:
+            plain = self._text, delta.content
+        elif delta.tool_calls:
+            call = delta.tool_calls[0]
+            function = call.function or Function()
+            alone.tool_calls = [Fragment(call.index, call.id, Function(function.name, function.arguments))]
+            plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments or ""
+        else:
+            alone.reasoning_content, alone.reasoning = delta.reasoning_content, delta.reasoning
+            plain = self._sink.reasoning, delta.reasoning_content or delta.reasoning or ""
+        return plain if chunk == Chunk(choices=[Choice(self._choice, alone)]) else None
+
+    def close(self) -> None:
+        super().close()
+        self._fragments.close()
+        self._end_custom(cut=not (self._over or self._ended))
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _take_thought(self, delta: Delta) -> None:
+        """A delta with a thought, in whichever field, before its text."""
+        thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
+        if delta.reasoning_details:
+            self._details.take(delta.reasoning_details, thought or "")
+        elif thought:
+            self._sink.reasoning(thought)
+        if thought and self._may_be_echoed(delta.content):
+            self._echo = self._echo or Echo(self._sink.text)
+            self._echo.hear(thought)
+            self._text = self._echo.text
+        if delta.thinking_blocks:
+            self._take_blocks(delta.thinking_blocks)
+            delta.thinking_blocks = None
+        if isinstance(delta.content, list):
+            self._take_parts(delta.content)
+        elif delta.content:
+            self._text(delta.content)
+
+    def _begin_text(self, text: str) -> None:
+        """Tell the first of the text; if that begins a thought between tags, its own field may repeat it."""
+        if opens_thought(text):
+            self._echo = Echo(self._sink.text)
+            self._text = self._echo.text
+        elif text.strip():
+            self._text = self._sink.text
+        (self._sink.text if self._text == self._begin_text else self._text)(text)
+
+    def _may_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
+        """Whether a thought from its own field stands in the content, too."""
+        if self._echo is not None:
+            return self._echo.active
+        return self._text == self._begin_text and isinstance(content, str) and opens_thought(content)
+
+    def _take_contents(self, delta: Delta) -> None:
+        """What Snowflake Cortex sends beside the content: calls, and the content once more."""
+        for content in contents_of(delta):
+            id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
+            if id or name or input:
+                self._fragments.add(None, _word(id), _word(name), None if input is None else whole_text(input))
+            elif content.get("type") not in (None, "text"):
+                self._sink.item(str(content["type"]), content)
+            elif not delta.content and (text := _word(content.get("text"))):
+                self._text(text)
+
+    def _take_items(self, delta: Delta) -> None:
+        """What the server found, ran or made by itself, and thoughts that the provider wants back."""
+        if delta.content_list or delta.tool_use_id or delta.input:
+            self._take_contents(delta)
+        for kind in _ITEMS:
+            if value := getattr(delta, kind):
+                self._sink.item(kind, value)
+        if delta.thinking_blocks:
+            self._take_blocks(delta.thinking_blocks)
+
+    def _take_blocks(self, blocks: list[dict[str, Any]]) -> None:
+        for block in blocks:
+            if block.get("signature") or block.get("data"):
+                self._sink.item("thinking_blocks", block)
+
+    def _end_choice(self, choice: Choice) -> None:
+        """The answer is over, or the server failed to give it."""
+        self._fragments.settle()
+        outcome = outcome_of(choice.finish_reason) if choice.finish_reason else "failed"
+        self._end_custom(cut=outcome == "cut")
+        if choice.usage is not None:
+            self._sink.usage(choice.usage)
+        self._fail(choice.error)
+        if choice.finish_reason:
+            self._ended = True
+            self._sink.finish(choice.finish_reason, outcome)
+
+    def _end_custom(self, cut: bool) -> None:
+        if cut:
+            self._custom.cut()
+        else:
+            self._custom.close()
+
+    def _take_rest(self, chunk: Chunk) -> None:
+        """What few chunks have: token counts, sources, an error."""
+        if chunk.usage is not None:
+            self._sink.usage(chunk.usage)
+        elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
+            self._sink.usage(chunk.x_groq.usage)
+        self._sources.take(citations=chunk.citations, search_results=chunk.search_results)
+        if chunk.error or not chunk.choices:
+            self._fail(error_of(chunk))
+
+    def _take_action(self, delta: Delta) -> None:
+        """A delta with a piece of a refusal or of calls."""
+        if delta.refusal:
+            self._sink.refusal(delta.refusal)
+        add = self._fragments.add
+        for fragment in delta.tool_calls or ():
+            function = fragment.function
+            if function is not None:
+                add(fragment.index, fragment.id, function.name, function.arguments)
+            elif fragment.custom is not None:
+                self._custom.add(fragment.index, fragment.id, fragment.custom)
+            else:
+                add(fragment.index, fragment.id, None, None)
+            if fragment.extra_content is not None:
+                self._fragments.note("extra_content", fragment.extra_content)
+        if delta.function_call is not None and not delta.tool_calls:
+            add(None, None, delta.function_call.name, delta.function_call.arguments)
+
+    def _take_parts(self, parts: list[msgspec.Raw]) -> None:
+        for raw in parts:
+            try:
+                part = _decode_part(raw)
+            except (ValueError, RecursionError) as error:
+                self._sink.error("frame", "unexpected_shape", f"a part of the content cannot be read: {error}")
+                continue
+            if thinking := _thinking(part.thinking):
+                self._sink.reasoning(thinking)
+            elif part.text:
+                self._text(part.text)
+            elif part.text is None and part.thinking is None:  # references of Mistral, images
+                self._sink.item(part.type, value_of(raw))
+
+
+def _numbered(message: Delta | None) -> Delta | None:
+    """A whole message, in which each call is one of its own, whether it has an index or not."""
+    for place, call in enumerate(message.tool_calls or () if message is not None else ()):
+        call.index = place if call.index is None else call.index
+    return message
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _thinking(thinking: str | list[Any] | None) -> str:
+    """The text of a thought, which may come in typed parts of its own (Mistral)."""
+    parts = [{"text": thinking}] if isinstance(thinking, str) else thinking or ()
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _mend(chunk: dict[str, Any]) -> None:
+    """Give calls the types that the protocol wants: relays send one alone, ids as numbers, arguments as an object."""
+    for choice in _objects(chunk.get("choices")):
+        for part in _objects([choice.get("delta"), choice.get("message")]):
+            alone = part.get("tool_calls")
+            if isinstance(alone, dict) and "function" in alone:
+                part["tool_calls"] = [alone]
+            for call in _objects(part.get("tool_calls")):
+                _mend_call(call)
+
+
+def _mend_call(call: dict[str, Any]) -> None:
+    id, function = call.get("id"), call.get("function")
+    if isinstance(id, int) and not isinstance(id, bool):
+        call["id"] = str(id)
+    if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+        function["arguments"] = whole_text(function["arguments"])
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    """The objects of what should be a list of them."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

@@ -1,0 +1,136 @@
+"""Those that speak as OpenAI's chat completions do, and want the model's thought back.
+
+| who | where |
+|---|---|
+| DeepSeek; llama.cpp, SGLang and vLLM hand it to the model's template | `reasoning_content` |
+| OpenRouter | `reasoning_details`, which keep signatures and encrypted thought |
+| Mistral | chunks of the content |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from streamparse.loss import Loss
+from streamparse.providers.openai_chat.messages import OpenAI
+from streamparse.response import details_of
+from streamparse.writing.adapter import NO_ANSWER, JSONObject
+from streamparse.writing.documents import PDF
+from streamparse.writing.json_access import mappings, present, string
+from streamparse.writing.media_support import Visible
+from streamparse.writing.naming import Ids
+from streamparse.writing.parts import Item, Part, Text, Thought, Turn
+
+__all__ = ["DeepSeek", "Mistral", "OpenRouter"]
+
+
+class DeepSeek(OpenAI):
+    """Chat completions of those who want the plain thought back, as `reasoning_content`."""
+
+    name = "deepseek"
+    texts = False
+    top = ()
+    dialect = "deepseek-v3.1"
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        return present(reasoning_content=turn.thought)
+
+    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+        """With thought or calls in a conversation, models that think refuse an answer without thought.
+
+        An empty one does not do (Kimi).
+        https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/charmbracelet/crush/issues/2696
+        """
+        if not any(turn.thought or turn.calls for turn in turns):
+            return turns
+        return [_with_thought(turn) if turn.role == "assistant" else turn for turn in turns]
+
+
+class OpenRouter(OpenAI):
+    """Chat completions of those who want thought back with its signatures, as `reasoning_details`.
+
+    https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
+    """
+
+    name = "openrouter"
+    texts = False
+    top = ()
+    visible = Visible(documents=frozenset((PDF,)), said=frozenset(("name",)))
+
+    def takes(self, item: Item) -> bool:
+        return item.kind.startswith("reasoning.") or super().takes(item)
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        details = details_of(piece for part in turn.parts if (piece := self._piece(part)))
+        return present(reasoning=turn.thought, reasoning_details=details)
+
+    def _piece(self, part: Part) -> str | JSONObject:
+        """What a part is of the details: a thought, a piece of an entry, or nothing."""
+        if isinstance(part, Thought):
+            return part.text
+        if isinstance(part, Item) and part.kind.startswith("reasoning.") and isinstance(part.data, dict):
+            return part.data
+        return ""
+
+
+class Mistral(OpenAI):
+    """Chat completions of Mistral: ids are nine letters and digits, content that has thought is a list.
+
+    https://docs.mistral.ai/capabilities/function_calling/, https://docs.mistral.ai/capabilities/reasoning/
+    """
+
+    name = "mistral"
+    texts = False
+    top = ()
+    dialect = "mistral-array"
+    named = False
+    visible = Visible(documents=frozenset())
+    ids = Ids(r"[a-zA-Z0-9]{9}", 9)
+
+    def takes(self, _item: Item, /) -> bool:
+        return False
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
+        return {"content": list(_chunks(turn.parts))} if turn.thought else {}
+
+    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
+        """The messages of a turn; between results and what the user says there must be an answer.
+
+        https://github.com/zed-industries/zed/issues/37021
+        """
+        written: list[JSONObject] = []
+        for message in super().write_turn(turn, lost):
+            if written and written[-1]["role"] == "tool" and message["role"] == "user":
+                written.append({"role": "assistant", "content": NO_ANSWER})
+            written.append(message)
+        return written
+
+    def read_message(self, message: Mapping[str, Any]) -> Turn:
+        turn = super().read_message(message)
+        return replace(turn, parts=[_thought(part) for part in turn.parts])
+
+
+def _with_thought(turn: Turn) -> Turn:
+    return turn if turn.thought else replace(turn, parts=[Thought(" "), *turn.parts])
+
+
+def _chunks(parts: list[Part]) -> Iterator[JSONObject]:
+    """The content as a list: thought and text in their order, without chunks of blanks alone."""
+    said = [part for part in parts if isinstance(part, (Thought, Text)) and part.text]
+    for kind, group in groupby(said, key=type):
+        words = "".join(part.text for part in group)
+        if words.strip():
+            text: JSONObject = {"type": "text", "text": words}
+            yield {"type": "thinking", "thinking": [text]} if kind is Thought else text
+
+
+def _thought(part: Part) -> Part:
+    """A chunk of thought as such; its text may stand alone, or in chunks of its own."""
+    if not isinstance(part, Item) or part.kind != "thinking":
+        return part
+    chunks = mappings(part.data.get("thinking"))
+    return Thought(string(part.data, "thinking") or "".join(string(chunk, "text") for chunk in chunks))

@@ -1,0 +1,246 @@
+"""OpenAI Responses, and everything that speaks like it.
+
+Server-sent events with a `type`, ended by `response.completed`, `.incomplete` or `.failed`; or one whole `response`.
+Deltas tell; what is done only confirms, and tells what no delta told:
+
+    response.created
+      output_item.added ─▶ output_text.delta … ─▶ output_text.done ─▶ output_item.done
+      output_item.added ─▶ function_call_arguments.delta … ─▶ function_call_arguments.done ─▶ output_item.done
+    response.completed
+
+A close event may lie: llama.cpp calls an item with the arguments `{"city": "Paris` completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from typing import Any, Final, Literal, NamedTuple
+
+from streamparse.limits import Limits
+from streamparse.providers.openai_responses.event import Event, Response
+from streamparse.providers.openai_responses.items import PartsItem
+from streamparse.providers.openai_responses.output import Output
+from streamparse.providers.openai_responses.sequence_numbers import ENDS, Numbers
+from streamparse.reading.lenient_json import argument_text, whole_text
+from streamparse.reading.messages import MessageWire
+from streamparse.reading.outcomes import outcome_of
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+__all__ = ["OpenAIResponses"]
+
+_ARGUMENTS: Final = "response.function_call_arguments.delta"
+_ADDED: Final = "response.output_item.added"
+
+
+class _Part(NamedTuple):
+    """A kind of part of an item: which items have it, its number in them, and where its whole text stands."""
+
+    items: Literal["messages", "thoughts"]
+    number: Literal["content_index", "summary_index"]
+    whole: Literal["text", "refusal"]
+    verb: Literal["text", "refusal", "reasoning"]
+
+
+_PARTS: Final = {
+    "response.output_text": _Part("messages", "content_index", "text", "text"),
+    "response.refusal": _Part("messages", "content_index", "refusal", "refusal"),
+    "response.reasoning_text": _Part("thoughts", "content_index", "text", "reasoning"),
+    "response.reasoning_summary_text": _Part("thoughts", "summary_index", "text", "reasoning"),
+}
+
+
+class OpenAIResponses(MessageWire[Event]):
+    """Tells what the events of a response hold."""
+
+    reopens = True
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
+        super().__init__(Event, sink, limits)
+        self._limits = limits
+        self._numbers = Numbers(sink)
+        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
+        self._run_kept: StringIO | None = None  # and kept, where what is said to be whole is compared with them
+        self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
+        self._run_id: str | None = None
+        self._run_content: int | None = None
+        self._run_summary: int | None = None
+        self._output = Output(sink, limits)
+        self._id: str | None = None
+        self._ended = False
+        self._again = False  # another response has begun since one ended
+        self._tellers: dict[str, Callable[[Event], None]] = {
+            _ARGUMENTS: self._arguments,
+            "response.function_call_arguments.done": self._arguments_done,
+            _ADDED: self._added,
+            "response.custom_tool_call_input.delta": self._text_of_call,
+            "response.output_item.done": self._done,
+            "response.output_text.annotation.added": self._annotation,
+            "response.created": self._created,
+            **dict.fromkeys(ENDS, self._end),
+            **{f"{kind}.delta": partial(self._part_delta, part) for kind, part in _PARTS.items()},
+            **{f"{kind}.done": partial(self._part_done, part) for kind, part in _PARTS.items()},
+        }
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        kind = message.get("type")
+        if isinstance(kind, str) and kind.startswith("response."):
+            return True
+        return message.get("object") == "response" or (kind in ("error", "keepalive") and "sequence_number" in message)
+
+    @property
+    def over(self) -> bool:
+        return self._ended or self._over
+
+    def take(self, event: Event) -> None:
+        kind = event.type
+        numbers = self._numbers
+        number = event.sequence_number
+        if number is None:
+            numbers.believed = False
+        elif number == numbers.due:
+            numbers.due = number + 1
+        elif kind == _ADDED and numbers.steps_back(number) and self._output.is_new(event.item, event.output_index):
+            numbers.restart(number)
+        elif not numbers.take(number, kind, event.response.id if event.response is not None else None):
+            self.ignored += 1
+            return
+        elif kind == _ARGUMENTS and (numbers.gap or numbers.late):
+            self._doubt(event, numbers.late)
+            if numbers.late:
+                return
+        delta = event.delta
+        if (
+            kind == self._run_kind
+            and event.item_id == self._run_id
+            and event.content_index == self._run_content
+            and event.summary_index == self._run_summary
+            and delta.__class__ is str
+        ):
+            if delta:
+                if self._run_kept is not None:
+                    self._run_kept.write(delta)
+                self._run(delta)
+        elif self._over and kind != "response.created":
+            self.ignored += 1
+        elif kind in self._tellers:
+            self._tellers[kind](event)
+        elif kind is None or not kind.startswith("response."):
+            self._take_other(event)
+
+    def close(self) -> None:
+        super().close()
+        self._output.close()
+        if self._again:
+            self._sink.error("stream", "stream_truncated", "the body ended inside another response")
+
+    # -- deltas ----------------------------------------------------------------------------------------
+
+    def _start_run(self, event: Event, tell: Callable[[str], None], kept: StringIO | None = None) -> None:
+        """Keep and tell a delta; those that follow of the same part are taken likewise, without looking further.
+
+        Servers that give an item no id, or a new one each time, have no runs.
+        """
+        self._run = tell
+        self._run_kept = kept
+        self._run_kind = event.type if event.item_id else ""
+        self._run_id = event.item_id
+        self._run_content = event.content_index
+        self._run_summary = event.summary_index
+        if isinstance(event.delta, str) and event.delta:
+            if kept is not None:
+                kept.write(event.delta)
+            tell(event.delta)
+
+    def _part_delta(self, part: _Part, event: Event) -> None:
+        if not event.delta:
+            return  # a part that is empty so far was not told
+        told = self._item_of(part, event).part(getattr(event, part.number))
+        self._start_run(event, getattr(self._sink, part.verb), told)
+
+    def _part_done(self, part: _Part, event: Event) -> None:
+        text = getattr(event, part.whole)
+        if isinstance(text, str) and text and self._item_of(part, event).is_new(getattr(event, part.number), text):
+            getattr(self._sink, part.verb)(text)
+
+    def _item_of(self, part: _Part, event: Event) -> PartsItem:
+        items = self._output.messages if part.items == "messages" else self._output.thoughts
+        return items.of(event.item_id, event.output_index)
+
+    # -- items -----------------------------------------------------------------------------------------
+
+    def _arguments(self, event: Event) -> None:
+        call = self._output.calls.of(event.item_id, event.output_index)
+        event.delta = whole_text(event.delta or "")  # relays send an object
+        if call.call is None:
+            self._output.calls.keep(call, event.delta)
+        else:
+            self._start_run(event, partial(self._sink.call_arguments, call.call))
+
+    def _doubt(self, event: Event, late: bool) -> None:
+        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was said."""
+        call = self._output.calls.of(event.item_id, event.output_index).call
+        if call is not None and late:
+            self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} came out of order")
+        elif call is not None and not call.pending:
+            self._sink.call_repaired(call)
+
+    def _arguments_done(self, event: Event) -> None:
+        arguments = argument_text(event.arguments)
+        self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
+
+    def _text_of_call(self, event: Event) -> None:
+        self._output.text_calls.add(event.item_id, event.output_index, whole_text(event.delta or ""))
+
+    def _added(self, event: Event) -> None:
+        self._output.added(event.item, event.output_index)
+
+    def _done(self, event: Event) -> None:
+        self._output.done(event.item, event.output_index)
+
+    def _annotation(self, event: Event) -> None:
+        self._output.annotation(event.annotation)
+
+    # -- the response ----------------------------------------------------------------------------------
+
+    def _created(self, event: Event) -> None:
+        """A response begins; some bodies hold several."""
+        self._id = event.response.id if event.response is not None else None
+        self._again, self._ended, self._over = self._ended, False, False
+        self._output.close()
+        self._output = Output(self._sink, self._limits)
+        self._run_kind = ""
+
+    def _end(self, event: Event) -> None:
+        response = event.response or Response()
+        self._finish(response, response.status or (event.type or "").removeprefix("response."))
+
+    def _finish(self, response: Response, status: str) -> None:
+        self._output.whole(response.output or [])
+        if response.usage is not None:
+            self._sink.usage(response.usage)
+        if response.error is not None:
+            self._fail(response.error)
+        details = response.incomplete_details
+        if details is not None and not self._ended:
+            self._sink.item("incomplete_details", details)
+        filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
+        self._sink.finish(status, "failed" if filtered else outcome_of(status))
+        self._ended, self._again = True, False
+
+    def _take_other(self, event: Event) -> None:
+        """A whole response, an error, or an event of another protocol, such as `keepalive`."""
+        if event.type is None and event.output is not None:
+            response = Response(
+                event.id, event.status, event.output, event.usage, event.error, event.incomplete_details
+            )
+            self._finish(response, event.status or "completed")
+        elif event.error is not None:
+            self._fail(event.error)
+        elif event.type == "error" or isinstance(event.message, str):
+            self._fail({"code": event.code, "type": event.type, "message": event.message})
+        elif event.detail is not None:  # FastAPI's form
+            self._fail(event.detail)

@@ -1,0 +1,58 @@
+"""What is known of servers' habits, wire by wire, each with its evidence: the table `profiles.toml`.
+
+No rule of a wire asks which server speaks: a server that nobody knows gets the general rules, which are made so that
+every habit of the table is read right.  The table says what they are there for; `docs/wires.md` shows it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+__all__ = ["Habit", "Profile", "profile"]
+
+
+class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that servers do and their protocol does not say.
+
+    `evidence` names streams of `fixtures/streams` or recordings of `fixtures/recorded`.
+    """
+
+    does: str
+    read_as: str
+    evidence: tuple[str, ...]
+    seen_with: str = ""
+    """The servers, as far as they are known."""
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The habits of one wire's servers, by topic."""
+
+    topics: dict[str, tuple[Habit, ...]]
+
+    @property
+    def habits(self) -> tuple[Habit, ...]:
+        """All habits, in the order of the table."""
+        return tuple(habit for habits in self.topics.values() for habit in habits)
+
+    def of(self, server: str) -> tuple[Habit, ...]:
+        """The habits seen with a server, by a part of its name in any case of letters."""
+        return tuple(habit for habit in self.habits if server.lower() in habit.seen_with.lower())
+
+
+def profile(wire: str) -> Profile:
+    """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for another name."""
+    table = _table()
+    if wire not in table:
+        raise ValueError(f"unknown wire {wire!r}; known are: {', '.join(table)}")
+    return Profile(table[wire])
+
+
+@cache
+def _table() -> dict[str, dict[str, tuple[Habit, ...]]]:
+    import tomllib  # noqa: PLC0415 - for people who ask, not for every import of the library
+    from importlib.resources import files  # noqa: PLC0415
+
+    text = (files(__package__) / "quirks.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), dict[str, dict[str, tuple[Habit, ...]]])

@@ -1,0 +1,1 @@
+"""Reading answers: what the wires of all providers share."""

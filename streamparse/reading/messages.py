@@ -1,0 +1,158 @@
+"""What the wires share that read one type of JSON message: decoding, the end marker, errors beside the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from streamparse.frames import Frame
+from streamparse.limits import Limits
+from streamparse.patterns import plain
+from streamparse.reading.bare_json import LooseJSON
+from streamparse.reading.decode import FrameDecoder, untyped
+from streamparse.reading.errors import error_in, tell_provider_error
+from streamparse.reading.split_pairs import ends_in_half, rejoined
+from streamparse.sink import Sink
+
+__all__ = ["MessageWire"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_HTML: Final = plain(rb"<[A-Za-z!]")
+_MOST_OF_A_PAGE: Final = 2000
+
+
+class MessageWire(Generic[T]):
+    """A wire without its `take`: everything that has to be done around plain messages.
+
+    `_over` is set once the wire's end marker has come; what follows is counted as ignored, by `take` too.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Other wires whose bodies it reads as well."""
+    reopens: ClassVar[bool] = False
+    """Whether another answer may begin behind the end marker, and counts then."""
+
+    def __init__(
+        self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
+    ) -> None:
+        self._sink = sink
+        self._decoder = FrameDecoder(shape, sink, limits, reshape)
+        self.decode: Callable[[bytes], T] = self._decoder.fast
+        self._loose = LooseJSON(limits)
+        self._half: Frame | None = None  # ends in half of a character
+        self._page = StringIO()  # HTML where an event should be: a gateway has failed
+        self._over = False
+        self._failed = False
+        self.ignored = 0
+
+    @staticmethod
+    def claims(message: dict[str, Any], event: bytes, /) -> bool:
+        """Whether the first message of a body shows this wire."""
+        raise NotImplementedError
+
+    @property
+    def over(self) -> bool:
+        return self._over
+
+    @property
+    def waits(self) -> bool:
+        """Whether a message is not told yet, for the next may have the rest of its last character."""
+        return self._half is not None
+
+    def take(self, message: T) -> None:
+        """Tell what a decoded message holds."""
+        raise NotImplementedError
+
+    def frame(self, frame: Frame) -> None:
+        if self._half is not None:
+            frame = self._rejoin(self._half, frame)
+        if frame.field != b"data" or frame.event == b"error":
+            self._beside(frame)
+            return
+        message = self._message(frame)
+        if message is not None:
+            self.take(message)
+
+    def close(self) -> None:
+        """The body is over: tell what waited for more.  Who has more to tell calls this first."""
+        self._end_half()
+        frame = self._loose.close()
+        if frame is not None:
+            self._take_bare(frame)
+            self._end_half()
+        self._fail(self._page.getvalue())
+
+    def _message(self, frame: Frame) -> T | None:
+        """Decode a frame; None if it is no message, and what it is instead has been told."""
+        try:
+            return self.decode(frame.data)
+        except (ValueError, RecursionError):
+            pass
+        data = frame.data.strip()
+        if self._over:
+            self.ignored += 1
+            return None
+        if data == b"[DONE]":
+            self._over = True
+            self._sink.end()
+            return None
+        if ends_in_half(data):
+            self._half = frame
+            return None
+        return self._decoder.slow(frame) if data and not self._is_error(frame) else None
+
+    def _rejoin(self, half: Frame, frame: Frame) -> Frame:
+        """Tell the message that waits, and return the next one as it is without what belongs to the other."""
+        self._half = None
+        data, rest = rejoined(half.data, frame.data)
+        self.frame(replace(half, data=data))
+        return replace(frame, data=rest)
+
+    def _end_half(self) -> None:
+        """No message follows the one that waits."""
+        if self._half is not None:
+            self._rejoin(self._half, Frame(b""))
+
+    def _is_error(self, frame: Frame) -> bool:
+        """Whether a frame of another shape than the wire's is an error; then it has been told."""
+        message = untyped(frame.data)
+        error = None if self.claims(message, frame.event) else error_in(message)
+        if error is not None:
+            self._fail(error)
+        return error is not None
+
+    def _beside(self, frame: Frame) -> None:
+        """A field or an event that the protocol does not have: an error, a message without its field, or nothing."""
+        if self._over:
+            self.ignored += 1
+        elif frame.event == b"error" or frame.field.lower() == b"error":
+            self._take_error(frame.data)
+        elif _HTML.match(frame.field) or self._page.tell():
+            if self._page.tell() < _MOST_OF_A_PAGE:
+                self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
+        elif (whole := self._loose.add(frame)) is not None:
+            self._take_bare(whole)
+
+    def _take_bare(self, frame: Frame) -> None:
+        """A message that stands between the events."""
+        message = self._message(frame)
+        if message is not None:
+            self.take(message)
+
+    def _take_error(self, data: bytes) -> None:
+        words = data.decode("utf-8", "replace").strip()
+        try:
+            self._fail(msgspec.json.decode(data) or words)
+        except (ValueError, RecursionError):
+            self._fail(words)
+
+    def _fail(self, error: Any) -> None:
+        """Tell the provider's error, unless it is blank; some send it in two events of different names."""
+        if error and not self._failed:
+            self._failed = True
+            tell_provider_error(self._sink, error)

@@ -1,0 +1,114 @@
+"""The wires by name, and which of them a frame belongs to."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias
+
+from streamparse.frames import Frame
+from streamparse.plugins import find, group
+from streamparse.reading.errors import error_in
+from streamparse.reading.lenient_json import lenient
+from streamparse.reading.wire import Wire
+
+__all__ = [
+    "PARSES_CALLS",
+    "UNDECIDED_FRAMES",
+    "WIRES",
+    "WireName",
+    "claimed",
+    "decoded",
+    "detect",
+    "foreign_error",
+    "register_wire",
+    "wire_named",
+]
+
+WireName: TypeAlias = (
+    Literal[
+        "auto",
+        "openai-chat",
+        "openai-responses",
+        "openai-completions",
+        "anthropic",
+        "gemini",
+        "ollama-chat",
+        "ollama-generate",
+        "bedrock-converse",
+        "cohere",
+    ]
+    | str
+)
+"""The name of a wire: one of ours, which editors complete, or of one that was registered."""
+
+WIRES: dict[str, type[Wire]] = {}
+"""Every wire by name, in the order in which they are asked whether a frame is theirs."""
+
+PARSES_CALLS: Final = frozenset({"anthropic", "gemini", "bedrock-converse", "cohere", "openai-responses"})
+"""Wires whose servers parse the calls that the model writes, so that markup in the text is text."""
+
+UNDECIDED_FRAMES: Final = 16
+"""As many as a stream may begin with before its wire shows."""
+
+_GROUP: Final = "streamparse.wires"
+_MEMBERS: Final = ("claims", "take", "frame", "close")
+
+
+def register_wire(name: str, wire: type[Wire]) -> None:
+    """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
+
+    Raises TypeError for what is no class of the shape of `Wire`, ValueError if the name is taken.
+    """
+    if name in WIRES or name in ("", "auto"):
+        raise ValueError(f"there is a wire {name!r} already")
+    missing = [member for member in _MEMBERS if not hasattr(wire, member)] if isinstance(wire, type) else _MEMBERS
+    if missing:
+        raise TypeError(f"a wire must be a class with {', '.join(_MEMBERS)}, got {wire!r}")
+    WIRES[name] = wire
+
+
+def wire_named(name: str) -> type[Wire]:
+    """Return a wire, one that an installed distribution offers included; raises ValueError for an unknown name."""
+    if name not in WIRES:
+        find(_GROUP, name)
+    if name not in WIRES:
+        raise ValueError(f"unknown wire {name!r}; known are: auto, {', '.join(WIRES)}")
+    return WIRES[name]
+
+
+def detect(frame: Frame) -> str | None:
+    """Name the wire that a frame belongs to; None if it does not show."""
+    return claimed(decoded(frame), frame.event)
+
+
+def claimed(message: Any, event: bytes) -> str | None:
+    """Name the wire that claims a decoded message, which came in an SSE event of that name; None if none does."""
+    if not isinstance(message, dict):
+        return None
+    return next((name for name, wire in WIRES.items() if wire.claims(message, event)), None)
+
+
+def foreign_error(frame: Frame, wire: str | None = None) -> Any:
+    """Return the error that the first message of a body is; None if it is none, or if `wire` (or any) claims it.
+
+    A gateway, a proxy or a web framework in front of the server reports errors in its own shape, on every wire.
+    """
+    if frame.event:  # whoever names its events speaks a wire
+        return None
+    message = decoded(frame)
+    wires = (WIRES[wire],) if wire is not None else WIRES.values()
+    if isinstance(message, dict) and any(each.claims(message, frame.event) for each in wires):
+        return None
+    return error_in(message)
+
+
+def decoded(frame: Frame) -> Any:
+    """Return the JSON that a frame holds; None for a frame beside the data, and for what is no JSON."""
+    if frame.field != b"data":
+        return None
+    try:
+        return lenient(frame.data)
+    except (ValueError, RecursionError):
+        return None
+
+
+group(_GROUP, register_wire)

@@ -1,0 +1,176 @@
+"""A tool: its name, its schema, the function behind it, and what a call of it does to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
+
+import msgspec
+
+from streamparse.schema.signature import Signature, check_streamed, read_signature
+
+__all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
+
+Effect: TypeAlias = Literal["none", "idempotent", "once"]
+"""What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
+
+Lock: TypeAlias = str | Callable[[dict[str, Any]], str | Iterable[str] | None]
+"""What calls must not touch at one time: `"*"` for all, a parameter's name, or a function of the arguments."""
+
+NeedsApproval: TypeAlias = bool | Callable[[Any], bool]
+"""Whether somebody must agree before a call runs; or a function that says so of a call with its `arguments`."""
+
+TOOL_ATTRIBUTE = "tool"
+"""Where a decorated function carries its `Tool`."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Tool(msgspec.Struct, frozen=True, dict=True):
+    """A tool that a model may call.
+
+    `parameters` is a JSON Schema of an object; `{}` means that the schema is not known.  With a `function`
+    and no `parameters`, they and the description are read from its annotations and docstring.
+    The function is called with the arguments by name; it may be a coroutine function.
+    `effect` says what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
+    Calls that share a `lock`, or of which one has `"*"`, never overlap unless all have no effect, and begin in call
+    order; a parameter's name stands for the argument's value, whatever the tool.  `retries` is how many more attempts
+    there may be after a failure that may pass, of a tool whose effect is not "once".
+    `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
+    call to run.
+    `category` is a word by which a `ToolRegistry` finds it.  With `ends` an agent's run ends after a call that
+    succeeded, once all calls beside it are answered.
+    With `strict` the provider is asked to enforce the schema while the model writes, where it can.
+
+    Raises TypeError or ValueError for what cannot be a tool.
+    """
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = {}
+    function: Callable[..., Any] | None = None
+    effect: Effect = "once"
+    timeout: float | None = None
+    tier: int = 0
+    strict: bool = False
+    lock: Lock | None = None
+    needs_approval: NeedsApproval = False
+    retries: int = 3
+    category: str = ""
+    ends: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ValueError(f"a tool needs a name, got {self.name!r}")
+        if not isinstance(self.parameters, dict):
+            raise TypeError(f"tool {self.name!r}: parameters must be a JSON Schema as a dict, got {self.parameters!r}")
+        if self.effect not in get_args(Effect):
+            raise ValueError(f"tool {self.name!r}: effect must be one of {get_args(Effect)}, got {self.effect!r}")
+        if not isinstance(self.category, str):
+            raise TypeError(f"tool {self.name!r}: category must be a text, got {self.category!r}")
+        if self.timeout is not None and not _is_number(self.timeout):
+            raise TypeError(f"tool {self.name!r}: timeout must be seconds or None, got {self.timeout!r}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"tool {self.name!r}: timeout must be positive seconds or None, got {self.timeout}")
+        if not isinstance(self.tier, int):
+            raise TypeError(f"tool {self.name!r}: tier must be an integer, got {self.tier!r}")
+        if not isinstance(self.needs_approval, bool) and not callable(self.needs_approval):
+            raise TypeError(
+                f"tool {self.name!r}: needs_approval must be a bool or a function, got {self.needs_approval!r}"
+            )
+        if self.retries < 0:
+            raise ValueError(f"tool {self.name!r}: retries must not be negative, got {self.retries}")
+        if self.function is not None and not callable(self.function):
+            raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
+        if self.function is not None and not self.parameters:
+            self._learn(read_signature(self.function))
+        elif self.function is not None:
+            check_streamed(self.function)
+        self._check_lock()
+
+    def _check_lock(self) -> None:
+        known = self.parameters.get("properties")
+        if not isinstance(self.lock, str):
+            if self.lock is not None and not callable(self.lock):
+                raise TypeError(f"tool {self.name!r}: lock must be a text or a function, got {self.lock!r}")
+        elif self.lock != "*" and isinstance(known, dict) and self.lock not in known:
+            raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
+
+    def _learn(self, signature: Signature) -> None:
+        self.__dict__["signature"] = signature
+        msgspec.structs.force_setattr(self, "parameters", signature.schema)
+        if not self.description:
+            msgspec.structs.force_setattr(self, "description", signature.description)
+
+    @cached_property
+    def signature(self) -> Signature | None:
+        """What the function takes; None without a function, or if only the given schema describes it."""
+        if self.function is None:
+            return None
+        try:
+            return read_signature(self.function)
+        except TypeError:
+            return None
+
+    @property
+    def streamed(self) -> frozenset[str]:
+        """The parameters that the function reads while the model still writes them (`Streamed`)."""
+        return frozenset() if self.signature is None else self.signature.streamed
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+@overload
+def tool(function: Function, /) -> Function: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str = "",
+    effect: Effect = "once",
+    timeout: float | None = None,
+    tier: int = 0,
+    strict: bool = False,
+    lock: Lock | None = None,
+    needs_approval: NeedsApproval = False,
+    retries: int = 3,
+    category: str = "",
+    ends: bool = False,
+) -> Callable[[Function], Function]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str = "",
+    effect: Effect = "once",
+    timeout: float | None = None,
+    tier: int = 0,
+    strict: bool = False,
+    lock: Lock | None = None,
+    needs_approval: NeedsApproval = False,
+    retries: int = 3,
+    category: str = "",
+    ends: bool = False,
+) -> Callable[..., Any]:
+    """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)`.
+
+    The function stays what it was, and carries its `Tool` as the attribute `tool`.
+    """
+
+    def declare(function: Function) -> Function:
+        declared = Tool(
+            name or function.__name__, description, {}, function, effect, timeout, tier, strict, lock, needs_approval,
+            retries, category, ends,
+        )  # fmt: skip
+        setattr(function, TOOL_ATTRIBUTE, declared)
+        return function
+
+    return declare if function is None else declare(function)

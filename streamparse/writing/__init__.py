@@ -1,0 +1,1 @@
+"""Writing requests: what the messages and requests of all providers share."""

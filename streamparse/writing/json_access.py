@@ -1,0 +1,89 @@
+"""Values between Python and the texts of a request, and looks into JSON that someone else has made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from streamparse.json import JSONError, read
+from streamparse.json.json_safety import compact
+from streamparse.limits import Limits
+from streamparse.response import ToolCall
+
+__all__ = [
+    "argument_text",
+    "compact",
+    "mappings",
+    "present",
+    "read_call",
+    "string",
+    "strings",
+    "unreadable",
+    "value_text",
+]
+
+_LIMITS = Limits()
+
+
+def argument_text(call: ToolCall) -> str:
+    """The text of a call's arguments: as the model wrote it where that is exactly their JSON, else written anew."""
+    try:
+        written = json.loads(call.raw)
+    except (ValueError, RecursionError):
+        return compact(call.arguments)
+    return call.raw if _same(written, call.arguments) else compact(call.arguments)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are one; to Python `True == 1 == 1.0`, to JSON not."""
+    return compact(one, sort_keys=True) == compact(other, sort_keys=True)
+
+
+def read_call(name: str, arguments: Any, id: str) -> ToolCall:
+    """Make a call of what a message holds: arguments as an object or as its text; what is no object counts as none."""
+    if isinstance(arguments, Mapping):
+        arguments = dict(arguments)
+        return ToolCall(name, arguments, id, raw=compact(arguments))
+    text = arguments if isinstance(arguments, str) else ""
+    return ToolCall(name, _object(text) or {}, id, raw=text)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = read(text, "lenient", _LIMITS).value
+    except JSONError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def unreadable(call: ToolCall) -> bool:
+    """Whether a call has argument text, but none that says its arguments."""
+    return not call.arguments and call.raw.strip() not in ("", "null") and _object(call.raw) is None
+
+
+def value_text(value: Any) -> str:
+    """A result as text: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else compact(value)
+
+
+def string(value: Any, *keys: str) -> str:
+    """The text under a path of keys; "" if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def mappings(values: Any) -> list[Mapping[str, Any]]:
+    """The objects of what should be a list of them."""
+    return [each for each in values if isinstance(each, Mapping)] if isinstance(values, (list, tuple)) else []
+
+
+def strings(values: Any) -> list[str]:
+    """The texts of what should be a list of them."""
+    return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
+
+
+def present(**fields: Any) -> dict[str, Any]:
+    """The fields that say something: neither None nor an empty text or list."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}

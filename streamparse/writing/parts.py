@@ -1,0 +1,287 @@
+"""What a conversation is made of, in nobody's words: turns of parts.
+
+Results of tools are parts of the user's turn.  What only one provider knows (signatures, encrypted thought, calls that
+the server itself ran) is an `Item`, named and shaped as the wires tell it, so that a provider's own come back to it
+unchanged and another's are left out.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from streamparse.events import ProviderItem, ReasoningDelta
+from streamparse.response import AnswerPart, BrokenCall, ParsedResponse, ToolCall, parts_of
+from streamparse.tools import ToolResult
+from streamparse.writing.json_access import read_call
+
+__all__ = [
+    "CITATION",
+    "SIGNATURE",
+    "Document",
+    "Image",
+    "Item",
+    "Part",
+    "Role",
+    "Text",
+    "Thought",
+    "Turn",
+    "pieces",
+    "role_of",
+]
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+
+_ROLES: dict[str, Role] = {
+    "assistant": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+def role_of(word: str) -> Role:
+    """The role that a provider's word means; any other word is the user's."""
+    return _ROLES.get(word, "user")
+
+
+_MAGIC: Final = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"BM", "image/bmp"),
+    (0, b"II*\0", "image/tiff"),
+    (0, b"MM\0*", "image/tiff"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftypheic", "image/heic"),
+    (0, b"%PDF-", "application/pdf"),
+)
+"""The bytes by which files of a media type are known, and where in the file they stand."""
+
+
+def _find_media_type(data: bytes) -> str:
+    """The media type of a file; "" if neither magic bytes nor plain text show it."""
+    for start, magic, kind in _MAGIC:
+        if data.startswith(magic, start):
+            return kind
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return "text/plain" if text and "\0" not in text else ""
+
+
+def _encode_bytes(part: Image | Document, *, is_picture: bool) -> None:
+    """Make base64 of data that was given as bytes, and find its media type if that was not given."""
+    data: Any = part.data
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        return
+    kind = part.media_type or _find_media_type(bytes(data))
+    if not kind or is_picture != kind.startswith("image/"):
+        shown = f"show {kind}" if kind else "show no media type that is known"
+        wanted = "a picture" if is_picture else "a document"
+        raise ValueError(f"the bytes of {wanted} {shown}: give its media_type")
+    force_setattr(part, "media_type", kind)
+    force_setattr(part, "data", b64encode(data).decode())
+
+
+class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+    """Visible text."""
+
+    text: str
+
+
+class Thought(msgspec.Struct, frozen=True):
+    """A piece of thought, or of its summary."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
+    """A picture: bytes, or base64 `data` of a media type, or a `url`, of which the media type may be known, too.
+
+    Bytes are kept as base64, and show their media type.  `detail` is how closely to look at the picture; without it
+    the server decides.
+    Raises ValueError for bytes that are no known kind of picture, and for which no media type is given.
+    """
+
+    data: str = ""
+    media_type: str = ""
+    url: str = ""
+    detail: str = ""
+
+    if TYPE_CHECKING:  # the field itself is always text
+
+        def __init__(self, data: str | bytes = "", media_type: str = "", url: str = "", detail: str = "") -> None: ...
+
+    def __post_init__(self) -> None:
+        _encode_bytes(self, is_picture=True)
+
+    @property
+    def address(self) -> str:
+        """The URL, or a `data:` URL of the picture itself."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+    @classmethod
+    def at(cls, address: str, detail: str = "") -> Image:
+        """The picture at a URL, which a `data:` URL holds itself."""
+        head, comma, data = address.partition(";base64,")
+        if comma and head.startswith("data:"):
+            return cls(data, head.removeprefix("data:"), detail=detail)
+        return cls(url=address, detail=detail)
+
+
+class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
+    """A document: bytes, or base64 `data` of a media type, or a `url`; `name` is its title.
+
+    Bytes are kept as base64; those of a PDF and of plain text show their media type.  `context` is what is said of the
+    document beside it, and `cited` whether the answer is to cite it.
+    Raises ValueError for bytes of another kind, if no media type is given.
+    """
+
+    data: str = ""
+    media_type: str = ""
+    url: str = ""
+    name: str = ""
+    context: str = ""
+    cited: bool = False
+
+    if TYPE_CHECKING:  # the field itself is always text
+
+        def __init__(
+            self,
+            data: str | bytes = "",
+            media_type: str = "",
+            url: str = "",
+            name: str = "",
+            context: str = "",
+            cited: bool = False,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _encode_bytes(self, is_picture=False)
+
+
+class Item(msgspec.Struct, frozen=True):
+    """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
+
+    kind: str
+    data: Any
+    index: int | None = None
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it is a block that says its own kind, as those of Anthropic and OpenAI do, and Bedrock's do not."""
+        return isinstance(self.data, Mapping) and self.data.get("type") == self.kind
+
+
+Part: TypeAlias = Text | Thought | Image | Document | Item | ToolCall | ToolResult
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What one side says before the other does; `name` tells speakers of one role apart."""
+
+    role: Role
+    parts: list[Part]
+    name: str = ""
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls among the parts."""
+        return [part for part in self.parts if isinstance(part, ToolCall)]
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """The results of calls among the parts."""
+        return [part for part in self.parts if isinstance(part, ToolResult)]
+
+    @property
+    def text(self) -> str:
+        """The visible text of all parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def thought(self) -> str:
+        """The thought of all parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, Thought))
+
+    @property
+    def images(self) -> list[Image]:
+        """The pictures among the parts."""
+        return [part for part in self.parts if isinstance(part, Image)]
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents among the parts."""
+        return [part for part in self.parts if isinstance(part, Document)]
+
+
+CITATION: Final = "citations_delta"
+SIGNATURE: Final = "thought_signature"
+"""The item that signs what stands directly before it, at Gemini; or the call of its index."""
+_BORDER: Final = "content_block_start"
+
+
+def pieces(response: ParsedResponse) -> list[Part]:
+    """The parts of an answer in the order in which they came (`parts_of`); a refusal is text.
+
+    A call that broke is one of the parts, so that its answer has its call: with the arguments that can be read of it,
+    or none.
+    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
+    behind an empty text.
+    """
+    if response.broken_calls:
+        whole = [*response.tool_calls, *map(_stand_in, response.broken_calls)]
+        response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
+    return list(_divided(map(_piece, parts_of(response))))
+
+
+def _stand_in(broken: BrokenCall) -> ToolCall:
+    """A call that can be sent back in the place of a broken one."""
+    return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
+
+
+def _divided(parts: Iterable[Part]) -> Iterator[Part]:
+    """Bring texts together up to the border of their block, and their citations before them."""
+    texts: list[str] = []
+    citations: list[Part] = []
+    before: Part | None = None
+    bordered = False
+    for part in (*parts, None):
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Item) and part.kind == CITATION:
+            citations.append(part)
+        else:
+            yield from citations
+            yield from [Text("".join(texts))] if texts else []
+            words = bool(texts) or isinstance(before, Thought)
+            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
+            texts, citations, before = [], [], part
+            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
+            yield from [part] if part is not None and not _is_border(part) else []
+
+
+def _signs_a_part(part: Part | None) -> bool:
+    return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
+
+
+def _is_border(part: Part | None) -> bool:
+    return isinstance(part, Item) and part.kind == _BORDER
+
+
+def _piece(part: AnswerPart) -> Part:
+    match part:
+        case ReasoningDelta():
+            return Thought(part.text)
+        case ProviderItem():
+            return Item(part.kind, part.data, part.index)
+        case ToolCall():
+            return part
+        case _:
+            return Text(part.text)
