@@ -118,7 +118,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         return count_tokens(self.usage)
 
     def as_message(self, provider: str) -> Any:
-        """The assistant's turn, to be sent back to one of `streamparse.adapters.ADAPTERS` or `streamparse.providers`.
+        """The assistant's turn, to be sent back to one of `streamparse.providers.ADAPTERS`.
 
         It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
         came; calls that the server took back are left out.  Calls that broke stand in it, with what can be read of

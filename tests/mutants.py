@@ -2,7 +2,7 @@
 
     python tests/mutants.py                              # the turn, every mutant
     python tests/mutants.py --draw 50 --seed 7           # fifty of them
-    python tests/mutants.py --module streamparse/jsonscan.py --tests tests/json   # another module, other tests
+    python tests/mutants.py --module streamparse/json/scan.py --tests tests/json   # another module, other tests
 
 A mutant is made in the syntax tree: a comparison is turned or moved by one, a condition negated, an operand, a keyword
 or a statement left out, a constant changed, `min` becomes `max`.  Docstrings, annotations, `assert` and `__all__` stay

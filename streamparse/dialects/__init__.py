@@ -2,7 +2,14 @@
 
 from streamparse.dialects.engine.grammar import Dialect, Thought
 from streamparse.dialects.engine.inband import InBand
-from streamparse.dialects.options import Dialects, Quoted, Reasoning, check_quoted, check_reasoning, without_calls
+from streamparse.dialects.engine.options import (
+    Dialects,
+    Quoted,
+    Reasoning,
+    check_quoted,
+    check_reasoning,
+    without_calls,
+)
 from streamparse.dialects.registry import register_dialect
 from streamparse.dialects.table import DIALECTS, THOUGHTS
 from streamparse.dialects.template import dialect_from_template

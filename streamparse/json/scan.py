@@ -2,7 +2,7 @@
 
 The scanner knows brackets and strings and nothing else, so it can say at the very character that the value
 is whole.  That is the earliest safe moment to run a call: no valid JSON continues after the bracket that
-closes the root.  Whether what lies between the brackets is JSON is for `streamparse.jsonread` to say.
+closes the root.  Whether what lies between the brackets is JSON is for `streamparse.json` to say.
 
 A `'` outside of a `"` string opens a string too: valid JSON never has one there, and models write Python
 dicts, whose strings may hold brackets.  Within `"` strings `'` is data.

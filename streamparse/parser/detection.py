@@ -54,7 +54,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     example: str | None = None
     """A call as this format has it: text for a dialect, JSON for a wire."""
     schema_style: str | None = None
-    """How a request declares its tools: the adapter that writes them for the wire (`streamparse.adapters`), or
+    """How a request declares its tools: the adapter that writes them for the wire (`streamparse.providers`), or
     `json-schema` for a dialect, whose prompt declares each with the JSON Schema of its arguments."""
 
 

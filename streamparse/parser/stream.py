@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamparse.assembler import At, Halt, Place
-from streamparse.dialects.options import Dialects, Quoted, Reasoning
+from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
 from streamparse.limits import Limits

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.assembler import At, Halt
-from streamparse.dialects.options import Dialects, Quoted, Reasoning
+from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser

@@ -43,8 +43,8 @@ from streamparse.runtime.settings import Settings
 from streamparse.runtime.threads import Job, Threads
 from streamparse.runtime.turn import Turn
 from streamparse.runtime.values import reduce_value
-from streamparse.schema.signature import is_async
 from streamparse.tools import StateChange, Tool, ToolContext, ToolResult
+from streamparse.tools.signature import is_async
 
 __all__ = ["Item", "Run"]
 

@@ -20,8 +20,8 @@ import msgspec
 
 from streamparse.schema.annotations import describe_annotation, is_union, made, read_annotation, schema_of
 from streamparse.schema.docstring import read_docstring
-from streamparse.schema.signature import Described, Signature, join_definitions
 from streamparse.tools.arguments import bind
+from streamparse.tools.signature import Described, Signature, join_definitions
 from streamparse.tools.tool import Tool
 
 __all__ = ["make_output_tool", "read_output"]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 
-from streamparse.schema.signature import Signature, check_streamed, read_signature
+from streamparse.tools.signature import Signature, check_streamed, read_signature
 
 __all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
 

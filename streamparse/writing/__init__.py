@@ -1,1 +1,36 @@
-"""Writing requests: what the messages and requests of all providers share."""
+"""Writing and reading requests: what all providers share.
+
+Between two providers stand the parts of `streamparse.writing.parts`, which belong to none of them.  An `Adapter` reads
+and writes one provider's JSON; what a target cannot say is a `Loss`.
+"""
+
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.defanging import defang
+from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn, pieces
+from streamparse.writing.prompts import (
+    PROMPTS,
+    Prompt,
+    example_call,
+    format_calls_as_text,
+    format_results_as_text,
+    format_system_prompt,
+)
+
+__all__ = [
+    "PROMPTS",
+    "Adapter",
+    "Document",
+    "Image",
+    "Item",
+    "Part",
+    "Prompt",
+    "Text",
+    "Thought",
+    "Turn",
+    "defang",
+    "example_call",
+    "format_calls_as_text",
+    "format_results_as_text",
+    "format_system_prompt",
+    "pieces",
+]

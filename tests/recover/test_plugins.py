@@ -21,9 +21,9 @@ from streamparse.providers.wires import WIRES, register_wire
 MODULE = """
 import streamparse as sp
 from streamparse.dialects import DIALECTS
-from streamparse.dialects.grammar import markers
+from streamparse.dialects.engine.grammar import markers
 from streamparse.recover import CompositeParser
-from streamparse.wires.ollama import OllamaChat
+from streamparse.providers.ollama.wire import OllamaChat
 from msgspec.structs import replace
 
 print("loaded")

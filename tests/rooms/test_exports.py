@@ -32,9 +32,16 @@ def test_a_name_of_the_contract_is_exported(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
-def test_a_module_lists_names_that_it_has(module: str) -> None:
+def test_what_a_module_says_that_it_offers_it_has(module: str) -> None:
     loaded = importlib.import_module(module)
-    assert all(hasattr(loaded, name) for name in loaded.__all__)
+    assert all(hasattr(loaded, name) for name in getattr(loaded, "__all__", ()))
+
+
+@pytest.mark.parametrize(
+    "room", ["parser", "providers", "dialects", "frames", "tools", "runtime", "negotiate", "repair"]
+)
+def test_a_room_that_users_import_says_what_it_offers(room: str) -> None:
+    assert importlib.import_module(f"streamparse.{room}").__all__
 
 
 def test_every_event_is_frozen_and_reads_back_from_its_json() -> None:

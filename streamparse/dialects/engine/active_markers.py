@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, Spot, Thought
 from streamparse.dialects.engine.marker_index import IndexedMarkers, MarkerIndex, ToolNames, index_of
-from streamparse.dialects.options import Dialects
+from streamparse.dialects.engine.options import Dialects
 from streamparse.dialects.registry import find_dialect
 from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
 

@@ -32,11 +32,11 @@ from streamparse.dialects.engine.grammar import Context, Dialect, Spot, Thought
 from streamparse.dialects.engine.held import HeldCalls
 from streamparse.dialects.engine.marker_index import IndexedMarkers
 from streamparse.dialects.engine.markers import Place as Spotted
+from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning, without_calls
 from streamparse.dialects.engine.quotes import Quotes
 from streamparse.dialects.engine.reader import Overflow, Reader, Step
 from streamparse.dialects.engine.recording_sink import Draft, Trial
 from streamparse.dialects.engine.rescan_budget import RescanBudget
-from streamparse.dialects.options import Dialects, Quoted, Reasoning, without_calls
 from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain

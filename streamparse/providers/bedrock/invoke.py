@@ -3,7 +3,7 @@
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html
 
 Claude speaks like Anthropic, gpt-oss like OpenAI's chat, Nova in the events of Converse; who has a text API of its own
-is in `streamparse.wires.bedrock_text`.
+is in `streamparse.providers.bedrock.text_models`.
 """
 
 from __future__ import annotations

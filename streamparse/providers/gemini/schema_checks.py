@@ -8,7 +8,7 @@
 | an array without items | https://github.com/kkrishnan90/gemini-desktop/pull/7 |
 | in JSON Schema: keywords beside `$ref`, but for two | https://github.com/anomalyco/opencode/issues/12295 |
 
-`streamparse.adapters.schema` always writes items; those of anything have no type, and are refused as such.
+`streamparse.schema.openapi` always writes items; those of anything have no type, and are refused as such.
 """
 
 from __future__ import annotations

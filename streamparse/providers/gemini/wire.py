@@ -4,7 +4,7 @@ A chunk holds candidates, a candidate parts, and a part is one of many things.  
 object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
 A signature goes back on the very part that it came with, so a text that is signed begins with `content_block_start`;
 behind one that does not, it came in an empty part of its own.
-The Interactions API (`streamparse.wires.gemini_interactions`) is read too, and so are dumps of Google's SDK and the
+The Interactions API (`streamparse.providers.gemini.interactions`) is read too, and so are dumps of Google's SDK and the
 envelope of Code Assist.
 """
 
