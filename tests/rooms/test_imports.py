@@ -75,7 +75,7 @@ def _modules_imported(name: str) -> set[str]:
 
 
 def _may_import(name: str, other: str) -> bool:
-    room, other_room = name.split(".")[0], other.split(".")[0]
+    room, other_room = name.split(".", maxsplit=1)[0], other.split(".", maxsplit=1)[0]
     if room != other_room:
         return other_room != "__init__" and RANKS[other_room] < RANKS[room]
     if room in FLOORS:
@@ -118,7 +118,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_nothing_below_the_parsers_knows_of_tasks_and_nothing_of_clients(name: str) -> None:
-    room = name.split(".")[0]
+    room = name.split(".", maxsplit=1)[0]
     outside = {dotted.split(".")[0] for dotted in _imports(MODULES[name])} - {"streamparse"} - sys.stdlib_module_names
     outside -= BY_ROOM.get(room, set())
     assert not outside & CLIENTS
