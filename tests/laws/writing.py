@@ -131,6 +131,7 @@ class Responses(Typed):
     def __init__(self) -> None:
         self._opened: set[str] = set()
         self._arguments: dict[int, str] = {}
+        self._ids: set[str | None] = set()
 
     def begin(self) -> list[Message]:
         return [self._event("response.created", response={"id": "r", "status": "in_progress", "output": []})]
@@ -156,6 +157,7 @@ class Responses(Typed):
 
     def call_start(self, fragment: Fragment) -> list[Message]:
         self._arguments[fragment.number] = ""
+        self._ids.add(fragment.id)
         return [self._added(fragment.number + 2, self._item(fragment, ""))]
 
     def call_piece(self, fragment: Fragment) -> list[Message]:
@@ -168,8 +170,12 @@ class Responses(Typed):
         return [self._event("response.function_call_arguments.done", **place, arguments=self._arguments[number])]
 
     def call_whole(self, fragment: Fragment) -> list[Message]:
+        """A call that is told once it is done; of those that share an id, each is added before."""
         item = self._item(fragment, fragment.arguments or "")
-        return [self._event("response.output_item.done", output_index=fragment.number + 2, item=item)]
+        done = self._event("response.output_item.done", output_index=fragment.number + 2, item=item)
+        is_known = fragment.id in self._ids
+        self._ids.add(fragment.id)
+        return [*self.call_start(fragment), done] if is_known else [done]
 
     def end(self, has_calls: bool) -> list[Message]:
         response = {"id": "r", "status": "completed", "output": [], "usage": {"input_tokens": 1, "output_tokens": 2}}
