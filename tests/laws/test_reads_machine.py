@@ -29,12 +29,19 @@ TOOLS: Any = [
 WORDS = ("w", "word", "word ", "two words", "\n", "é", "🎉", '"', "\\", "}", "[DONE]", "data: x", "\u2028")
 ARGUMENTS: list[dict[str, Any]] = [{"q": "a"}, {"q": "Zürich"}, {"q": "}", "n": 1}, {"q": '"{\\'}, {"q": "a\nb"}]
 READS = ("alone", "alone", "alone", "alone", "joined", "half", "split", "bytearray", "text")
-MOST_ARGUMENTS = 150
+MOST_ARGUMENTS = 30
 """Characters that one call's arguments may have in some answers: more than one call needs, less than all do."""
 
 words = st.sampled_from(WORDS)
 styles = st.sampled_from(("usual",) * 8 + STYLES)
 reads = st.sampled_from(READS)
+pieces = st.tuples(
+    st.integers(0, 7),
+    st.sampled_from((1, 1, 2, 3, 9, 99)),
+    st.sampled_from((None, None, None, "", "null", "same", "elsewhere", "elsewhere")),
+    reads,
+)
+"""A piece of a call: of which, of how many characters, with what name, in what read."""
 lengths = st.sampled_from((1, 2, 2, 9))
 
 
@@ -65,16 +72,17 @@ class Written:
 class Reads(RuleBasedStateMachine):
     """One answer of one wire."""
 
+    wire: str
     writer: Writer
 
     @initialize(
-        wire=st.sampled_from(("openai-chat", *WRITERS)),
         ids=st.sampled_from(("own", "one", "none")),
         has_indexes=st.booleans(),
         is_small=st.booleans(),
         is_named=st.booleans(),
     )
-    def begin(self, wire: str, ids: str, has_indexes: bool, is_small: bool, is_named: bool) -> None:
+    def begin(self, ids: str, has_indexes: bool, is_small: bool, is_named: bool) -> None:
+        wire = self.wire
         self.writer = WRITERS[wire]()
         limits = sp.Limits(max_call_args=MOST_ARGUMENTS) if is_small else sp.Limits()
         name = wire if is_named or wire == "openai-completions" else "auto"
@@ -144,7 +152,7 @@ class Reads(RuleBasedStateMachine):
             self.thought += text if self.counts else ""
             self.send(self.writer.thought(text), style, read, length)
 
-    @rule(behind=st.sampled_from(("", "x", "other half", "twice")), read=reads, other_read=reads)
+    @rule(behind=st.sampled_from(("", "x", "other half", "twice", "twice")), read=reads, other_read=reads)
     def write_character_in_halves(self, behind: str, read: str, other_read: str) -> None:
         """A surrogate pair over two messages; where the second has two strings, a half in the other one is lost."""
         self.send(self.writer.text("a"), "usual", "alone", 1)  # its block, where it is the first
@@ -185,9 +193,7 @@ class Reads(RuleBasedStateMachine):
         read=reads,
         length=lengths,
     )
-    def start_call(
-        self, name: str, arguments: dict[str, Any], size: int, style: str, read: str, length: int
-    ) -> None:
+    def start_call(self, name: str, arguments: dict[str, Any], size: int, style: str, read: str, length: int) -> None:
         call = self.new_call(name, arguments)
         call.is_named = True
         if self.writer.wire == "openai-chat":
@@ -208,31 +214,21 @@ class Reads(RuleBasedStateMachine):
         self.send(self.writer.call_piece(call.fragment(0, arguments=None, name="find_all")), "usual", read, 1)
 
     @precondition(lambda self: self.counts and any(call.is_open for call in self.calls))
-    @rule(
-        which=st.integers(0, 7),
-        size=st.sampled_from((1, 1, 2, 3, 9, 99)),
-        times=st.integers(1, 5),
-        name=st.sampled_from((None, None, None, "", "null", "same", "elsewhere")),
-        style=styles,
-        read=reads,
-        length=lengths,
-    )
-    def continue_call(
-        self, which: int, size: int, times: int, name: str | None, style: str, read: str, length: int
-    ) -> None:
-        """The next pieces of an open call; some servers repeat a name in each, or have another one there."""
+    @rule(pieces=st.lists(pieces, min_size=1, max_size=6), style=styles, length=lengths)
+    def continue_calls(self, pieces: list[tuple[int, int, str | None, str]], style: str, length: int) -> None:
+        """The next pieces of open calls, by turns; some servers repeat a name in each, or have another one there."""
         self.is_certain = self.is_certain and not self.has_ended
-        opened = [call for call in self.calls if call.is_open]
-        call = opened[which % len(opened)]
-        for _ in range(times):
-            is_chat = self.writer.wire == "openai-chat"
-            word = {"same": call.name, "elsewhere": "now"}.get(name or "", name) if is_chat else None
-            if not call.at and word not in (None, call.name):
+        for which, size, name, read in pieces:
+            opened = [call for call in self.calls if call.is_open]
+            if not opened:
+                return
+            call = opened[which % len(opened)]
+            word = {"same": call.name, "elsewhere": "now"}.get(name or "", name)
+            if self.writer.wire != "openai-chat" or (not call.at and word not in (None, call.name)):
                 word = None  # before the value has begun, a name is one
-            if call.is_open:
-                self.send(self.writer.call_piece(call.fragment(size, name=word)), style, read, length)
-        if not call.is_open:
-            self.send(self.writer.call_stop(call.number), style, read, length)
+            self.send(self.writer.call_piece(call.fragment(size, name=word)), style, read, length)
+            if not call.is_open:
+                self.send(self.writer.call_stop(call.number), style, read, length)
 
     @precondition(lambda self: self.writer.has_calls and self.counts and len(self.calls) < 8)
     @rule(
@@ -249,11 +245,15 @@ class Reads(RuleBasedStateMachine):
         self.send(self.writer.call_whole(whole), style, read, length)
 
     @precondition(lambda self: self.size > 600)
-    @rule(style=styles, read=reads, length=lengths)
-    def end(self, style: str, read: str, length: int) -> None:
-        """The end, and then what no server should send."""
+    @rule(
+        before=st.integers(0, 4), behind=st.integers(0, 2), style=styles, read=reads, behind_read=reads, length=lengths
+    )
+    def end(self, before: int, behind: int, style: str, read: str, behind_read: str, length: int) -> None:
+        """The end in the middle of texts that are alike: what no server should send."""
+        self.write_texts(["word "] * before, "usual", "alone", 1)
         self.has_ended = True
         self.send(self.writer.end(bool(self.calls)), style, read, length)
+        self.write_texts(["word "] * behind, "usual", behind_read, 1)
 
     # -- the laws --------------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class Reads(RuleBasedStateMachine):
         if self.held:
             self.read(b"", "alone", 1)
         if not self.has_ended:
-            self.end("usual", "alone", 1)
+            self.end(0, 0, "usual", "alone", "alone", 1)
         self.fast_ledger.take(self.fast.close(), self.size)
         self.slow_ledger.take(self.slow.close(), self.size)
         assert merged(self.fast_ledger.events) == merged(self.slow_ledger.events)
@@ -302,5 +302,20 @@ def _counted(calls: list[tuple[str, dict[str, Any]]]) -> Counter[str]:
     return Counter(json.dumps(call) for call in calls)
 
 
-TestReads = Reads.TestCase
-TestReads.settings = settings_of(examples=100, steps=20)
+def machine_of(wire: str) -> Any:
+    """The test of one wire; those with more ways to write a call get more examples."""
+    machine = type(f"Reads of {wire}", (Reads,), {"wire": wire})
+    test = machine.TestCase
+    test.settings = settings_of(examples=60 if wire == "openai-chat" else 12, steps=20)
+    return test
+
+
+TestChat = machine_of("openai-chat")
+TestCompletions = machine_of("openai-completions")
+TestResponses = machine_of("openai-responses")
+TestAnthropic = machine_of("anthropic")
+TestGemini = machine_of("gemini")
+TestOllamaChat = machine_of("ollama-chat")
+TestOllamaGenerate = machine_of("ollama-generate")
+TestBedrock = machine_of("bedrock-converse")
+TestCohere = machine_of("cohere")

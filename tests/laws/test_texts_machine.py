@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cuts import calls_of, merged, text_of
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -86,6 +87,16 @@ def is_read_by_auto(row: str) -> bool:
 
 
 ROWS = [row for row in sp.DIALECTS if (FOLDER / f"{row}.toml").exists() and blocks_of(row)]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if is_reserved(row)])
+@pytest.mark.parametrize("is_named", [True, False], ids=["named", "auto"])
+def test_the_first_call_of_a_block_vouches_for_tools_that_nobody_declared(row: str, is_named: bool) -> None:
+    for case in blocks_of(row):
+        parser = sp.TextParser([row] if is_named else "auto", tools=TOOLS[:1])
+        events = [*parser.feed(fixture_of(row)[case]["text"]), *parser.close(stopped=True)]
+        assert calls_of(events) == calls_of_case(row, case)
+        assert not text_of(events).strip()
 
 
 class Texts(RuleBasedStateMachine):

@@ -4,6 +4,7 @@ A `Writer` gives messages, `Framing` makes bytes of them.  Both know the protoco
 library; what few servers do beside the protocol (a name on each fragment, no id, one id for all) is an argument.
 """
 
+# ruff: noqa: ARG002 - each writer says only what its protocol has
 from __future__ import annotations
 
 import json
@@ -250,7 +251,9 @@ class Gemini(Writer):
         return self._parts({"functionCall": {key: value for key, value in call.items() if value is not None}})
 
     def end(self, has_calls: bool) -> list[Message]:
-        return [Message({"candidates": [{"finishReason": "STOP", "index": 0}], "usageMetadata": {"totalTokenCount": 3}})]
+        return [
+            Message({"candidates": [{"finishReason": "STOP", "index": 0}], "usageMetadata": {"totalTokenCount": 3}})
+        ]
 
 
 class OllamaChat(Writer):
