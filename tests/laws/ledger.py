@@ -16,7 +16,7 @@ __all__ = ["Ledger", "settings_of"]
 
 
 def settings_of(examples: int, steps: int) -> settings:
-    """What a machine may cost: so many examples and steps as usual; the nightly run keeps its own number of examples."""
+    """What a machine may cost: so many examples and steps; the nightly run keeps its own number of examples."""
     profile = settings.default
     assert profile is not None
     is_nightly = profile.max_examples > 1000

@@ -7,6 +7,7 @@ stands in an account that knows the text of each call, and none of the parser's 
 The wire tells calls that were found in the text, too (`source="inband"`), as a grammar does.
 """
 
+# ruff: noqa: ARG002, ARG005 - the wire of this test hears nothing of what a frame says
 from __future__ import annotations
 
 import json
@@ -106,7 +107,7 @@ class Told:
 
     @property
     def arguments(self) -> Any:
-        """What the text says in one object; None where it says it otherwise: in a string, behind a `{}`, with `null`."""
+        """What the text says in one object; None where it says it in another way: in a string, as `null`."""
         found = self.value
         return found[0] if found is not None and not self.text[found[1] :].strip() else None
 
