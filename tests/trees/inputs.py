@@ -7,7 +7,7 @@ What an input holds depends on its `kind`:
 
 | kind | keys |
 |---|---|
-| `stream` | `body` (base64), `wire`, `options` of the parser, and `format` if the text of the body is written in one |
+| `stream` | `body` (base64), `wire`, `options` of the parser, `format` of its text or "", `is_brief` if it is only read |
 | `text` | `text`, `dialects` (a list of what the parser is told), `options` |
 | `body` | `body` (a JSON value), `wire`, `options` |
 | `request` | `request`, `provider` whose request it is |
@@ -82,12 +82,18 @@ def _lines(path: Path) -> Iterator[Any]:
 # -- what an input looks like ----------------------------------------------------------------------------------------
 
 
-def make_stream(name: str, wire: str, body: bytes, text_format: str = "", **options: Any) -> Input:
-    """A body of a wire."""
+def make_stream(name: str, wire: str, body: bytes, **options: Any) -> Input:
+    """A body of a wire, read in every way."""
     encoded = base64.b64encode(body).decode()
     return {
-        "name": name, "kind": "stream", "wire": wire, "body": encoded, "format": text_format, "options": options,
+        "name": name, "kind": "stream", "wire": wire, "body": encoded,
+        "format": "", "is_brief": False, "options": options,
     }  # fmt: skip
+
+
+def make_brief_stream(name: str, wire: str, body: bytes, text_format: str = "", **options: Any) -> Input:
+    """A body of a wire of which many are much alike."""
+    return make_stream(name, wire, body, **options) | {"format": text_format, "is_brief": True}
 
 
 def make_text(name: str, text: str, *dialects: Any, tools: Any = None, **options: Any) -> Input:
@@ -138,7 +144,8 @@ def read_streams(_: Path) -> Iterator[Input]:
         body = (folder / name).read_bytes()
         yield make_stream(f"streams/{name}", row["wire"], body, **options)
         for part in (1, 2):
-            yield make_stream(f"streams/{name} cut at {part} of 3", row["wire"], body[: len(body) * part // 3], **options)
+            cut = body[: len(body) * part // 3]
+            yield make_brief_stream(f"streams/{name} cut at {part} of 3", row["wire"], cut, **options)
 
 
 def read_faults(_: Path) -> Iterator[Input]:
@@ -204,10 +211,9 @@ def read_dialects(_: Path) -> Iterator[Input]:
             if "text" in case:
                 text, label = case["text"], f"dialects/{file.stem}-{name}"
                 yield make_text(label, text, [file.stem], "reasoning", tools=WEATHER)
-                yield make_stream(f"{label} by chat", "openai-chat", frame_chat(cut_text(text)), file.stem, tools=WEATHER)
-                yield make_stream(
-                    f"{label} by anthropic", "anthropic", frame_anthropic(cut_text(text)), file.stem, tools=WEATHER
-                )
+                for wire, frame in (("openai-chat", frame_chat), ("anthropic", frame_anthropic)):
+                    body = frame(cut_text(text))
+                    yield make_brief_stream(f"{label} by {wire}", wire, body, file.stem, tools=WEATHER)
 
 
 def read_prose(_: Path) -> Iterator[Input]:
@@ -344,7 +350,7 @@ def read_shared_peers(shared: Path) -> Iterator[Input]:
         yield make_text(f"shared-peers/{case['id']}", text, *([[case["format"]]] if known else []), **options)
         body = frame_chat(case["chunks"])
         named = case["format"] if known else ""
-        yield make_stream(f"shared-peers/{case['id']} by chat", "openai-chat", body, named, **options)
+        yield make_brief_stream(f"shared-peers/{case['id']} by chat", "openai-chat", body, named, **options)
 
 
 def _read_recordings(source: str, folder: Path) -> Iterator[Input]:
