@@ -109,22 +109,21 @@ def _anthropic_call(arguments: str) -> bytes:
     return _anthropic("content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": arguments})
 
 
-CHAT_TEXT = [_chat({"content": word}) for word in ("Hello", " there", " is", " a", " stream")]
+WORDS = ("Hello", " there", " is", " a", " stream", " of", " words")
+CHAT_TEXT = [_chat({"content": word}) for word in WORDS]
 CHAT_START = _chat({
     "tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}]
 })  # fmt: skip
-CHAT_CALL = [CHAT_START, *[_chat_call(part) for part in ('{"ci', 'ty":', ' "Pa', 'ris"', "}")]]
-OLLAMA_TEXT = [_ollama(word) for word in ("Hello", " there", " is", " a", " stream")]
+CHAT_CALL = [_chat({"role": "assistant", "content": ""}), CHAT_START, *[_chat_call(part) for part in ('{"ci', 'ty":', ' "Pa', 'ris"', "}")]]
+OLLAMA_TEXT = [_ollama(word) for word in WORDS]
 HERMES = ["<tool_call>", '\n{"name": "get_weather", ', '"arguments": {"ci', 'ty": "Pa', "ri", 's"}}', "\n</tool_call>"]
-OLLAMA_CALL = [_ollama(part) for part in HERMES]
+OLLAMA_CALL = [_ollama(part) for part in ("I look.", *HERMES)]
 CLAUDE_BEGIN = _anthropic("message_start", message={"id": "m", "role": "assistant", "content": []})
 CLAUDE_START = _anthropic(
     "content_block_start", index=0, content_block={"type": "tool_use", "id": "t", "name": "get_weather", "input": {}}
 )
 CLAUDE_TEXT_START = _anthropic("content_block_start", index=0, content_block={"type": "text", "text": ""})
-CLAUDE_TEXT = [
-    _anthropic("content_block_delta", index=0, delta={"type": "text_delta", "text": word}) for word in ("One", " two", " 3")
-]  # fmt: skip
+CLAUDE_TEXT = [_anthropic("content_block_delta", index=0, delta={"type": "text_delta", "text": word}) for word in WORDS]
 CLAUDE_CALL = [CLAUDE_BEGIN, CLAUDE_START, *[_anthropic_call(part) for part in ('{"city"', ': "Par', 'is"', "}")]]
 NATIVE = {
     "id": "c",
@@ -243,21 +242,21 @@ ROWS: dict[str, Callable[[], Callable[[], object]]] = {
     "openai-chat text, 1st": _warm(_after(CHAT, CHAT_TEXT, 0)),
     "openai-chat text, 2nd": _warm(_after(CHAT, CHAT_TEXT, 1)),
     "openai-chat text, 3rd": _warm(_after(CHAT, CHAT_TEXT, 2)),
-    "openai-chat text, 4th": _warm(_after(CHAT, CHAT_TEXT, 3)),
-    "openai-chat text cut in two reads, 2nd half": _warm(_cut(CHAT, CHAT_TEXT, 3)),
-    "openai-chat call, start": _warm(_after(CHAT, CHAT_CALL, 0)),
-    "openai-chat call, 1st fragment": _warm(_after(CHAT, CHAT_CALL, 1)),
-    "openai-chat call, 3rd fragment": _warm(_after(CHAT, CHAT_CALL, 3)),
-    "openai-chat call, closing fragment": _warm(_after(CHAT, CHAT_CALL, 5)),
-    "ollama-chat text, 4th": _warm(_after(OLLAMA, OLLAMA_TEXT, 3)),
-    "ollama-chat hermes, <tool_call>": _warm(_after(OLLAMA, OLLAMA_CALL, 0)),
-    "ollama-chat hermes, name": _warm(_after(OLLAMA, OLLAMA_CALL, 1)),
-    "ollama-chat hermes, 1st argument": _warm(_after(OLLAMA, OLLAMA_CALL, 2)),
-    "ollama-chat hermes, inside a string": _warm(_after(OLLAMA, OLLAMA_CALL, 4)),
-    "ollama-chat hermes, closing braces": _warm(_after(OLLAMA, OLLAMA_CALL, 5)),
-    "ollama-chat hermes, </tool_call>": _warm(_after(OLLAMA, OLLAMA_CALL, 6)),
-    "ollama-chat hermes, </tool_call>, first in process": _after(OLLAMA, OLLAMA_CALL, 6),
-    "anthropic text, 3rd": _warm(_after(CLAUDE, [CLAUDE_BEGIN, CLAUDE_TEXT_START, *CLAUDE_TEXT], 4)),
+    "openai-chat text, 6th (form learnt)": _warm(_after(CHAT, CHAT_TEXT, 5)),
+    "openai-chat text cut in two reads, 2nd half": _warm(_cut(CHAT, CHAT_TEXT, 5)),
+    "openai-chat call, start": _warm(_after(CHAT, CHAT_CALL, 1)),
+    "openai-chat call, 1st fragment": _warm(_after(CHAT, CHAT_CALL, 2)),
+    "openai-chat call, 3rd fragment": _warm(_after(CHAT, CHAT_CALL, 4)),
+    "openai-chat call, closing fragment": _warm(_after(CHAT, CHAT_CALL, 6)),
+    "ollama-chat text, 6th (form learnt)": _warm(_after(OLLAMA, OLLAMA_TEXT, 5)),
+    "ollama-chat hermes, <tool_call>": _warm(_after(OLLAMA, OLLAMA_CALL, 1)),
+    "ollama-chat hermes, name": _warm(_after(OLLAMA, OLLAMA_CALL, 2)),
+    "ollama-chat hermes, 1st argument": _warm(_after(OLLAMA, OLLAMA_CALL, 3)),
+    "ollama-chat hermes, inside a string": _warm(_after(OLLAMA, OLLAMA_CALL, 5)),
+    "ollama-chat hermes, closing braces": _warm(_after(OLLAMA, OLLAMA_CALL, 6)),
+    "ollama-chat hermes, </tool_call>": _warm(_after(OLLAMA, OLLAMA_CALL, 7)),
+    "ollama-chat hermes, </tool_call>, first in process": _after(OLLAMA, OLLAMA_CALL, 7),
+    "anthropic text, 6th (form learnt)": _warm(_after(CLAUDE, [CLAUDE_BEGIN, CLAUDE_TEXT_START, *CLAUDE_TEXT], 7)),
     "anthropic call, start": _warm(_after(CLAUDE, CLAUDE_CALL, 1)),
     "anthropic call, 2nd fragment": _warm(_after(CLAUDE, CLAUDE_CALL, 3)),
     "anthropic call, closing fragment": _warm(_after(CLAUDE, CLAUDE_CALL, 5)),

@@ -197,11 +197,11 @@ def run(given: argparse.Namespace, folder: Path) -> int:
     if given.list:
         print(*(row["name"] for row in _rows(inputs)), sep="\n")
         return 0
-    began = time.monotonic()
-    comparison = compare(*read_trees(trees, inputs, folder))
-    if not comparison.inputs:
+    if not inputs.stat().st_size:
         print("no input has such a name")
         return 2
+    began = time.monotonic()
+    comparison = compare(*read_trees(trees, inputs, folder))
     if comparison.different:
         names = list(comparison.different)[:SHOWN]
         show_differences(comparison, *read_trees(trees, inputs, folder, names))
