@@ -289,7 +289,9 @@ def main() -> int:
     for number in range(given.rounds):
         rounds.append(measure_round(given.old.resolve(), given.new.resolve(), given.only))
         print(f"round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
-    print(f"{'times the floor':42} {'old':>9} {'new':>9} {'new/old':>9} {'time':>9}   ({given.rounds} rounds; CPU time)")
+    print(
+        f"{'times the floor':42} {'old':>9} {'new':>9} {'new/old':>9} {'time':>9}   ({given.rounds} rounds; CPU time)"
+    )
     rows = [sum_up(name, [found[name] for found in rounds]) for name in rounds[0]]
     print(*rows, sep="\n")
     slower = sum(row.is_slower for row in rows)

@@ -111,10 +111,13 @@ def _anthropic_call(arguments: str) -> bytes:
 
 WORDS = ("Hello", " there", " is", " a", " stream", " of", " words")
 CHAT_TEXT = [_chat({"content": word}) for word in WORDS]
-CHAT_START = _chat({
-    "tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}]
-})  # fmt: skip
-CHAT_CALL = [_chat({"role": "assistant", "content": ""}), CHAT_START, *[_chat_call(part) for part in ('{"ci', 'ty":', ' "Pa', 'ris"', "}")]]
+_NAMED = {"name": "get_weather", "arguments": ""}
+CHAT_START = _chat({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": _NAMED}]})
+CHAT_CALL = [
+    _chat({"role": "assistant", "content": ""}),
+    CHAT_START,
+    *[_chat_call(part) for part in ('{"ci', 'ty":', ' "Pa', 'ris"', "}")],
+]
 OLLAMA_TEXT = [_ollama(word) for word in WORDS]
 HERMES = ["<tool_call>", '\n{"name": "get_weather", ', '"arguments": {"ci', 'ty": "Pa', "ri", 's"}}', "\n</tool_call>"]
 OLLAMA_CALL = [_ollama(part) for part in ("I look.", *HERMES)]
@@ -193,7 +196,10 @@ def _proxied() -> Callable[[], object]:
     """An answer of OpenAI chat with a call in its text, in five reads, for a client of Anthropic."""
     import streamparse as sp
 
-    emitters, rewriter = _find("EMITTERS", "emit", "emitting", "providers"), _find("Rewriter", "proxy.rewriter", "proxy")
+    emitters, rewriter = (
+        _find("EMITTERS", "emit", "emitting", "providers"),
+        _find("Rewriter", "proxy.rewriter", "proxy"),
+    )
     reads = [_chat({"content": text}) for text in ("I look. ", "".join(HERMES[:3]), "".join(HERMES[3:]))]
     reads += [_chat({}, "stop"), b"data: [DONE]\n\n"]
 

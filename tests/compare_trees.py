@@ -6,7 +6,7 @@ compared are the events of each feed as they come, unmerged, with every field bu
 cuts and with several dialects; whole responses; answers written on every wire that can be written, through the proxy's
 rewriter, and as messages for every provider; requests, tools, calls and results in the words of every provider.
 
-    python tests/compare_trees.py ../old                        # everything: about four minutes of CPU time
+    python tests/compare_trees.py ../old                        # everything: about four minutes of CPU time, two of the clock
     python tests/compare_trees.py ../old --only 'streams/*'     # the inputs whose names match
     python tests/compare_trees.py ../old --list                 # the names
 
@@ -67,7 +67,8 @@ def _start(tree: Path, script: str, *arguments: str | Path) -> subprocess.Popen[
 
 
 def _wait(*processes: subprocess.Popen[bytes]) -> None:
-    if any([process.wait() for process in processes]):
+    ends = [process.wait() for process in processes]
+    if any(ends):
         raise TreeError("a tree could not be read")
 
 
@@ -151,11 +152,16 @@ def _show_first(old: list[Any], new: list[Any]) -> None:
     for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=("", "(nothing)"))):
         if before != after:
             print(f"  finding {number} of {len(old)} and {len(new)}")
-            start = len(os.path.commonprefix([before[1], after[1]])) if before[0] == after[0] else 0
+            start = _find_parting(before[1], after[1])
             for label, (place, text) in (("old", before), ("new", after)):
                 print(f"    {label} {place}: {_shorten(text, start)}")
             return
     print("  the findings are the same when they are read again")
+
+
+def _find_parting(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
 
 
 def _shorten(text: str, start: int) -> str:

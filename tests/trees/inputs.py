@@ -7,7 +7,7 @@ What an input holds depends on its `kind`:
 
 | kind | keys |
 |---|---|
-| `stream` | `body` (base64), `wire`, `options` of the parser, `format` of its text or "", `is_brief` if it is only read |
+| `stream` | `body` (base64), `wire`, `options`, `format` of its text or "", `is_brief` if it is not written again |
 | `text` | `text`, `dialects` (a list of what the parser is told), `options` |
 | `body` | `body` (a JSON value), `wire`, `options` |
 | `request` | `request`, `provider` whose request it is |
@@ -205,7 +205,7 @@ def read_texts(_: Path) -> Iterator[Input]:
 
 
 def read_dialects(_: Path) -> Iterator[Input]:
-    """The cases of each dialect as texts, and as streams of a wire that reads calls in the text and of one that does not."""
+    """The cases of each dialect as texts, and as streams of two wires, of which one has no calls in its text."""
     for file in sorted((FIXTURES / "dialects").glob("*.toml")):
         for name, case in _load(file).items():
             if "text" in case:

@@ -21,6 +21,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
@@ -75,8 +76,9 @@ class Finding(NamedTuple):
 Findings: TypeAlias = Iterator[Finding]
 
 
+@cache
 def find_name(name: str) -> Any:
-    """A public name of the package, wherever it stands in this tree."""
+    """A public name of the package, wherever it stands in this tree; the process ends if it is not found."""
     for place in PLACES[name]:
         module = f"streamparse.{place}"
         parent = module.rpartition(".")[0]
@@ -84,7 +86,7 @@ def find_name(name: str) -> Any:
             found = vars(import_module(module)).get(name)
             if found is not None:
                 return found
-    raise LookupError(f"{name} is in none of {PLACES[name]}: say in PLACES where it went")
+    raise SystemExit(f"{name} is in none of {PLACES[name]}: say in PLACES where it went")
 
 
 # -- feeding a parser ------------------------------------------------------------------------------------------------
@@ -463,8 +465,6 @@ def main() -> int:
     if package != given.tree.resolve():
         print(f"the package is that of {package}, and not of {given.tree}", file=sys.stderr)
         return 2
-    for name in PLACES:
-        find_name(name)
     read_all(given.inputs, given.out, set(given.keep))
     return 0
 
