@@ -6,7 +6,7 @@ compared are the events of each feed as they come, unmerged, with every field bu
 cuts and with several dialects; whole responses; answers written on every wire that can be written, through the proxy's
 rewriter, and as messages for every provider; requests, tools, calls and results in the words of every provider.
 
-    python tests/compare_trees.py ../old                        # everything: about four minutes of CPU time, two of the clock
+    python tests/compare_trees.py ../old                        # everything: about four minutes of CPU time
     python tests/compare_trees.py ../old --only 'streams/*'     # the inputs whose names match
     python tests/compare_trees.py ../old --list                 # the names
 
@@ -143,9 +143,12 @@ def show_differences(comparison: Comparison, old: Path, new: Path) -> None:
     """Print the first finding that differs of each input in `old` and `new`, which hold all findings."""
     for before, after in _pairs(old, new):
         row = after or before
-        if row["way"] in comparison.different.get(row["name"], ()):
-            print(f"\n{row['name']}, {row['way']}")
+        first, *others = comparison.different[row["name"]]
+        if row["way"] == first:
+            print(f"\n{row['name']}, {first}")
             _show_first((before or {}).get("findings", []), (after or {}).get("findings", []))
+            if others:
+                print("  and:", "; ".join(others))
 
 
 def _show_first(old: list[Any], new: list[Any]) -> None:
