@@ -1,0 +1,117 @@
+"""Records which branches of the package the tests take, with `--branches`; `check_coverage.py` reads the record.
+
+Tracing makes Python code three times as slow, so it is on only where an example says what it proves: in plain tests of
+the rooms, for a text fed whole, one by one, by messages and in random pieces.  It is off in
+
+- property tests, and the cuts in two at every offset: more of the same, and what they reach may be chance,
+- tests that count calls: what the tracer calls would count too,
+- folders whose tests run the package in other processes, need a server or a model, or need what lies beside the
+  checkout: what a clone without those reaches must be the same.
+
+Nothing here is chance, so the figures of two runs are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from coverage import Coverage
+
+__all__ = ["FOLDERS", "untraced"]
+
+HERE = Path(__file__).parent
+FOLDERS = frozenset({
+    "adapters", "cli", "coercion", "dialects", "emit", "frames", "json", "middleware", "negotiate", "proxy", "recover",
+    "repair", "runtime", "streams", "tools", "wires",
+})  # fmt: skip
+"""Whose tests are traced."""
+
+
+class Tracer:
+    """Coverage's recorder, on in one test at a time."""
+
+    def __init__(self, coverage: Coverage) -> None:
+        self._coverage = coverage
+        self.is_on = False
+
+    def start(self) -> None:
+        self._coverage.start()
+        self.is_on = True
+
+    def stop(self) -> None:
+        if self.is_on:
+            self._coverage.stop()
+            self.is_on = False
+
+    def save(self) -> None:
+        self.stop()
+        self._coverage.save()
+
+
+_active: list[Tracer] = []
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """Record nothing meanwhile."""
+    tracers = [tracer for tracer in _active if tracer.is_on]
+    for tracer in tracers:
+        tracer.stop()
+    try:
+        yield
+    finally:
+        for tracer in tracers:
+            tracer.start()
+
+
+def is_traced(item: pytest.Item) -> bool:
+    """Whether the branches that a test takes are recorded."""
+    if hasattr(getattr(item, "obj", None), "hypothesis") or "uncollected" in getattr(item, "fixturenames", ()):
+        return False
+    return item.path.relative_to(HERE).parts[0] in FOLDERS
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--branches", action="store_true", help="record which branches of the package are taken")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--branches"):
+        return
+    import coverage
+
+    recorder = coverage.Coverage(config_file=str(HERE.parent / "pyproject.toml"))
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker:
+        recorder.erase()
+    if is_worker or not config.getoption("numprocesses", None):
+        _active.append(Tracer(recorder))
+        _active[0].start()  # what runs when a module is imported counts
+
+
+def pytest_collection_finish() -> None:
+    for tracer in _active:
+        tracer.stop()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    tracers = _active if is_traced(item) else []
+    for tracer in tracers:
+        tracer.start()
+    try:
+        return (yield)
+    finally:
+        for tracer in tracers:
+            tracer.stop()
+
+
+def pytest_unconfigure() -> None:
+    while _active:
+        _active.pop().save()
