@@ -1,9 +1,9 @@
 """Records which branches of the package the tests take, with `--branches`; `check_coverage.py` reads the record.
 
 Tracing makes Python code three times as slow, so it is on only where an example says what it proves: in plain tests of
-the rooms, for a text fed whole, one by one, by messages and in random pieces.  It is off in
+the rooms, for a text fed whole, one by one, by messages and by seven.  It is off in
 
-- property tests, and the cuts in two at every offset: more of the same, and what they reach may be chance,
+- property tests, random pieces and the cuts in two at every offset: what they reach may be chance,
 - tests that count calls: what the tracer calls would count too,
 - folders whose tests run the package in other processes, need a server or a model, or need what lies beside the
   checkout: what a clone without those reaches must be the same.
@@ -93,6 +93,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if is_worker or not config.getoption("numprocesses", None):
         _active.append(Tracer(recorder))
         _active[0].start()  # what runs when a module is imported counts
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Traced tests come first, for what is cached in a process runs only once."""
+    if config.getoption("--branches"):
+        items.sort(key=lambda item: not is_traced(item))
 
 
 def pytest_collection_finish() -> None:
