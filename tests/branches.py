@@ -28,7 +28,7 @@ __all__ = ["FOLDERS", "untraced"]
 HERE = Path(__file__).parent
 FOLDERS = frozenset({
     "adapters", "cli", "coercion", "dialects", "emit", "frames", "json", "middleware", "negotiate", "proxy", "recover",
-    "repair", "runtime", "streams", "tools", "wires",
+    "repair", "rooms", "runtime", "streams", "tools", "wires",
 })  # fmt: skip
 """Whose tests are traced."""
 
