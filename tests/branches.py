@@ -4,6 +4,7 @@ Tracing makes Python code three times as slow, so it is on only where an example
 the rooms, for a text fed whole, one by one, by messages and by seven.  It is off in
 
 - property tests, random pieces and the cuts in two at every offset: what they reach may be chance,
+- tests that multiply many things by many others (`PRODUCTS`),
 - tests that count calls: what the tracer calls would count too,
 - folders whose tests run the package in other processes, need a server or a model, or need what lies beside the
   checkout: what a clone without those reaches must be the same.
@@ -31,6 +32,22 @@ FOLDERS = frozenset({
     "repair", "rooms", "runtime", "streams", "tools", "wires",
 })  # fmt: skip
 """Whose tests are traced."""
+
+PRODUCTS = frozenset({
+    "test_a_fault_anywhere_in_any_good_stream_gives_what_the_catalogue_says",
+    "test_a_marker_that_is_mentioned_is_text",
+    "test_a_text_shows_an_example_of_its_dialect_which_is_read_the_same_way",
+    "test_an_answer_of_each_provider_goes_to_each_other",
+    "test_arguments_that_nest_too_deeply_are_looked_at_no_further",
+    "test_content_blocks_alone_are_anthropics",
+    "test_so_many_rounds_stay_and_the_task_the_system_and_the_prompt_they_answer_do",
+    "test_the_calls_of_a_message_count_with_or_without_role_ids_arguments_and_done",
+    "test_the_official_client_reads_a_stream_to_its_end",
+    "test_the_official_client_reads_a_whole_answer",
+})  # fmt: skip
+"""Tests of the rooms that multiply many things by many others: a fifth of the time, and hardly a branch of their own."""
+PRODUCT_MODULES = frozenset({"test_agent_checkpoints.py", "test_checkpoints.py", "test_histories.py"})
+"""Test modules of this kind."""
 
 
 class Tracer:
@@ -73,6 +90,8 @@ def untraced() -> Iterator[None]:
 def is_traced(item: pytest.Item) -> bool:
     """Whether the branches that a test takes are recorded."""
     if hasattr(getattr(item, "obj", None), "hypothesis") or "uncollected" in getattr(item, "fixturenames", ()):
+        return False
+    if item.path.name in PRODUCT_MODULES or getattr(item, "originalname", item.name) in PRODUCTS:
         return False
     return item.path.relative_to(HERE).parts[0] in FOLDERS
 
