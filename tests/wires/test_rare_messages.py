@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -28,6 +29,10 @@ def _step(**fields: Any) -> dict[str, Any]:
 
 def _delta(**fields: Any) -> dict[str, Any]:
     return {"event_type": "step.delta", "index": 0, "delta": fields}
+
+
+def _wrapped(**event: Any) -> dict[str, Any]:
+    return {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}
 
 
 COMPLETE = {"event_type": "interaction.complete", "interaction": {"status": "completed"}}
@@ -88,6 +93,19 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
          _chunk(content="Yes."), STOPPED],
         [{"type": "text_delta", "text": "So. "}, {"type": "provider_item", "kind": "reference"},
          {"type": "text_delta", "text": "Yes."}],
+    ),
+    "a call of Cohere on Bedrock without a name, and a citation": (
+        "bedrock-converse",
+        [_wrapped(event_type="tool-calls-generation", tool_calls=[{"parameters": {}}]),
+         _wrapped(event_type="text-generation", text="Yes.", citations=[{"start": 0}]),
+         _wrapped(event_type="stream-end", finish_reason="COMPLETE")],
+        [NO_NAME, {"type": "text_delta", "text": "Yes."},
+         {"type": "provider_item", "kind": "citation", "data": {"start": 0}}],
+    ),
+    "a prompt of Gemini that was refused with words": (
+        "gemini",
+        [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}],
+        [{"type": "error", "code": "provider_error"}],
     ),
 }  # fmt: skip
 
