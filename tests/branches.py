@@ -45,7 +45,7 @@ PRODUCTS = frozenset({
     "test_the_official_client_reads_a_stream_to_its_end",
     "test_the_official_client_reads_a_whole_answer",
 })  # fmt: skip
-"""Tests of the rooms that multiply many things by many others: a fifth of the time, and hardly a branch of their own."""
+"""Tests that multiply many things by many others, and hardly take a branch of their own."""
 UNTRACED_MODULES = frozenset({
     "test_agent_checkpoints.py", "test_checkpoints.py", "test_histories.py",  # of this kind, too
     "test_hard_ends.py",  # waits for real deadlines, and a tracer makes it late

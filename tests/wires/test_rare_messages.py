@@ -12,7 +12,11 @@ from cuts import assert_same_in_every_cut, plain
 import streamparse as sp
 
 NO_NAME = {"type": "error", "code": "call_without_name"}
-STOPPED = {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+STOPPED = {
+    "id": "x",
+    "object": "chat.completion.chunk",
+    "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+}
 
 
 def _chunk(**delta: Any) -> dict[str, Any]:
@@ -80,7 +84,8 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
     ),
     "a step that the server takes, in pieces": (
         "gemini",
-        [_step(type="search_call", id="s", content=["a"], text="x"), _delta(type="search_call", content=["b"], text="y"),
+        [_step(type="search_call", id="s", content=["a"], text="x"),
+         _delta(type="search_call", content=["b"], text="y"),
          _delta(type="search_call", text="z"), STOP,
          _step(type="model_output"), _delta(type="text", text="Yes."), STOP, COMPLETE],
         [{"type": "provider_item", "kind": "search_call",
