@@ -102,8 +102,8 @@ def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_tex
     def parser(quoted: Quoted = "text") -> sp.TextParser:
         return sp.TextParser([name], tools=[{"name": "f"}], quoted=quoted)
 
-    events = assert_same_in_every_cut(parser, text, most=10)
-    asked = assert_same_in_every_cut(lambda: parser("calls"), text, most=10)
+    events = assert_same_in_every_cut(parser, text, most=4)
+    asked = assert_same_in_every_cut(lambda: parser("calls"), text, most=4)
     if is_quoted(f"x{before}", is_token):
         assert (calls_of(events), text_of(events)) == ([], text)
         assert (calls_of(asked), places_of(asked)) == ([("f", {})], ["quoted"])
