@@ -90,13 +90,18 @@ class StreamParser(BaseParser):
 
     def close(self) -> list[Event]:
         """Take the end of the body.  The last event is always `Done`; a second call returns nothing."""
-        return self._close("stream_truncated")
+        return self._end("stream_truncated")
 
     def abort(self, code: str, message: str) -> list[Event]:
         """Take that the transport failed: what is open is given up, and `Done` is not ok."""
         if not self._closed and self._flowing:
             self._assembler.error("stream", code, message)
-        return self._close(code)
+        return self._end(code)
+
+    def _end(self, code: str) -> list[Event]:
+        events = self._close(code)
+        self._short = None  # a message that is fed after this must be refused, too
+        return events
 
     def _take_wire(self, name: str) -> None:
         """The wire is known."""

@@ -7,6 +7,7 @@ the bodies of `fixtures/streams`, those of a row its example and the texts of `f
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import tomllib
@@ -20,10 +21,11 @@ from answers import ollama_answers, openai_answers, pieces_of_markup, with_damag
 from cuts import Parser, is_nightly
 from hypothesis import settings
 from hypothesis import strategies as st
+from messages import read_messages
 
 import streamparse as sp
 
-__all__ = ["ROWS", "SUBJECTS", "TOOLS", "WIRES", "Input", "examples", "fixtures_of", "inputs", "texts_of"]
+__all__ = ["ROWS", "SUBJECTS", "TOOLS", "WIRES", "Input", "examples", "fixtures_of", "inputs", "odd_messages", "texts_of"]
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STREAMS = FIXTURES / "streams"
@@ -73,8 +75,8 @@ class Input:
 
 
 def examples(share: float = 1.0) -> settings:
-    """As many examples as a test for each subject may cost: a tenth of what one test for all draws."""
-    return settings(max_examples=max(3, round(settings().max_examples * share / 10)))
+    """As many examples as a test for each subject may cost: a twentieth of what one test for all draws."""
+    return settings(max_examples=max(3, round(settings().max_examples * share / 20)))
 
 
 @cache
@@ -125,7 +127,48 @@ def _bodies(draw: st.DrawFn, wire: str) -> Input:
         return Input(wire, "drawn", answer.body, {"wire": wire, "tools": TOOLS if answer.tools else None})
     found = [name for name, each in fixtures_of(wire).items() if len(each.data) <= LONG or is_nightly()]
     fixture = fixtures_of(wire)[draw(st.sampled_from(found))]
+    if kind == 8:
+        lines = [json.dumps(message) for message in draw(odd_messages(wire))]
+        return replace(fixture, data="".join(f"data: {line}\n\n" for line in lines).encode())
     return fixture if kind == 9 else replace(fixture, data=draw(with_damage(fixture.data)))
+
+
+_odd_values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([-1, 0, 1, 7, 1e400, 0.5, 2**70]),
+    st.sampled_from(["", "x", "{", "null", "tool_use", "\ud83c", "function_call"]),
+    st.sampled_from([[], {}, [None], {"type": "text"}, {"": {}}]),
+)
+"""What a server may write where a protocol says something else."""
+
+
+@st.composite
+def odd_messages(draw: st.DrawFn, wire: str) -> list[Any]:
+    """The decoded messages of a fixture, in some of which one value is another, or a key is missing."""
+    found = [each.data for each in fixtures_of(wire).values() if len(each.data) <= LONG or is_nightly()]
+    values = [message.value for message in read_messages(draw(st.sampled_from(found)))]
+    messages = copy.deepcopy([value for value in values if isinstance(value, dict)])
+    for _ in range(draw(st.integers(1, 3))):
+        if messages:
+            _set_anywhere(draw, draw(st.sampled_from(messages)))
+    return messages
+
+
+def _set_anywhere(draw: st.DrawFn, value: Any) -> None:
+    """Put an odd value somewhere into a JSON value."""
+    while True:
+        if not value:
+            return
+        key = draw(st.sampled_from([*value] if isinstance(value, dict) else [*range(len(value))]))
+        if isinstance(value[key], dict | list) and value[key] and draw(st.integers(0, 3)):
+            value = value[key]
+        elif isinstance(value, dict) and not draw(st.integers(0, 3)):
+            del value[key]
+            return
+        else:
+            value[key] = draw(_odd_values)
+            return
 
 
 @cache
