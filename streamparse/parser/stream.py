@@ -90,15 +90,15 @@ class StreamParser(BaseParser):
 
     def close(self) -> list[Event]:
         """Take the end of the body.  The last event is always `Done`; a second call returns nothing."""
-        return self._end("stream_truncated")
+        return self._close_for_good("stream_truncated")
 
     def abort(self, code: str, message: str) -> list[Event]:
         """Take that the transport failed: what is open is given up, and `Done` is not ok."""
         if not self._closed and self._flowing:
             self._assembler.error("stream", code, message)
-        return self._end(code)
+        return self._close_for_good(code)
 
-    def _end(self, code: str) -> list[Event]:
+    def _close_for_good(self, code: str) -> list[Event]:
         events = self._close(code)
         self._short = None  # a message that is fed after this must be refused, too
         return events
