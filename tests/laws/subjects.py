@@ -25,7 +25,18 @@ from messages import read_messages
 
 import streamparse as sp
 
-__all__ = ["ROWS", "SUBJECTS", "TOOLS", "WIRES", "Input", "examples", "fixtures_of", "inputs", "odd_messages", "texts_of"]
+__all__ = [
+    "ROWS",
+    "SUBJECTS",
+    "TOOLS",
+    "WIRES",
+    "Input",
+    "examples",
+    "fixtures_of",
+    "inputs",
+    "odd_messages",
+    "texts_of",
+]
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STREAMS = FIXTURES / "streams"
@@ -176,7 +187,9 @@ def _pieces(row: str) -> st.SearchStrategy[str]:
     texts = [each.data for each in texts_of(row).values() if len(each.data) <= 400]
     markup = [opener.text for opener in sp.DIALECTS[row].openers if opener.text]
     markup += re.findall(r"\w+|\W+", sp.DIALECTS[row].example)
-    words = st.sampled_from(["word ", "w1w", " ", "\n", "\n\n", ".", "é", "🎉", "`", '"', "<think>", "</think>", "{", "}"])
+    words = st.sampled_from(
+        ["word ", "w1w", " ", "\n", "\n\n", ".", "é", "🎉", "`", '"', "<think>", "</think>", "{", "}"]
+    )
     cut = st.builds(lambda text, share: text[: round(len(text) * share)], st.sampled_from(texts), st.floats(0, 1))
     return st.one_of(words, st.sampled_from(markup), st.sampled_from(texts), cut, st.sampled_from(pieces_of_markup))
 

@@ -52,18 +52,18 @@ def _structure_of(row: str) -> list[str]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-@examples(2)
+@examples()
 @given(data=st.data())
 def test_text_without_a_call_comes_out_unchanged_and_nothing_is_invented_in_any_row(
     row: str, data: st.DataObject
 ) -> None:
     run = draw_run(data, row)
-    assume(not any(mark in run.input.data for mark in _structure_of(row)))
+    assume(not any(mark in run.input.data for mark in (*_structure_of(row), "</think>")))
     assert_kept(run)
 
 
 @pytest.mark.parametrize("row", ROWS)
-@examples(2)
+@examples()
 @given(data=st.data())
 def test_words_around_calls_are_never_lost_in_any_row(row: str, data: st.DataObject) -> None:
     found = texts_of(row)
@@ -78,7 +78,7 @@ def test_words_around_calls_are_never_lost_in_any_row(row: str, data: st.DataObj
 
 
 @pytest.mark.parametrize("wire", sp.WIRES)
-@examples(2)
+@examples()
 @given(st.lists(hostile_texts.filter(bool), min_size=1, max_size=3))
 def test_the_text_of_every_wire_comes_out_unchanged(wire: str, pieces: list[str]) -> None:
     pieces[0] = f"x{pieces[0]}"

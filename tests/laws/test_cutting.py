@@ -46,6 +46,7 @@ def test_what_was_told_of_a_beginning_is_told_of_the_whole(subject: str, data: s
     assert merged(early + events_of(parser, [each.data[size:]])) == whole
 
 
+@examples(10)
 @given(any_answers, st.data())
 def test_any_cut_of_any_answer_gives_the_same_events(answer: Answer, data: st.DataObject) -> None:
     expected = merged(events_of(answer.parser(), [answer.body]))
@@ -53,6 +54,7 @@ def test_any_cut_of_any_answer_gives_the_same_events(answer: Answer, data: st.Da
         assert merged(events_of(answer.parser(), pieces)) == expected
 
 
+@examples(10)
 @given(hostile_texts, st.booleans(), st.data())
 def test_any_cut_of_any_text_gives_the_same_events(text: str, tools: bool, data: st.DataObject) -> None:
     def parser() -> sp.TextParser:

@@ -348,7 +348,9 @@ EVERY = sorted({marker for name in ROWS for marker in MARKERS[name]}) + USUAL
 @st.composite
 def _beginnings(draw: st.DrawFn, name: str) -> list[str]:
     """Words, and beginnings of markers that are broken off."""
-    cut = st.builds(lambda text, share: text[: int(len(text) * share)], st.sampled_from(MARKERS[name]), st.floats(0, 0.99))
+    cut = st.builds(
+        lambda text, share: text[: int(len(text) * share)], st.sampled_from(MARKERS[name]), st.floats(0, 0.99)
+    )
     words = st.sampled_from(["word ", "a. ", "\n", "é ", " ", "- "])
     return draw(st.lists(st.one_of(words, cut), min_size=1, max_size=7))
 

@@ -89,6 +89,7 @@ def test_calls_in_the_text_of_a_whole_body_are_those_that_were_fed(row: str, dat
     assert_same(sp.parse_response(single, "openai-chat", **each.options), parser.response, b"{}")
 
 
+@examples(10)
 @given(any_answers)
 @example(Answer("openai-chat", BARE_JSON, True))
 @example(Answer("ollama-chat", IN_TEXT_THEN_NATIVE, True))

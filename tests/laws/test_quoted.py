@@ -97,6 +97,7 @@ MARKERS = {
 
 
 @pytest.mark.parametrize("name", MARKERS)
+@examples(8)
 @given(texts, st.sampled_from(["", "`", "\n```\n", '"', " So.", "\n"]))
 def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_text(
     name: str, before: str, behind: str
@@ -117,12 +118,13 @@ def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_tex
         assert asked == events
         assert text_of(events).startswith(f"x{before}".rstrip("\r\n \t"))
 
+
 # -- every row, and every wire -----------------------------------------------------------------------------------
 
 UNASKED = {
     **dict.fromkeys(SECOND_MARKERS, "a word stands between its first marker and an inner one, which counts by itself"),
     "xlam": "a fence is its own marker, and is no quotation",
-    "react": "its marker stands behind a line of its own, which the quotation does not reach",
+    "react": "its marker is in the second line of its example, which a quotation of one line does not reach",
 }
 """Rows that are asked in the places of `tests/trust` alone, each with the reason."""
 ASKED = [row for row in ROWS if row not in UNASKED]

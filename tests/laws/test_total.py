@@ -50,6 +50,7 @@ def test_no_decoded_message_raises_whatever_stands_in_it(wire: str, data: st.Dat
     assert_told_in_full(events + parser.close(), None)
 
 
+@examples(10)
 @given(any_answers)
 @example(Answer("auto", b""))
 @example(Answer("openai-chat", b"\xef\xbb\xbf"))
