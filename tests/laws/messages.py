@@ -123,6 +123,6 @@ def _read_string(end: int, piece: str, stages: list[tuple[int, str]]) -> Iterato
             return
         rest = text.lstrip()[size:]
         if isinstance(value, dict):
-            yield Closing(end, value, tuple([*stages[:-1], (end, text[: len(text) - len(rest)])]))
+            yield Closing(end, value, (*stages[:-1], (end, text[: len(text) - len(rest)])))
         text = rest
         stages[:] = [(end, text)] if text.strip() else []

@@ -1,4 +1,4 @@
-"""Law 8: Complete is in the very batch whose bytes close the arguments; text and fragments are held no longer than needed.
+"""Law 8: Complete is in the very batch whose bytes close the arguments, and text is held no longer than needed.
 
 On the wires a plain reading of the body (`messages`) says with which byte each object closes that could be arguments;
 in text the closing byte is found by the marker that closes a call in this format, or by matching braces.
