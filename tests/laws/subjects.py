@@ -1,7 +1,8 @@
 """What every law is asked about: each wire and each row of the dialect table, with the inputs that it is tried on.
 
 A wire that is added to `WIRES`, or a row that is added to `DIALECTS`, joins with its fixtures.  The inputs of a wire
-are the bodies of `fixtures/streams`, those of a row its example and the texts of `fixtures/dialects` and `fixtures/texts`.
+are the bodies of `fixtures/streams`; those of a row are its example and the texts of `fixtures/dialects` and of
+`fixtures/texts`.
 `inputs` draws one of them as it is, or makes another of them: damaged, put together anew, mixed with prose.
 """
 
