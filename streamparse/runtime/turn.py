@@ -529,6 +529,8 @@ class Turn:
 
     def _end_cancelled(self, call: Call, partial: Any, *, repeatable: bool, goes_on: str = "") -> None:
         """End a call whose function was cancelled, or is left behind."""
+        if self._is_over():  # which counts for more than the call's own time limit
+            call.end_early("out_of_time", endings.OUT_OF_TIME)
         if call.cancelled != "timed_out":
             self._answer(call, endings.describe_cancelled(call, goes_on))
             return

@@ -79,7 +79,7 @@ def test_the_tables_of_the_wheel_are_there_and_answer(unpacked: Path) -> None:
     tables = ("negotiate/capabilities.toml", "wires/profiles.toml")
     assert all((unpacked / "streamparse" / table).read_bytes() == (SOURCE / table).read_bytes() for table in tables)
     program = (
-        "from streamparse.negotiate import FormatNegotiator, known_providers; from streamparse.wires import profile;"
+        "from streamparse.negotiate import FormatNegotiator, known_providers; from streamparse.providers import profile;"
         "print(FormatNegotiator().negotiate('ollama', 'qwen3:8b').wire, len(known_providers()),"
         " len(profile('openai-chat').habits))"
     )

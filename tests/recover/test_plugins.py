@@ -22,7 +22,7 @@ MODULE = """
 import streamparse as sp
 from streamparse.dialects import DIALECTS
 from streamparse.dialects.engine.grammar import markers
-from streamparse.recover import CompositeParser
+from streamparse.parser import CompositeParser
 from streamparse.providers.ollama.wire import OllamaChat
 from msgspec.structs import replace
 
@@ -92,7 +92,7 @@ print(json.dumps("acme-wire" in sp.WIRES))
 
 def test_a_wire_and_a_parser_of_another_distribution_are_used_by_name(folder: Path) -> None:
     program = f"""
-from streamparse.recover import parser_for
+from streamparse.parser import parser_for
 stream = sp.StreamParser("acme-wire", dialects=["acme"])
 stream.feed({LINE!r} + "\\n")
 stream.close()
@@ -165,7 +165,7 @@ def test_a_broken_plugin_that_is_asked_for_by_name_is_an_error_that_names_it(fol
         folder, "[streamparse.wires]\nbad = acme_plugin:number\n[streamparse.parsers]\nbad = acme_plugin:nothing\n"
     )
     program = """
-from streamparse.recover import parser_for
+from streamparse.parser import parser_for
 for ask in (lambda: sp.StreamParser("bad"), lambda: parser_for("bad")):
     try:
         ask()
