@@ -46,6 +46,9 @@ SMALL = 1024
 SAMPLED = 100
 """How many places an input is cut at otherwise."""
 
+FEW = 8
+"""How many where a run is to be quick: most of what a mutant breaks is broken in any cut."""
+
 _BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 _LINES = re.compile(rb"(?<=\n)")
 _STRUCTURE = re.compile(rb'[\r\n{}\[\]"\\<>|:]|[\x80-\xff]|data')
@@ -160,7 +163,8 @@ def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequen
 
 def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
     """Where to cut in two: everywhere, or at some of the places where something happens."""
-    nightly = settings.default is not None and settings.default.max_examples > 1000
+    examples = settings.default.max_examples if settings.default is not None else 0
+    nightly = examples > 1000
     places: Sequence[int] = range(1, len(data))
     if len(data) > SMALL:
         text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
@@ -168,7 +172,8 @@ def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
         places = sorted(near - {0, len(data)}) or places
     elif nightly:
         return places
-    return places[:: max(1, len(places) // (most or SAMPLED))]
+    most = min(most or SAMPLED, FEW) if 0 < examples < 100 else most or SAMPLED  # as the profile "mutants" has
+    return places[:: max(1, len(places) // most)]
 
 
 def assert_same_in_every_cut(
