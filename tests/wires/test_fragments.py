@@ -21,15 +21,20 @@ def _body(*fragments: dict[str, Any]) -> bytes:
     return b"".join(b"data: " + json.dumps(frame).encode() + b"\n\n" for frame in frames) + b"data: [DONE]\n\n"
 
 
-def _read(body: bytes, limits: sp.Limits | None = None) -> tuple[list[Any], list[str]]:
+TOOLS = [{"name": "a", "parameters": {}}, {"name": "b", "parameters": {}}]
+
+
+def _read(body: bytes, limits: sp.Limits | None = None, tools: Any = ()) -> tuple[list[Any], list[str]]:
     """The calls and the codes of the errors, in every cut."""
-    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-chat", limits=limits or sp.Limits()), body)
+    events = assert_same_in_every_cut(
+        lambda: sp.StreamParser("openai-chat", limits=limits or sp.Limits(), tools=tools), body, most=20
+    )
     return calls_of(events), [event.code for event in events if isinstance(event, sp.Error)]
 
 
 def test_another_name_on_an_open_value_begins_no_call() -> None:
     body = _body(_fragment(0, "a", '{"x": ', "i"), _fragment(0, "b", "1"), _fragment(0, "b", "}"))
-    assert _read(body) == ([("a", {"x": 1})], [])
+    assert _read(body, tools=TOOLS) == ([("a", {"x": 1})], [])
 
 
 @pytest.mark.parametrize("absent", ["null", "None", "", " ", None])
