@@ -38,6 +38,23 @@ def test_text_behind_the_end_marker_is_not_read_though_it_has_the_form_of_what_c
     assert text_of(events_of(sp.StreamParser("openai-chat"), pieces)) == "a b c "
 
 
+def test_pieces_of_a_call_go_to_the_one_that_has_its_index_now() -> None:
+    def event(kind: str, **delta: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, 'index': 0, 'delta': delta})}\n\n".encode()
+
+    def call(**fields: Any) -> dict[str, Any]:
+        return {"tool_calls": fields}
+
+    pieces = [event("message-start", message={"role": "assistant"})]
+    for name in ("a", "b"):
+        pieces.append(event("tool-call-start", message=call(id=name, function={"name": name, "arguments": ""})))
+        pieces += [event("tool-call-delta", message=call(function={"arguments": piece})) for piece in PIECES]
+    pieces.append(event("message-end", finish_reason="TOOL_CALL"))
+    events = events_of(sp.StreamParser("cohere"), pieces)
+    assert calls_of(events) == [("a", {"x": 12}), ("b", {"x": 12})]
+    assert not [each for each in events if isinstance(each, sp.Error)]
+
+
 @pytest.mark.parametrize("cut", [None, 30], ids=["in one read", "in two reads"])
 def test_arguments_go_to_the_call_that_began_in_between(cut: int | None) -> None:
     second = [_call("b")] if cut is None else [_call("b")[:cut], _call("b")[cut:]]
