@@ -36,7 +36,7 @@ nightly: $(INSTALLED)
 
 mutants: $(INSTALLED)
 	$(BIN)/python tests/mutants.py --replay
-	$(BIN)/python tests/mutants.py --draw $(or $(DRAW),300) --seed $(or $(SEED),1)
+	$(BIN)/python tests/mutants.py --draw $(or $(DRAW),300) --seed $(or $(SEED),1) --minutes 55
 
 clean:
 	rm -rf .venv build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -24,6 +24,7 @@ import copy
 import difflib
 import importlib.abc
 import importlib.util
+import math
 import os
 import random
 import re
@@ -32,6 +33,7 @@ import signal
 import sys
 import time
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -344,6 +346,7 @@ def draw(rooms: list[Room], found: dict[str, list[Mutant]], number: int | None, 
         drawn = dice.sample(found[room.name], min(int(rest + 0.5), len(found[room.name])))
         rest -= len(drawn)
         tasks += [Task(room.name, mutant, order_tests(room.tests, mutant.module)) for mutant in drawn]
+    dice.shuffle(tasks)  # if there is no time for all, those that run are of all rooms
     return tasks
 
 
@@ -440,27 +443,28 @@ def run_tests(task: Task, profile: str) -> None:
     os._exit(int(code))
 
 
-def run_all(tasks: list[Task], profile: str, jobs: int) -> list[Task]:
-    """Run each mutant; return those that the tests let pass."""
+def run_all(tasks: list[Task], profile: str, jobs: int, end: float = math.inf) -> tuple[list[Task], list[Task]]:
+    """Run each mutant that can begin before `end`; return those that the tests let pass, and those that did not run."""
     running: dict[int, Task] = {}
     survivors = []
-    waiting = iter(tasks)
-    for number in range(1, len(tasks) + 1):
-        while len(running) < jobs and (task := next(waiting, None)) is not None:
+    waiting = deque(tasks)
+    while running or (waiting and time.monotonic() < end):
+        while waiting and len(running) < jobs and time.monotonic() < end:
+            task = waiting.popleft()
             running[start(task, profile)] = task
         process, status = os.wait()
         task = running.pop(process)
         if status == 0:
             survivors.append(task)
         if status == 0 and task.mutant is not None:
-            print(f"[{number}/{len(tasks)}, {profile} examples] survived: {task.mutant}\n", flush=True)
-    return survivors
+            print(f"[{len(waiting)} to come, {profile} examples] survived: {task.mutant}\n", flush=True)
+    return survivors, list(waiting)
 
 
 def are_sound(tasks: list[Task], jobs: int) -> bool:
     """Whether the tests pass without a mutant."""
     groups = {frozenset(task.tests): task._replace(mutant=None) for task in tasks}
-    passed = {frozenset(task.tests) for task in run_all(list(groups.values()), "mutants", jobs)}
+    passed = {frozenset(task.tests) for task in run_all(list(groups.values()), "mutants", jobs)[0]}
     for tests in groups.keys() - passed:
         print("these tests fail without a mutant:", *tests)
     return groups.keys() == passed
@@ -474,6 +478,7 @@ def read_arguments() -> argparse.Namespace:
     asked.add_argument("--draw", type=int, help="how many mutants, drawn at random")
     asked.add_argument("--seed", type=int, default=1, help="of the draw")
     asked.add_argument("--reach", type=float, default=95.0, help="percent that must be caught")
+    asked.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant after so many")
     asked.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked.add_argument(
         "--replay", action="store_true", help="run the bugs of replayed_mutants.toml; all must be caught"
@@ -514,9 +519,14 @@ def main() -> int:
     began = time.monotonic()
     if not are_sound(tasks, said.jobs):
         return 1
-    # Few examples catch most; the usual ones some of the others.
-    passed = tasks if said.replay else run_all(tasks, "mutants", said.jobs)
-    survivors = run_all(passed, "usual", said.jobs)
+    end = began + 60 * said.minutes
+    # Few examples catch most; the usual ones some of the others.  What there is no time for is not caught by them.
+    passed, late = (tasks, []) if said.replay else run_all(tasks, "mutants", said.jobs, end)
+    survivors, undecided = run_all(passed, "usual", said.jobs, end)
+    survivors += undecided
+    tasks = [task for task in tasks if task not in late]
+    if late or undecided:
+        print(f"time is over: {len(late)} did not run, {len(undecided)} not with the usual examples")
     caught = 100 * (1 - len(survivors) / max(len(tasks), 1))
     if not said.replay:
         show_rooms(tasks, survivors)

@@ -40,6 +40,12 @@ def test_a_mutant_that_no_test_notices_is_shown() -> None:
     assert ran.returncode == 1
 
 
+def test_what_there_is_no_time_for_is_said_and_not_counted() -> None:
+    ran = run(*SCHEDULE, "--draw", "3", "--minutes", "0")
+    assert "time is over: 3 did not run, 0 not with the usual examples" in ran.stdout, ran.stdout + ran.stderr
+    assert "0 run in" in ran.stdout
+
+
 def test_a_replayed_mutant_is_caught() -> None:
     ran = run("--replay", "--only", "the byte order mark is not counted")
     assert "1 run in" in ran.stdout, ran.stdout + ran.stderr
