@@ -53,6 +53,9 @@ SAMPLED, SAMPLED_NIGHTLY = 20, 100
 COMB = 16
 """How far the cuts of a comb are from each other."""
 
+FEW = 8
+"""How many where a run is to be quick: most of what a mutant breaks is broken in any cut."""
+
 _BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 _LINES = re.compile(rb"(?<=\n)")
 _STRUCTURE = re.compile(rb'[\r\n{}\[\]"\\<>|:]|[\x80-\xff]|data')
@@ -182,6 +185,8 @@ def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
     near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
     places = sorted(near - {0, len(data)}) or range(1, len(data))
     most = most or (SAMPLED_NIGHTLY if is_nightly() else SAMPLED)
+    if settings.get_current_profile_name() == "mutants":
+        most = min(most, FEW)
     return places[:: -(-len(places) // most)]
 
 
