@@ -9,12 +9,13 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sdk_types import validator_of
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS
 from streamparse.repair import answer_broken
 
-pydantic = pytest.importorskip("pydantic")
+pytest.importorskip("pydantic")
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}
 
@@ -92,14 +93,14 @@ WITHOUT_IDS = {"gemini", "gemini-openapi", "ollama"}
 def _check_types(name: str, message: Any, results: Any) -> None:
     if name == "openai":
         chat = pytest.importorskip("openai.types.chat")
-        pydantic.TypeAdapter(chat.ChatCompletionAssistantMessageParam).validate_python(message)
-        pydantic.TypeAdapter(list[chat.ChatCompletionMessageParam]).validate_python(results)
+        validator_of(chat.ChatCompletionAssistantMessageParam).validate_python(message)
+        validator_of(list[chat.ChatCompletionMessageParam]).validate_python(results)
     elif name == "openai-responses":
         responses = pytest.importorskip("openai.types.responses")
-        pydantic.TypeAdapter(list[responses.ResponseInputItemParam]).validate_python([*message, *results])
+        validator_of(list[responses.ResponseInputItemParam]).validate_python([*message, *results])
     elif name == "anthropic":
         messages = pytest.importorskip("anthropic.types")
-        pydantic.TypeAdapter(list[messages.MessageParam]).validate_python([message, *results])
+        validator_of(list[messages.MessageParam]).validate_python([message, *results])
     elif name == "gemini":
         genai = pytest.importorskip("google.genai.types")
         for each in (message, *results):
