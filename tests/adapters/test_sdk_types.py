@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 from conversations import PICTURE, calls, parsed, results, tools
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sdk_types import assert_taken, validator_of
 from test_as_message import CONTENT, GEMINI_PARTS, REASONING, WEB, anthropic
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS, translate_request
 
 pytest.importorskip("pydantic")
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = usual_examples(25)
 SHOWN = [{"type": "text", "text": "a map"}, {"type": "image", "data": PICTURE, "mimeType": "image/png"}]
 RESULTS = [
     sp.ToolResult("toolu_2", "now", error="no clock", index=1),

@@ -7,9 +7,10 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sdk_types import validator_of
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS
@@ -117,7 +118,7 @@ def test_each_call_of_an_answer_has_one_answer_in_the_words_of_each_provider(nam
     _check_history(*anyio.run(_run, b"".join([*STREAMS[name], *ENDS[end]])))
 
 
-@settings(max_examples=40, deadline=None)
+@usual_examples(40)
 @given(st.sampled_from([*STREAMS]), st.floats(0, 1))
 def test_so_it_is_wherever_the_answer_was_cut(name: str, place: float) -> None:
     body = b"".join([*STREAMS[name], *ENDS["tools"]])
