@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletionCustomToolParam, ChatCompletionMessageCustomToolCall
 from openai.types.responses import CustomToolParam, ResponseCustomToolCall
-from pydantic import TypeAdapter
+from sdk_types import validator_of
 
 import streamparse as sp
 from streamparse.loss import Loss
@@ -139,9 +139,9 @@ def test_tools_that_take_text_are_declared_to_either_way_of_asking_openai_with_t
     assert (there.result, there.lost) == (OF_RESPONSES, [])
     assert (back.result, back.lost) == (OF_CHAT, [])
     for written in back.result:
-        assert TypeAdapter(ChatCompletionCustomToolParam).validate_python(written) == written
+        assert validator_of(ChatCompletionCustomToolParam).validate_python(written) == written
     for written in there.result:
-        assert TypeAdapter(CustomToolParam).validate_python(written) == written
+        assert validator_of(CustomToolParam).validate_python(written) == written
 
 
 @pytest.mark.parametrize("target", [*ELSEWHERE, "deepseek"])

@@ -9,6 +9,7 @@ import pytest
 from cuts import end_of
 from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS
@@ -153,6 +154,7 @@ def _read(text: str, dialect: str, tools: list[Any]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("dialect", PROMPTS)
+@usual_examples(30)
 @given(st.lists(ARGUMENTS, min_size=1, max_size=2))
 def test_calls_that_are_written_are_read_back_or_refused(dialect: str, made: list[dict[str, Any]]) -> None:
     calls = [sp.ToolCall("search", arguments) for arguments in made[: 1 if dialect == "react" else 2]]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from conversations import PICTURE, objects, values
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS, translate_messages
@@ -249,7 +250,7 @@ MESSAGES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@usual_examples(60)
 @given(
     st.dictionaries(
         st.sampled_from(KEYS),
@@ -263,7 +264,7 @@ def test_no_request_raises(request: dict[str, Any]) -> None:
         translate_request(request, source, target)
 
 
-@settings(max_examples=150, deadline=None)
+@usual_examples(60)
 @given(st.lists(MESSAGES | values, max_size=3))
 def test_no_message_raises(messages: list[Any]) -> None:
     for adapter in ADAPTERS.values():

@@ -6,8 +6,9 @@ from itertools import product
 
 import pytest
 from conversations import calls, results, tools, value_results
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_tools
@@ -16,7 +17,7 @@ PAIRS = list(product(ADAPTERS, ADAPTERS))
 KEEP_VALUES = ["gemini", "gemini-openapi", "cohere", "generic"]
 """The providers whose results have a place for any value, and not for a text alone."""
 LOSSLESS = [name for name in ADAPTERS if name != "gemini-openapi"]
-FEW = settings(max_examples=40, deadline=None)
+FEW = usual_examples(20)
 
 
 @FEW

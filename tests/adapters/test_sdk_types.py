@@ -6,30 +6,25 @@ from typing import Any
 
 import pytest
 from conversations import PICTURE, calls, parsed, results, tools
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from sdk_types import assert_taken, validator_of
 from test_as_message import CONTENT, GEMINI_PARTS, REASONING, WEB, anthropic
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.requests import translate_request
 
-pydantic = pytest.importorskip("pydantic")
+pytest.importorskip("pydantic")
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = usual_examples(25)
 SHOWN = [{"type": "text", "text": "a map"}, {"type": "image", "data": PICTURE, "mimeType": "image/png"}]
 RESULTS = [
     sp.ToolResult("toolu_2", "now", error="no clock", index=1),
     sp.ToolResult("toolu_1", "get_weather", {"mild": True}, index=0),
     sp.ToolResult("toolu_3", "draw", SHOWN, index=2),
 ]
-
-
-def says(kind: Any, written: Any) -> None:
-    """Assert that a type of an SDK takes this, knows each field of it, and would send the same."""
-    adapter = pydantic.TypeAdapter(kind)
-    read = adapter.validate_python(written)
-    assert adapter.dump_python(read, mode="json", by_alias=True, exclude_unset=True, warnings=False) == written
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +39,9 @@ def test_definitions_are_what_the_sdks_take(declared: list[sp.Tool]) -> None:
     responses = pytest.importorskip("openai.types.responses")
     messages = pytest.importorskip("anthropic.types")
     genai = pytest.importorskip("google.genai.types")
-    says(list[chat.ChatCompletionToolParam], ADAPTERS["openai"].format_tools(declared))
-    says(list[responses.FunctionToolParam], ADAPTERS["openai-responses"].format_tools(declared))
-    says(list[messages.ToolParam], ADAPTERS["anthropic"].format_tools(declared))
+    assert_taken(list[chat.ChatCompletionToolParam], ADAPTERS["openai"].format_tools(declared))
+    assert_taken(list[responses.FunctionToolParam], ADAPTERS["openai-responses"].format_tools(declared))
+    assert_taken(list[messages.ToolParam], ADAPTERS["anthropic"].format_tools(declared))
     for name in ("gemini", "gemini-openapi"):
         for written in ADAPTERS[name].format_tools(declared):
             genai.Tool.model_validate(written)  # forbids what it does not know
@@ -63,9 +58,9 @@ def test_calls_are_what_the_sdks_take(call: sp.ToolCall) -> None:
     messages = pytest.importorskip("anthropic.types")
     genai = pytest.importorskip("google.genai.types")
     ollama = pytest.importorskip("ollama")
-    says(chat.ChatCompletionMessageFunctionToolCallParam, ADAPTERS["openai"].format_call(call))
-    says(responses.ResponseFunctionToolCallParam, ADAPTERS["openai-responses"].format_call(call))
-    says(messages.ToolUseBlockParam, ADAPTERS["anthropic"].format_call(call))
+    assert_taken(chat.ChatCompletionMessageFunctionToolCallParam, ADAPTERS["openai"].format_call(call))
+    assert_taken(responses.ResponseFunctionToolCallParam, ADAPTERS["openai-responses"].format_call(call))
+    assert_taken(messages.ToolUseBlockParam, ADAPTERS["anthropic"].format_call(call))
     genai.Part.model_validate(ADAPTERS["gemini"].format_call(call))
     ollama.Message.ToolCall.model_validate(ADAPTERS["ollama"].format_call(call))
 
@@ -87,12 +82,12 @@ def _check_results(found: list[sp.ToolResult]) -> None:
     genai = pytest.importorskip("google.genai.types")
     ollama = pytest.importorskip("ollama")
     written = ADAPTERS["openai"].format_results(found)
-    says(list[chat.ChatCompletionToolMessageParam], [each for each in written if each["role"] == "tool"])
-    says(list[chat.ChatCompletionUserMessageParam], [each for each in written if each["role"] == "user"])
-    says(
+    assert_taken(list[chat.ChatCompletionToolMessageParam], [each for each in written if each["role"] == "tool"])
+    assert_taken(list[chat.ChatCompletionUserMessageParam], [each for each in written if each["role"] == "user"])
+    assert_taken(
         list[responses.response_input_item_param.FunctionCallOutput], ADAPTERS["openai-responses"].format_results(found)
     )
-    says(list[messages.MessageParam], ADAPTERS["anthropic"].format_results(found))
+    assert_taken(list[messages.MessageParam], ADAPTERS["anthropic"].format_results(found))
     for each in ADAPTERS["gemini"].format_results(found):
         genai.Content.model_validate(each)
     for each in ADAPTERS["ollama"].format_results(found):
@@ -102,21 +97,21 @@ def _check_results(found: list[sp.ToolResult]) -> None:
 
 def test_the_assistants_turn_is_what_anthropic_takes(answer: sp.ParsedResponse) -> None:
     messages = pytest.importorskip("anthropic.types")
-    pydantic.TypeAdapter(messages.MessageParam).validate_python(answer.as_message("anthropic"))
+    validator_of(messages.MessageParam).validate_python(answer.as_message("anthropic"))
     for block in answer.as_message("anthropic")["content"]:
         if block["type"] in ("thinking", "redacted_thinking", "tool_use"):
-            says(messages.ContentBlockParam, block)
+            assert_taken(messages.ContentBlockParam, block)
 
 
 def test_the_assistants_turn_is_what_openai_takes(answer: sp.ParsedResponse) -> None:
     chat = pytest.importorskip("openai.types.chat")
     responses = pytest.importorskip("openai.types.responses")
-    says(chat.ChatCompletionAssistantMessageParam, answer.as_message("openai"))
+    assert_taken(chat.ChatCompletionAssistantMessageParam, answer.as_message("openai"))
     body = {"object": "response", "status": "completed", "output": [REASONING, WEB]}
     items = parsed(body, wire="openai-responses").as_message("openai-responses")
     for item in [*items, *answer.as_message("openai-responses")]:
-        pydantic.TypeAdapter(responses.ResponseInputItemParam).validate_python(item)
-    says(responses.ResponseReasoningItemParam, items[0])
+        validator_of(responses.ResponseInputItemParam).validate_python(item)
+    assert_taken(responses.ResponseReasoningItemParam, items[0])
 
 
 def test_the_assistants_turn_is_what_gemini_and_ollama_take(answer: sp.ParsedResponse) -> None:
@@ -153,8 +148,8 @@ def test_a_translated_request_is_what_the_sdks_take() -> None:
     written = translate_request(OLLAMA_REQUEST, "ollama", "openai").result
     roles = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
     for message in written["messages"]:
-        says(getattr(chat, f"ChatCompletion{roles[message['role']]}MessageParam"), message)
-    says(creation.CompletionCreateParamsStreaming, {**written, "messages": []})
+        assert_taken(getattr(chat, f"ChatCompletion{roles[message['role']]}MessageParam"), message)
+    assert_taken(creation.CompletionCreateParamsStreaming, {**written, "messages": []})
 
 
 def test_a_translated_request_is_what_anthropic_takes() -> None:
@@ -163,12 +158,12 @@ def test_a_translated_request_is_what_anthropic_takes() -> None:
     written = translate_request(OLLAMA_REQUEST, "ollama", "anthropic").result
     blocks = {"tool_use": "ToolUse", "tool_result": "ToolResult", "text": "Text", "image": "Image"}
     for message in written["messages"]:
-        pydantic.TypeAdapter(messages.MessageParam).validate_python(message)
+        validator_of(messages.MessageParam).validate_python(message)
         for block in message["content"]:
-            says(getattr(messages, f"{blocks[block['type']]}BlockParam"), block)
+            assert_taken(getattr(messages, f"{blocks[block['type']]}BlockParam"), block)
     sampling = {"temperature", "top_p", "top_k"}  # the newest SDK leaves them out, servers that speak so take them
     said = {name: value for name, value in written.items() if name not in sampling}
-    says(creation.MessageCreateParamsStreaming, {**said, "messages": []})
+    assert_taken(creation.MessageCreateParamsStreaming, {**said, "messages": []})
 
 
 def test_a_request_translated_back_is_what_ollama_takes() -> None:
@@ -200,8 +195,8 @@ def test_a_translated_request_is_what_openais_responses_take() -> None:
         "message": responses.EasyInputMessageParam,
     }
     for item in written["input"]:
-        says(kinds[item.get("type", "message")], item)
-    says(creation.ResponseCreateParamsStreaming, {**written, "input": []})
+        assert_taken(kinds[item.get("type", "message")], item)
+    assert_taken(creation.ResponseCreateParamsStreaming, {**written, "input": []})
 
 
 @pytest.mark.parametrize("choice", ["auto", "none", "required", {"type": "function", "function": {"name": "now"}}])
@@ -219,4 +214,4 @@ def test_a_translated_request_is_what_gemini_takes(choice: Any) -> None:
     }
     assert written.keys() == kinds.keys()
     for name, kind in kinds.items():
-        says(kind, written[name])
+        assert_taken(kind, written[name])

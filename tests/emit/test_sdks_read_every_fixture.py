@@ -15,6 +15,7 @@ import pytest
 from clients import CLIENT_WIRES, Clients, Heard, clients
 from cuts import events_of
 from emission import told, until_failure
+from thoroughness import is_nightly
 
 import streamparse as sp
 from streamparse.emitting.answer import explanation_of
@@ -30,6 +31,13 @@ WORDS = {
     | {"model_context_window_exceeded"},
     "ollama-chat": {"stop", "length", "load", "unload"},
 }
+
+
+def _clients_in_turn(first: int) -> list[tuple[str, str]]:
+    """Each fixture with one of the clients, which take turns; at night with each."""
+    wires = [*CLIENT_WIRES]
+    step = 1 if is_nightly() else len(wires)
+    return [(name, wire) for number, name in enumerate(INDEX) for wire in wires[(number + first) % step :: step]]
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +66,7 @@ def _assert_valid(found: Heard, response: sp.ParsedResponse) -> None:
         type(model).model_validate(model.model_dump(), strict=True)
 
 
-@pytest.mark.parametrize("wire", CLIENT_WIRES)
-@pytest.mark.parametrize("name", INDEX)
+@pytest.mark.parametrize(("name", "wire"), _clients_in_turn(0))
 def test_the_official_client_reads_a_stream_to_its_end(name: str, wire: str, sdks: Clients) -> None:
     events, response = _parsed(name)
     emitter = EMITTERS[wire](model="m")
@@ -78,8 +85,7 @@ def test_the_official_client_reads_a_stream_to_its_end(name: str, wire: str, sdk
         assert _calls(wire, found.calls) == _calls(wire, expected.calls)
 
 
-@pytest.mark.parametrize("wire", CLIENT_WIRES)
-@pytest.mark.parametrize("name", INDEX)
+@pytest.mark.parametrize(("name", "wire"), _clients_in_turn(1))
 def test_the_official_client_reads_a_whole_answer(name: str, wire: str, sdks: Clients) -> None:
     _, response = _parsed(name)
     emitter = EMITTERS[wire](model="m")

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from thoroughness import spread
 
 import streamparse as sp
 from streamparse.parser.detection import detect_format
@@ -70,19 +71,23 @@ AROUND: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("tools", TOOLS)
-@pytest.mark.parametrize("name", PARSERS)
+WAYS = [*product(PARSERS, TOOLS, FORMS)]
+
+
+@pytest.mark.parametrize(("name", "tools", "form"), WAYS)
 def test_the_calls_of_a_message_count_with_or_without_role_ids_arguments_and_done(
     name: str, tools: Any, form: str
 ) -> None:
     parser = parser_for(name, tools=tools)
-    for (message, calls), around in product(_messages(), AROUND):
-        body = FORMS[form]({"message": message, **around})
-        response = parser.parse(body)
-        assert (_calls(response), _is_clean(response)) == (calls, True), body
-        assert {call.source for call in response.tool_calls} == {"native"}
-        assert len({call.id for call in response.tool_calls}) == len(calls)
+    start = WAYS.index((name, tools, form))
+    for number, (message, calls) in enumerate(_messages()):
+        # What stands around a message takes turns: each message is in each of them, by one of six ways.
+        for around in spread(AROUND, start + number, len(AROUND)):
+            body = FORMS[form]({"message": message, **around})
+            response = parser.parse(body)
+            assert (_calls(response), _is_clean(response)) == (calls, True), body
+            assert {call.source for call in response.tool_calls} == {"native"}
+            assert len({call.id for call in response.tool_calls}) == len(calls)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -229,7 +234,14 @@ def test_content_blocks_alone_are_anthropics(around: dict[str, Any], name: str, 
         assert (_calls(response), response.content) == ([("search", {"query": "tea"})], content)
         assert (response.tool_calls[0].id, _is_clean(response)) == ("toolu_1", True)
         assert parser_for(name).can_parse(body)
-        assert detect_format(body).wire == "anthropic"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("around", [{}, {"stop_reason": "tool_use"}, {"type": "message"}, {"role": "assistant"}])
+def test_content_blocks_alone_show_the_wire_of_anthropic(around: dict[str, Any], form: str) -> None:
+    use = {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"query": "tea"}}
+    for blocks in ([use], [{"type": "text", "text": "I look."}, use]):
+        assert detect_format(FORMS[form]({"content": blocks, **around})).wire == "anthropic"
 
 
 def test_blocks_of_text_alone_are_an_answer_once_they_are_decoded() -> None:

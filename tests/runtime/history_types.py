@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from sdk_types import assert_taken, validator_of
 
 __all__ = ["check_types", "has_types"]
 
@@ -23,18 +25,10 @@ def has_types(provider: str) -> bool:
     return all(find_spec(name) is not None for name in _LIBRARIES.get(provider, ()))
 
 
-def _says(kind: Any, written: Any) -> None:
-    """Assert that a type takes this, knows each field of it, and would send the same."""
-    pydantic = pytest.importorskip("pydantic")
-    adapter = pydantic.TypeAdapter(kind)
-    read = adapter.validate_python(written)
-    assert adapter.dump_python(read, mode="json", by_alias=True, exclude_unset=True, warnings=False) == written
-
-
 def _check_openai(messages: list[JSON]) -> None:
     chat = pytest.importorskip("openai.types.chat")
     for message in messages:
-        _says(getattr(chat, f"ChatCompletion{message['role'].capitalize()}MessageParam"), message)
+        assert_taken(getattr(chat, f"ChatCompletion{message['role'].capitalize()}MessageParam"), message)
 
 
 def _check_responses(items: list[JSON]) -> None:
@@ -46,16 +40,15 @@ def _check_responses(items: list[JSON]) -> None:
         "message": responses.EasyInputMessageParam,
     }
     for item in items:
-        _says(kinds[item.get("type", "message")], item)
+        assert_taken(kinds[item.get("type", "message")], item)
 
 
 def _check_anthropic(messages: list[JSON]) -> None:
     types = pytest.importorskip("anthropic.types")
-    pydantic = pytest.importorskip("pydantic")
     for message in messages:
-        pydantic.TypeAdapter(types.MessageParam).validate_python(message)
+        validator_of(types.MessageParam).validate_python(message)
         for block in message["content"] if isinstance(message["content"], list) else ():
-            _says(types.ContentBlockParam, block)
+            assert_taken(types.ContentBlockParam, block)
 
 
 def _check_gemini(contents: list[JSON]) -> None:
@@ -71,12 +64,17 @@ def _check_ollama(messages: list[JSON]) -> None:
         ollama.Message.model_validate({**message, "images": images})
 
 
+@cache
+def _converse() -> Any:
+    """What Bedrock's Converse takes."""
+    session = pytest.importorskip("botocore.session").get_session()
+    return session.get_service_model("bedrock-runtime").operation_model("Converse").input_shape
+
+
 def _check_bedrock(messages: list[JSON]) -> None:
-    session = pytest.importorskip("botocore.session")
     validate = pytest.importorskip("botocore.validate")
-    operation = session.get_session().get_service_model("bedrock-runtime").operation_model("Converse")
     found = validate.ParamValidator().validate(
-        {"modelId": "m", "messages": [_with_bytes(message) for message in messages]}, operation.input_shape
+        {"modelId": "m", "messages": [_with_bytes(message) for message in messages]}, _converse()
     )
     assert not found.has_errors(), found.generate_report()
 
@@ -95,15 +93,13 @@ def _with_bytes(value: Any) -> Any:
 
 def _check_cohere(messages: list[JSON]) -> None:
     cohere = pytest.importorskip("cohere")
-    pydantic = pytest.importorskip("pydantic")
-    pydantic.TypeAdapter(list[cohere.ChatMessageV2]).validate_python(messages)
+    validator_of(list[cohere.ChatMessageV2]).validate_python(messages)
 
 
 def _check_mistral(messages: list[JSON]) -> None:
     protocol = pytest.importorskip("mistral_common.protocol.instruct.messages")
     validator = pytest.importorskip("mistral_common.protocol.instruct.validator")
-    pydantic = pytest.importorskip("pydantic")
-    read = pydantic.TypeAdapter(list[protocol.ChatMessage]).validate_python(messages)
+    read = validator_of(list[protocol.ChatMessage]).validate_python(messages)
     asked = [] if messages[-1]["role"] in ("user", "tool") else [protocol.UserMessage(content="And then?")]
     validator.MistralRequestValidatorV13().validate_messages([*read, *asked])
 

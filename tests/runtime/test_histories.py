@@ -7,14 +7,16 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from sdk_types import validator_of
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.repair import answer_broken
 
-pydantic = pytest.importorskip("pydantic")
+pytest.importorskip("pydantic")
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}
 
@@ -92,14 +94,14 @@ WITHOUT_IDS = {"gemini", "gemini-openapi", "ollama"}
 def _check_types(name: str, message: Any, results: Any) -> None:
     if name == "openai":
         chat = pytest.importorskip("openai.types.chat")
-        pydantic.TypeAdapter(chat.ChatCompletionAssistantMessageParam).validate_python(message)
-        pydantic.TypeAdapter(list[chat.ChatCompletionMessageParam]).validate_python(results)
+        validator_of(chat.ChatCompletionAssistantMessageParam).validate_python(message)
+        validator_of(list[chat.ChatCompletionMessageParam]).validate_python(results)
     elif name == "openai-responses":
         responses = pytest.importorskip("openai.types.responses")
-        pydantic.TypeAdapter(list[responses.ResponseInputItemParam]).validate_python([*message, *results])
+        validator_of(list[responses.ResponseInputItemParam]).validate_python([*message, *results])
     elif name == "anthropic":
         messages = pytest.importorskip("anthropic.types")
-        pydantic.TypeAdapter(list[messages.MessageParam]).validate_python([message, *results])
+        validator_of(list[messages.MessageParam]).validate_python([message, *results])
     elif name == "gemini":
         genai = pytest.importorskip("google.genai.types")
         for each in (message, *results):
@@ -116,7 +118,7 @@ def test_each_call_of_an_answer_has_one_answer_in_the_words_of_each_provider(nam
     _check_history(*anyio.run(_run, b"".join([*STREAMS[name], *ENDS[end]])))
 
 
-@settings(max_examples=40, deadline=None)
+@usual_examples(40)
 @given(st.sampled_from([*STREAMS]), st.floats(0, 1))
 def test_so_it_is_wherever_the_answer_was_cut(name: str, place: float) -> None:
     body = b"".join([*STREAMS[name], *ENDS["tools"]])

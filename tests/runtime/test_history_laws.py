@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from history_answers import WIRES
 from history_rules import check_messages
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thoroughness import usual_examples
 
 import streamparse as sp
 from streamparse.response import Mark
@@ -165,14 +166,14 @@ def standing(entry: sp.runtime.Round) -> int:
     return len(calls) + sum(call.code != "truncated_call" for call in response.broken_calls)
 
 
-@settings(deadline=None)
+@usual_examples(60)
 @given(steps)
 def test_every_prefix_of_every_conversation_is_accepted_by_each_provider(steps: list[Any]) -> None:
     for history in histories(steps)[1:]:
         check(history)
 
 
-@settings(deadline=None)
+@usual_examples(60)
 @given(steps, st.integers(0, 5), st.integers(0, 3000), st.booleans(), prompts)
 def test_so_is_what_a_truncation_leaves(steps: list[Any], most: int, tokens: int, by_tokens: bool, prompt: Any) -> None:
     whole = histories(steps)[-1]
@@ -186,7 +187,7 @@ def test_so_is_what_a_truncation_leaves(steps: list[Any], most: int, tokens: int
     assert by_tokens or len(history.rounds) <= max(most, 1)
 
 
-@settings(deadline=None)
+@usual_examples(60)
 @given(steps)
 def test_what_stands_earlier_in_a_conversation_never_changes_by_what_comes_later(steps: list[Any]) -> None:
     before: list[Any] = []
@@ -198,7 +199,7 @@ def test_what_stands_earlier_in_a_conversation_never_changes_by_what_comes_later
         before = turns
 
 
-@settings(deadline=None)
+@usual_examples(60)
 @given(steps)
 def test_every_history_survives_json(steps: list[Any]) -> None:
     history = histories(steps)[-1]
@@ -207,7 +208,7 @@ def test_every_history_survives_json(steps: list[Any]) -> None:
     assert again.turns("anthropic") == history.turns("anthropic")
 
 
-@settings(deadline=None)
+@usual_examples(60)
 @given(rounds())
 def test_of_what_was_not_heard_nothing_is_sent(step: dict[str, Any]) -> None:
     (turn,) = [each for each in sp.History().with_round(**step).turns("anthropic") if each.role == "assistant"]

@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 import pytest
+from sdk_types import assert_taken, validator_of
 
 import streamparse as sp
 from streamparse.providers.names import PROVIDERS
 from streamparse.providers.requests import REQUEST_WRITERS
 
-pydantic = pytest.importorskip("pydantic")
+pytest.importorskip("pydantic")
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(4)
 CALL = sp.ToolCall("now", {"zone": "CET"}, "call_123456789", raw='{"zone": "CET"}')
@@ -33,13 +34,6 @@ def now(zone: str) -> str:
 
 def request(**settings: Any) -> sp.Request:
     return sp.Request(HISTORY, [now], settings)
-
-
-def says(kind: Any, written: Any) -> None:
-    """Assert that a type of an SDK takes this, knows each field of it, and would send the same."""
-    adapter = pydantic.TypeAdapter(kind)
-    read = adapter.validate_python(written)
-    assert adapter.dump_python(read, mode="json", by_alias=True, exclude_unset=True, warnings=False) == written
 
 
 @pytest.mark.parametrize("name", [key for name, row in PROVIDERS.items() for key in (name, *row.aliases)])
@@ -67,8 +61,8 @@ def test_a_body_is_what_openais_sdk_takes(provider: str) -> None:
     roles = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
     for message in body["messages"]:
         message.pop("reasoning_content", None)  # DeepSeek's own
-        says(getattr(chat, f"ChatCompletion{roles[message['role']]}MessageParam"), message)
-    says(creation.CompletionCreateParamsStreaming, {**body, "messages": []})
+        assert_taken(getattr(chat, f"ChatCompletion{roles[message['role']]}MessageParam"), message)
+    assert_taken(creation.CompletionCreateParamsStreaming, {**body, "messages": []})
     assert body["stream"] is True
     assert body.get("stream_options") == (None if provider == "mistral" else {"include_usage": True})
 
@@ -78,8 +72,8 @@ def test_a_body_is_what_openais_responses_take() -> None:
     creation = pytest.importorskip("openai.types.responses.response_create_params")
     body = request().body("openai-responses", "gpt-5", max_tokens=9, tool_choice="required", parallel_tool_calls=False)
     for item in body["input"]:
-        pydantic.TypeAdapter(responses.ResponseInputItemParam).validate_python(item)
-    says(creation.ResponseCreateParamsStreaming, {**body, "input": []})
+        validator_of(responses.ResponseInputItemParam).validate_python(item)
+    assert_taken(creation.ResponseCreateParamsStreaming, {**body, "input": []})
     assert (body["stream"], body["store"], body["parallel_tool_calls"]) == (True, False, False)
 
 
@@ -94,8 +88,8 @@ def test_a_body_is_what_anthropics_sdk_takes() -> None:
     creation = pytest.importorskip("anthropic.types.message_create_params")
     asked = request(max_tokens=9)
     body = asked.body("anthropic", "claude", tool_choice="now", stop=["END"])
-    pydantic.TypeAdapter(list[messages.MessageParam]).validate_python(body["messages"])
-    says(creation.MessageCreateParamsStreaming, {**body, "messages": []})
+    validator_of(list[messages.MessageParam]).validate_python(body["messages"])
+    assert_taken(creation.MessageCreateParamsStreaming, {**body, "messages": []})
     assert body["max_tokens"] == 9
     assert asked.lost == []
 
@@ -112,7 +106,7 @@ def test_a_body_is_what_gemini_takes_and_names_no_model() -> None:
     }
     assert body.keys() == kinds.keys()
     for name, kind in kinds.items():
-        says(kind, body[name])
+        assert_taken(kind, body[name])
 
 
 def test_a_body_is_what_ollama_takes() -> None:

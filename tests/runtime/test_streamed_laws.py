@@ -448,7 +448,7 @@ def test_the_generated_scripts_open_begin_and_break():
     """What the laws are about does happen."""
     seen = set()
 
-    @settings(max_examples=500, database=None)
+    @settings(max_examples=150, database=None)
     @scripts
     def collect(before, last, after, limit):
         world = World(limit)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from collection import json_file
 from cuts import assert_same_in_every_cut, calls_of, text_of
+from thoroughness import is_nightly
 
 import streamparse as sp
 from streamparse.tools import Toolset
@@ -22,6 +23,9 @@ VECTORS = {
 NAMED_OTHERWISE = {"tool-name-tag-unknown_then_known"}
 """Vectors that want what the format's own description forbids; `docs/ground_truth.md` says why."""
 
+CUTS = None if is_nightly() else 16
+"""In how many places a vector is cut in two."""
+
 AUTO_OTHERWISE = {*NAMED_OTHERWISE, "functionary-v3.2-unknown_then_known"}
 """Vectors whose opener is ambiguous, so that "auto" may not take it for one."""
 
@@ -30,8 +34,8 @@ def _case(name: str) -> str:
     return name.rpartition("-")[0]
 
 
-def _events(vector: dict[str, Any], dialects: Any, most: int | None = None) -> list[sp.Event]:
-    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"], most)
+def _events(vector: dict[str, Any], dialects: Any) -> list[sp.Event]:
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"], CUTS)
     assert calls_of(events) == [(call["name"], call["arguments"]) for call in vector["calls"]]
     assert isinstance(events[-1], sp.Done)
     return events
@@ -48,7 +52,7 @@ def test_a_vector_is_read_by_its_dialect_in_every_cut(name: str) -> None:
 )
 def test_a_vector_is_read_among_all_dialects_in_every_cut(name: str) -> None:
     vector = VECTORS[name]
-    events = _events(vector, "auto", most=40)
+    events = _events(vector, "auto")
     recovered = any(event.source == "recovered" for event in events if isinstance(event, sp.ToolCallComplete))
     # JSON without a marker whose first name is not declared is text, and only at the end found to be calls.
     assert text_of(events).strip() == (vector["text"] if recovered else vector["content"]).strip()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from collection import SHARED, json_lines
+from thoroughness import spread
 from whole_bodies import SUMS, messages_of
 
 import streamparse as sp
@@ -53,15 +54,15 @@ def test_the_whole_body_of_a_recorded_stream_holds_what_was_streamed(id: str) ->
     if not fed.ok or fed.errors:
         return  # what failed or was cut has no whole body
     whole = SUMS[row["family"]](messages_of(body))
-    for form, written in FORMS.items():
-        for wire in ("auto", WIRES[row["family"]]):
-            parsed = sp.parse_response(written(whole), wire, tools=Toolset.of(row.get("tools")))
-            assert _calls(parsed) == _calls(fed), (form, wire)
-            for field in ("content", "reasoning", "refusal", "finish_reason"):
-                assert getattr(parsed, field) == getattr(fed, field), (form, wire, field)
-            if fed.finish_reason is not None:  # else `[DONE]` ended it, which has no place in a body
-                assert (parsed.ok, parsed.errors) == (True, []), (form, wire)
-            assert {item["kind"] for item in parsed.items} == {item["kind"] for item in fed.items}, (form, wire)
+    ways = [(form, wire) for form in FORMS for wire in ("auto", WIRES[row["family"]])]
+    for form, wire in spread(ways, [*STREAMS].index(id), 3):  # two ways for each body: one form by name, one without
+        parsed = sp.parse_response(FORMS[form](whole), wire, tools=Toolset.of(row.get("tools")))
+        assert _calls(parsed) == _calls(fed), (form, wire)
+        for field in ("content", "reasoning", "refusal", "finish_reason"):
+            assert getattr(parsed, field) == getattr(fed, field), (form, wire, field)
+        if fed.finish_reason is not None:  # else `[DONE]` ended it, which has no place in a body
+            assert (parsed.ok, parsed.errors) == (True, []), (form, wire)
+        assert {item["kind"] for item in parsed.items} == {item["kind"] for item in fed.items}, (form, wire)
 
 
 @pytest.mark.parametrize("id", [id for id, row in STREAMS.items() if row["family"] == "anthropic"])

@@ -7,10 +7,11 @@ from functools import cache
 from bodies import NATIVE, WIRES, read_text
 from places import PLACES
 from samples import TOOLS, is_special
+from thoroughness import is_nightly
 
 import streamparse as sp
 
-__all__ = ["CELLS", "ROADS", "may_be_reported", "read_cell", "text_of_cell"]
+__all__ = ["ROADS", "cells_of", "may_be_reported", "read_cell", "text_of_cell"]
 
 SECOND_MARKERS = {"inkling", "step3", "muse-atem", "harmony", "beam"}
 """Between the beginning of these and an inner marker stands a word, or a header that counts only at the start: a mark
@@ -23,7 +24,20 @@ ROADS = {wire: (wire, False) for wire in WIRES} | {
 }
 """How the text is read: the wire, and whether the dialect is named."""
 
-CELLS = [(place, road) for place in PLACES for road in ROADS]
+
+def cells_of(name: str) -> list[tuple[str, str]]:
+    """The places and roads that a dialect is tried in: every other one of the grid, as on a chess board, at night all.
+
+    So each place is tried over half of the roads, and each road with half of the places; the next dialect has the
+    others.
+    """
+    shift = list(sp.DIALECTS).index(name)
+    return [
+        (place, road)
+        for row, place in enumerate(PLACES)
+        for column, road in enumerate(ROADS)
+        if is_nightly() or (row + column + shift) % 2 == 0
+    ]
 
 
 def may_be_reported(name: str, place: str, road: str) -> bool:

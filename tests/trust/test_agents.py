@@ -19,6 +19,7 @@ from corpus import Answer, read_answers
 from grid import text_of_cell
 from places import PLACES
 from samples import RESUMES, TOOLS
+from thoroughness import spread
 from verdicts import HARMFUL, declare
 
 import streamparse as sp
@@ -96,24 +97,29 @@ class Room:
                 pass
 
 
-async def run_echoes(answers: Iterable[Answer], wire: str) -> list[str]:
+async def run_echoes(answers: Iterable[Answer], wire: str, effect: str) -> list[str]:
     """The ids of the answers that made a tool with effects begin."""
     ran = []
-    for effect in HARMFUL:
-        rooms: dict[tuple[str, ...], Room] = {}
-        for answer in answers:
-            names = tuple(tool.name for tool in answer.tools)
-            room = rooms.setdefault(names, Room(answer.tools, effect))
-            room.begun.clear()
-            await room.run(wire, make_body(wire, [answer.text], answer.end))
-            ran += [f"{answer.id}: {begun}" for begun in room.begun]
+    rooms: dict[tuple[str, ...], Room] = {}
+    for answer in answers:
+        names = tuple(tool.name for tool in answer.tools)
+        if names not in rooms:
+            rooms[names] = Room(answer.tools, effect)
+        room = rooms[names]
+        room.begun.clear()
+        await room.run(wire, make_body(wire, [answer.text], answer.end))
+        ran += [f"{answer.id}: {begun}" for begun in room.begun]
     return ran
 
 
+@pytest.mark.parametrize("effect", HARMFUL)
 @pytest.mark.parametrize("wire", STREAMS)
-def test_no_answer_that_speaks_of_calls_makes_an_agent_run_a_tool_with_effects(wire: str) -> None:
-    answers = [answer for answer in read_answers().values() if answer.wire in ("", wire)]
-    assert anyio.run(run_echoes, answers, wire) == []
+def test_no_answer_that_speaks_of_calls_makes_an_agent_run_a_tool_with_effects(wire: str, effect: str) -> None:
+    shared = [answer for answer in read_answers().values() if not answer.wire]
+    own = [answer for answer in read_answers().values() if answer.wire == wire]
+    start = STREAMS.index(wire) + len(STREAMS) // 2 * HARMFUL.index(effect)
+    answers = [*spread(shared, start, len(STREAMS)), *own]  # each on one wire with each effect
+    assert anyio.run(run_echoes, answers, wire, effect) == []
 
 
 @cache
@@ -127,20 +133,22 @@ def cells() -> dict[str, str]:
     }
 
 
-async def run_cells(wire: str, effect: str, end: End = "stop") -> list[str]:
+async def run_cells(wire: str, effect: str, start: int, end: End = "stop") -> list[str]:
     room = Room(TOOLS, effect)
     ran = []
-    for cell, text in cells().items():
+    for cell, text in spread([*cells().items()], start, len(WAYS)):
         room.begun.clear()
         await room.run(wire, make_body(wire, [text], end))
         ran += [f"{cell}: {begun}" for begun in room.begun]
     return ran
 
 
-@pytest.mark.parametrize("effect", HARMFUL)
-@pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
+WAYS = [(wire, effect) for wire in ("openai-chat", "anthropic") for effect in HARMFUL]
+
+
+@pytest.mark.parametrize(("wire", "effect"), WAYS)
 def test_no_cell_of_the_grid_makes_an_agent_run_a_tool_with_effects(wire: str, effect: str) -> None:
-    assert anyio.run(run_cells, wire, effect) == []
+    assert anyio.run(run_cells, wire, effect, WAYS.index((wire, effect))) == []
 
 
 async def run_pages(wire: str, effect: str) -> list[str]:

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from bodies import End, Tools, read_text
 from corpus import read_answers, read_samples, read_tools
+from thoroughness import is_nightly
 from verdicts import standing_calls
 
 import streamparse as sp
 
 ANSWERS = read_answers()
-CUTS = 8
-"""How many prefixes of each text are read."""
+CUTS = 8 if is_nightly() else 3
+"""How many prefixes of each text are read, besides the three longest."""
 
 _EDGE = re.compile(r"[<>{}\[\]()|`\"'\n:=]|[^\x00-\x7f]")
 
