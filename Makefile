@@ -1,7 +1,8 @@
 # Needs make and Python 3.11 or newer; everything else goes into .venv.
 #
 #   make demo      turns of a real model server, tools running while it writes; demo-out/timeline.html
-#   make test      style, types, every test, and that no room has lost branch coverage
+#   make test      style, types, and every test
+#   make coverage  the same tests, slower; fails if a room has lost branch coverage
 #   make bench     what the parser costs: by room, end to end, against the floor, in memory
 #   make nightly   the property tests, with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
@@ -15,7 +16,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
-.PHONY: demo test bench nightly mutants clean
+.PHONY: demo test coverage bench nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -25,6 +26,9 @@ test: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+coverage: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --dist worksteal --branches
 	$(BIN)/python tests/check_coverage.py
 

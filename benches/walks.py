@@ -221,7 +221,7 @@ def _find(name: str, *places: str) -> Any:
     for place in places:
         parent = f"streamparse.{place}".rpartition(".")[0]
         if find_spec(parent) and find_spec(f"streamparse.{place}"):
-            found = vars(import_module(f"streamparse.{place}")).get(name)
+            found = getattr(import_module(f"streamparse.{place}"), name, None)
             if found is not None:
                 return found
     raise LookupError(f"{name} is in none of {places}")

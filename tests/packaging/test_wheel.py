@@ -76,10 +76,11 @@ def test_the_command_line_of_the_wheel_writes_a_timeline_with_its_style_and_scri
 
 
 def test_the_tables_of_the_wheel_are_there_and_answer(unpacked: Path) -> None:
-    tables = ("negotiate/capabilities.toml", "wires/profiles.toml")
+    tables = ("negotiate/capabilities.toml", "providers/quirks.toml")
     assert all((unpacked / "streamparse" / table).read_bytes() == (SOURCE / table).read_bytes() for table in tables)
     program = (
-        "from streamparse.negotiate import FormatNegotiator, known_providers; from streamparse.providers import profile;"
+        "from streamparse.negotiate import FormatNegotiator, known_providers;"
+        "from streamparse.providers import profile;"
         "print(FormatNegotiator().negotiate('ollama', 'qwen3:8b').wire, len(known_providers()),"
         " len(profile('openai-chat').habits))"
     )

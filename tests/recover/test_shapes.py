@@ -11,8 +11,8 @@ from anthropic.types import Message
 from google.genai.types import Candidate, Content
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.parser.partial_bodies import complete
+from streamparse.providers.adapters import ADAPTERS
 
 CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
 TEXT = {"type": "text", "text": "So."}

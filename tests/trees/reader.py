@@ -83,7 +83,7 @@ def find_name(name: str) -> Any:
         module = f"streamparse.{place}"
         parent = module.rpartition(".")[0]
         if find_spec(parent) and find_spec(module):
-            found = vars(import_module(module)).get(name)
+            found = getattr(import_module(module), name, None)
             if found is not None:
                 return found
     raise SystemExit(f"{name} is in none of {PLACES[name]}: say in PLACES where it went")
