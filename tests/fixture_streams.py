@@ -16,7 +16,17 @@ from typing import Any
 import streamparse as sp
 from streamparse.tools import Toolset
 
-__all__ = ["FOLDER", "NAMES", "golden_of", "make_parser", "read_body", "read_golden", "read_index", "read_tools"]
+__all__ = [
+    "FOLDER",
+    "NAMES",
+    "golden_of",
+    "make_parser",
+    "read_body",
+    "read_golden",
+    "read_index",
+    "read_lines",
+    "read_tools",
+]
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "streams"
 NAMES = sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".sse", ".ndjson", ".bin"))
@@ -24,7 +34,15 @@ NAMES = sorted(file.name for file in FOLDER.iterdir() if file.suffix in (".sse",
 
 @cache
 def read_index() -> dict[str, dict[str, Any]]:
-    """The options of each stream's parser: `wire`, the names of its `tools`, and whatever else `StreamParser` takes."""
+    """The options of each stream's parser: `wire`, the names of its `tools`, and whatever else `StreamParser` takes.
+
+    A new stream that the file lacks is of the wire with whose name its own begins.
+    """
+    return {name: {"wire": wire} for name in NAMES for wire in sp.WIRES if name.startswith(f"{wire}-")} | read_lines()
+
+
+def read_lines() -> dict[str, dict[str, Any]]:
+    """What is written in `index.toml`."""
     return tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
 
 
