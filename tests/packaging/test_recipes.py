@@ -56,14 +56,14 @@ def _run(copy: Path, command: str) -> int:
 
 
 def _add_row(file: Path, table: str, block: str) -> None:
-    """Write the rows of a block at the end of a table, and its imports behind those of the file."""
+    """Write the row of a block at the end of a table, and its imports behind those of the file."""
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     imports = "".join(line for line in block.splitlines(keepends=True) if line.startswith(("from ", "import ")))
-    rows = block.replace(imports, "")
+    row = block.replace(imports, "")
     body = ast.parse("".join(lines)).body
     [end] = [literal.end_lineno or 0 for node in body if (literal := _find_literal(node, table)) is not None]
     last_import = max(node.end_lineno or 0 for node in body if isinstance(node, ast.ImportFrom))
-    lines.insert(end - 1, indent(rows, "        "))
+    lines.insert(end - 1, indent(f"{row.strip()},\n", "        "))
     lines.insert(last_import, imports)
     file.write_text("".join(lines), encoding="utf-8")
 
