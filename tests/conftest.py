@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+pytest_plugins = ["branches"]
+
 _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_BY_CHANCE)

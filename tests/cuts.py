@@ -1,8 +1,10 @@
 """How every stream is fed: whole, one by one, cut in two, in random pieces, with empty ones between.
 
-`assert_same_in_every_cut` is the law of cutting as one call.  With `--hypothesis-profile nightly` small inputs are cut
-in two at every offset, otherwise at evenly chosen ones (and always one by one).  Inputs over `SMALL` are cut in two
-only where something happens: around line ends, quotes, brackets, markers, inside of characters of several bytes.
+`assert_same_in_every_cut` is the law of cutting as one call.  Every offset of an input is cut at in some way: one by
+one, and by combs, which cut at each sixteenth offset and begin at each of the first sixteen.  An input is also cut in
+two: at every offset if it is `TINY`, else at some of the places where something happens (around line ends, quotes,
+brackets, markers, inside of characters of several bytes).  The nightly run cuts at every offset of a `SMALL` input and
+at more of those of others.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import msgspec
+from branches import untraced
 from hypothesis import settings
 
 import streamparse as sp
@@ -30,6 +33,7 @@ __all__ = [
     "in_messages",
     "in_pieces",
     "in_random_pieces",
+    "is_nightly",
     "merged",
     "places_of",
     "plain",
@@ -40,11 +44,17 @@ __all__ = [
 
 Pieces = TypeVar("Pieces", bytes, str)
 
-SMALL = 1024
-"""Up to this size an input may be cut in two at every offset."""
+TINY, SMALL = 48, 1024
+"""Up to these sizes an input is cut in two at every offset: always, and in the nightly run."""
 
-SAMPLED = 100
-"""How many places an input is cut at otherwise."""
+SAMPLED, SAMPLED_NIGHTLY = 20, 100
+"""How many places another input is cut in two at."""
+
+COMB = 16
+"""How far the cuts of a comb are from each other."""
+
+FEW = 8
+"""How many where a run is to be quick: most of what a mutant breaks is broken in any cut."""
 
 _BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 _LINES = re.compile(rb"(?<=\n)")
@@ -152,23 +162,32 @@ def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequen
         yield "message by message", in_messages(data)
     empty = data[:0]
     yield "by 7 with empty pieces", [piece for seven in in_pieces(data, 7) for piece in (empty, seven, empty)]
-    for seed in range(3):
-        yield f"random {seed}", in_random_pieces(data, seed)
-    for offset in offsets_of(data, most):
-        yield f"cut at {offset}", cut_at(data, [offset])
+    with untraced():
+        for seed in range(3):
+            yield f"random {seed}", in_random_pieces(data, seed)
+        teeth = min(COMB, most or COMB)
+        for first in range(1, min(teeth + 1, len(data))):
+            yield f"comb from {first}", cut_at(data, range(first, len(data), teeth))
+        for offset in offsets_of(data, most):
+            yield f"cut at {offset}", cut_at(data, [offset])
+
+
+def is_nightly() -> bool:
+    """Whether this is the run that tries more of the same: more examples, more cuts, longer inputs."""
+    return settings.get_current_profile_name() == "nightly"
 
 
 def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
     """Where to cut in two: everywhere, or at some of the places where something happens."""
-    nightly = settings.default is not None and settings.default.max_examples > 1000
-    places: Sequence[int] = range(1, len(data))
-    if len(data) > SMALL:
-        text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
-        near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
-        places = sorted(near - {0, len(data)}) or places
-    elif nightly:
-        return places
-    return places[:: max(1, len(places) // (most or SAMPLED))]
+    if len(data) <= (SMALL if is_nightly() else TINY):
+        return range(1, len(data))
+    text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
+    near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
+    places = sorted(near - {0, len(data)}) or range(1, len(data))
+    most = most or (SAMPLED_NIGHTLY if is_nightly() else SAMPLED)
+    if settings.get_current_profile_name() == "mutants":
+        most = min(most, FEW)
+    return places[:: -(-len(places) // most)]
 
 
 def assert_same_in_every_cut(

@@ -83,8 +83,11 @@ def _read_half(part: Part | None) -> _Half | None:
 def drop_last_thoughts(turn: Turn) -> Turn:
     """Return a turn without the thoughts at its end, and without what signs them; texts of blanks hide none."""
     end = len(turn.parts)
-    while end and (_is_thought(turn.parts[end - 1]) or _is_blank(turn.parts[end - 1])):
-        end -= 1
+    for place, part in reversed(list(enumerate(turn.parts))):
+        if _is_thought(part) or _is_blank(part):
+            end = place
+        elif not (isinstance(part, Item) and part.kind in _BESIDE_TEXT):  # which hides none either
+            break
     return turn if end == len(turn.parts) else replace(turn, parts=turn.parts[:end])
 
 

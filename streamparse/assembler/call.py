@@ -75,7 +75,12 @@ class CallState(msgspec.Struct, eq=False):
 
     @property
     def pending(self) -> bool:
-        return self.state == PENDING
+        return self.state == PENDING and not self.has_begun
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the root object is open: only its own brace closes it, or the end of the stream cuts it."""
+        return self.state == OPEN or self.head.strip(BLANK) == "{"
 
     @property
     def raw(self) -> str:

@@ -115,7 +115,7 @@ class Calls:
             return
         if call.source != "native":
             self._complete(call)
-        elif call.state != OPEN:  # an open value may not be closed by hearsay
+        elif not call.has_begun:  # an open value may not be closed by hearsay
             self._settle(call)
 
     def repaired(self, call: Call) -> None:
@@ -130,7 +130,7 @@ class Calls:
     def settle_pending(self) -> None:
         """The turn is over: native calls that wait for arguments have none; those that require some wait on."""
         for call in list(self._open.values()):
-            if call.source == "native" and call.state != OPEN and not self._lacks(call.name, call.raw):
+            if call.source == "native" and not call.has_begun and not self._lacks(call.name, call.raw):
                 self._settle(call)
 
     def settle_empty(self) -> None:

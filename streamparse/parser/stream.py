@@ -257,13 +257,13 @@ class StreamParser(BaseParser):
         if self._closed:
             return []
         self._closed = True
-        self._short = None
         if not self._flowing:
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
         left = self._halves.end()
         events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if fed else []
+        self._short = None  # which the end of the body may have opened again
         if self._flowing:
             try:
                 self._spoken.give_up()

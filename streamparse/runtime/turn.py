@@ -245,6 +245,8 @@ class Turn:
             call.take_back_begin()
         if fact.cancelled:
             self._end_cancelled(call, fact.partial, repeatable=fact.began)
+        elif fact.failure is not None and self._is_over():  # no time for another attempt
+            self._answer(call, endings.describe_failed(call, fact.failure))
         elif fact.failure is not None:
             self._end_failed(call, fact.failure)
         else:
@@ -518,7 +520,7 @@ class Turn:
     def _end_failed(self, call: Call, failure: ToolFailure) -> None:
         """Try a failed call again, or answer it."""
         if call.tool is not None and call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
-            delay = None if self._is_over() else find_delay(call.tool, failure, call.retries, call.key)
+            delay = find_delay(call.tool, failure, call.retries, call.key)
             if delay is not None:
                 call.retries += 1
                 self._make_ready(call, delay)
@@ -527,6 +529,8 @@ class Turn:
 
     def _end_cancelled(self, call: Call, partial: Any, *, repeatable: bool, goes_on: str = "") -> None:
         """End a call whose function was cancelled, or is left behind."""
+        if self._is_over():  # which counts for more than the call's own time limit
+            call.end_early("out_of_time", endings.OUT_OF_TIME)
         if call.cancelled != "timed_out":
             self._answer(call, endings.describe_cancelled(call, goes_on))
             return

@@ -60,7 +60,8 @@ class Calls:
 
     def done(self, name: str, ids: Ids, index: int | None, arguments: str, whole: bool) -> None:
         """The item is said to be done, and `whole` if its status does not say otherwise."""
-        call = self._named(name, ids, index) or self._unfinished(name, index) or self._items.add(None, index)
+        known = self._done_before(name, ids, index, arguments)
+        call = known or self._unfinished(name, index) or self._items.add(None, index)
         early = call.early.getvalue() if call.call is None else ""
         self._begin(call, name, ids, index)
         call.done = True
@@ -133,6 +134,14 @@ class Calls:
         if known is None or known is self._items.named(ids[1]) or None in (index, known.index):
             return known
         return known if known.index == index else None
+
+    def _done_before(self, name: str, ids: Ids, index: int | None, arguments: str) -> CallItem | None:
+        """The call that is said to be done; none if that one was done with other arguments, at another place."""
+        known = self._named(name, ids, index)
+        if known is None or known is self._items.named(ids[1]) or None in (index, known.index):
+            return known
+        is_another = known.done and known.index != index and not _alike(arguments, known.said)
+        return None if is_another else known
 
     def _latest(self, name: str, index: int | None) -> CallItem | None:
         """The last call, if what is said without an index and with an unknown id can be its."""

@@ -9,7 +9,7 @@ import pytest
 from conversations import parsed
 
 import streamparse as sp
-from streamparse.adapters import ADAPTERS, Loss, translate_messages
+from streamparse.adapters import ADAPTERS, Item, Loss, Text, Turn, translate_messages
 from streamparse.emit import EMITTERS
 
 CITE = {"type": "char_location", "cited_text": "The lake is cold.", "document_index": 0}
@@ -313,3 +313,10 @@ def test_calls_without_a_signature_are_told_to_who_sends_them_to_gemini() -> Non
             ("messages[0]", "thought_signature", True)
         ] * told
         assert all(isinstance(loss, Loss) for loss in lost)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
+def test_a_thought_that_only_a_citation_of_no_text_follows_ends_no_message(provider: str) -> None:
+    cited = Item("citations_delta", {"type": "citations_delta", "cited_text": "x"})
+    turn = Turn("assistant", [Text("Yes."), Item("signature", "sig"), cited])
+    assert ADAPTERS[provider].adopt([turn], "") == [Turn("assistant", [Text("Yes.")])]

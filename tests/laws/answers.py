@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 
-__all__ = ["FIXTURES", "TOOLS", "Answer", "any_answers", "damaged", "hostile_texts", "ollama_answers", "openai_answers"]
+__all__ = [
+    "FIXTURES",
+    "TOOLS",
+    "Answer",
+    "any_answers",
+    "damaged",
+    "hostile_texts",
+    "ollama_answers",
+    "openai_answers",
+    "pieces_of_markup",
+    "with_damage",
+]
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
@@ -32,7 +43,7 @@ class Answer(NamedTuple):
         return sp.StreamParser(self.wire, **({"tools": TOOLS if self.tools else None} | options))
 
 
-PIECES = (
+pieces_of_markup = (
     *("a", " ", "é", "🎉", "\n", "\n\n", "\r", "\t", "\x00", "\u2028", "w1w ", "word", "1", "-", "e9", "."),
     *("{", "}", "[", "]", '"', "'", "\\", ":", ",", "<", ">", "/", "`", "```", "```json\n", "|", ";", "="),
     *(
@@ -57,7 +68,7 @@ PIECES = (
     *('{"name": "', "get_weather", '"}', "}}", '{"name": "search", "parameters": {"query": "', "null", "true", "NaN"),
 )
 
-hostile_texts = st.lists(st.sampled_from(PIECES), max_size=24).map("".join)
+hostile_texts = st.lists(st.sampled_from(pieces_of_markup), max_size=24).map("".join)
 _ids = st.sampled_from([None, "", "null", "a", "b", "c", "call_0"])
 _names = st.sampled_from([None, "", "null", "get_weather", "get_", "weather", "now", "search", "_deep", "other"])
 _indexes = st.sampled_from([None, -1, 0, 0, 0, 1, 1, 7])
@@ -170,10 +181,9 @@ FIXTURES = _fixtures()
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> Answer:
-    """A fixture that was cut short, or whose frames were swapped or doubled, or whose bits were flipped."""
-    answer = FIXTURES[draw(st.sampled_from(sorted(FIXTURES)))]
-    body = bytearray(answer.body)
+def with_damage(draw: st.DrawFn, data: bytes) -> bytes:
+    """A body that was cut short, or whose frames were swapped or doubled, or whose bits were flipped."""
+    body = bytearray(data)
     for _ in range(draw(st.integers(1, 3))):
         how = draw(st.integers(0, 5))
         place = draw(st.integers(0, max(0, len(body) - 1)))
@@ -187,7 +197,14 @@ def damaged(draw: st.DrawFn) -> Answer:
             del body[place : place + draw(st.integers(1, 8))]
         else:
             body = bytearray(draw(_reordered(bytes(body))))
-    return answer._replace(body=bytes(body), tools=draw(st.booleans()))
+    return bytes(body)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Answer:
+    """A fixture with damage."""
+    answer = FIXTURES[draw(st.sampled_from(sorted(FIXTURES)))]
+    return answer._replace(body=draw(with_damage(answer.body)), tools=draw(st.booleans()))
 
 
 def _reordered(body: bytes) -> st.SearchStrategy[bytes]:

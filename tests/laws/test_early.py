@@ -1,19 +1,28 @@
-"""A call is handed over in the very batch whose bytes close it; text is held only while a marker may be forming."""
+"""Law 8: Complete is in the very batch whose bytes close the arguments, and text is held no longer than needed.
+
+On the wires a plain reading of the body (`messages`) says with which byte each object closes that could be arguments;
+in text the closing byte is found by the marker that closes a call in this format, or by matching braces.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from answers import FIXTURES
-from cuts import calls_of
-from hypothesis import given
+from cuts import calls_of, text_of
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from samples import NAMED, TOOLS, calls_of_example
+from messages import Closing, read_closings, read_messages
+from samples import NAMED, calls_of_example
+from samples import TOOLS as SAMPLE_TOOLS
+from subjects import ROWS, TOOLS, WIRES, Input, examples, fixtures_of, texts_of
+from text_bodies import write_text
 
 import streamparse as sp
+from streamparse.dialects import THOUGHTS
 from streamparse.dialects.grammar import Opener
 
 MARKER = 64
@@ -62,18 +71,98 @@ def test_a_native_call_is_complete_at_the_frame_that_closes_it(
     assert _batch_of(sp.StreamParser("openai-chat"), pieces, sp.ToolCallComplete) == closing
 
 
-@pytest.mark.parametrize("name", FIXTURES)
-def test_a_native_call_of_a_fixture_is_complete_with_its_last_fragment(name: str) -> None:
-    answer = FIXTURES[name]
-    parser = answer.parser()
-    seen: dict[int, int] = {}
-    batches = [parser.feed(answer.body[at : at + 1]) for at in range(len(answer.body))] + [parser.close()]
-    for number, batch in enumerate(batches):
-        for event in batch:
+LATER = {
+    "responses-items-without-an-index-are-known-by-their-ids.sse": "its indexes are in no message: one path, two calls",
+    "responses-two-calls-that-share-an-index-are-told-apart-by-id.sse": "one path, two calls",
+    "responses-a-stream-taken-up-in-the-middle-goes-on-from-there.sse": "the name comes behind the arguments",
+    "responses-done-arguments-with-a-name-are-a-call.sse": "that nothing else names the call is known at the end",
+    "responses-done-arguments-with-a-name-wait-for-the-id-of-their-call.sse": "the id comes behind the arguments",
+    "the-same-id-on-another-index-continues-its-call.sse": "its path changes with the index",
+    "anthropic-an-input-in-the-start-is-the-arguments.sse": "deltas may replace it until the block stops",
+    "anthropic-an-input-in-the-start-gives-way-to-deltas.sse": "deltas may replace it until the block stops",
+    "gemini-arguments-in-pieces-stream-as-json-text.sse": "pieces with paths, no text of JSON",
+    "gemini-two-calls-in-pieces-follow-each-other.sse": "pieces with paths, no text of JSON",
+    "gemini-a-call-in-pieces-without-a-last-piece-is-complete-at-a-good-finish.sse": "pieces with paths",
+    "gemini-messages-as-the-sdk-dumps-them-are-read.sse": "pieces with paths, no text of JSON",
+    "gemini-a-piece-that-repeats-name-and-id-continues-its-call.sse": "pieces with paths, no text of JSON",
+    "gemini-a-piece-that-repeats-the-name-inside-of-a-string-continues-its-call.sse": "pieces with paths",
+}
+"""Fixtures of which the plain reading does not know when a call may be complete, each with the reason."""
+
+UNNAMED = {
+    "a-second-object-with-a-new-id-on-one-index-is-a-new-call.sse",
+    "arguments-before-their-name-wait-for-it.sse",
+    "anthropic-deltas-before-their-start-wait-for-it.sse",
+}
+"""Fixtures in which the first fragments wait for the name of their call."""
+
+WITHOUT_CALLS = {"openai-completions", "ollama-generate", "auto"}
+"""Wires whose protocol has no calls, or that are another one's."""
+
+
+def _read_byte_by_byte(each: Input) -> list[tuple[int, sp.Event]]:
+    """The events, each with the place of the byte that was fed last; the length of the body for those of the end."""
+    parser = each.parser()
+    found = [(at, event) for at in range(len(each.data)) for event in parser.feed(each.data[at : at + 1])]
+    return found + [(len(each.data), event) for event in parser.close()]
+
+
+def _closings_of(each: Input, events: list[tuple[int, sp.Event]]) -> Iterator[tuple[int, sp.ToolCallComplete, Closing]]:
+    """The native calls with arguments, where each was told, and where the plain reading finds it closed."""
+    closings = list(read_closings(read_messages(each.data)))
+    used: dict[str, int] = {}
+    for at, event in events:
+        if isinstance(event, sp.ToolCallComplete) and event.source == "native" and event.arguments:
+            key = json.dumps(event.arguments)
+            fitting = (one for one in closings if one.value == event.arguments and one.end > used.get(key, -1))
+            closing = next(fitting, Closing(-1, {}, ()))
+            used[key] = closing.end
+            yield at, event, closing
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_native_call_is_complete_at_the_very_byte_that_closes_it(wire: str) -> None:
+    asked = 0
+    for name, each in fixtures_of(wire).items():
+        events = _read_byte_by_byte(each)
+        found = list(_closings_of(each, events))
+        if name in LATER:
+            assert any(at != closing.end for at, _, closing in found), f"{name} is no exception"
+            found = []
+        for at, call, closing in found:
+            assert at == closing.end, (name, call)
+            deltas = [(at, one.arguments) for at, one in events if _is_delta_of(one, call.index)]
+            for end, text in closing.stages if name not in UNNAMED else ():
+                assert "".join(delta for at, delta in deltas if at <= end) == text.lstrip(), (name, end)
+        asked += len(found)
+    assert asked or wire in WITHOUT_CALLS
+
+
+def _is_delta_of(event: sp.Event, index: int) -> bool:
+    return isinstance(event, sp.ToolCallDelta) and event.index == index
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_native_call_is_complete_with_its_last_fragment(wire: str) -> None:
+    for name, each in fixtures_of(wire).items():
+        seen: dict[int, int] = {}
+        for at, event in _read_byte_by_byte(each):
             if isinstance(event, sp.ToolCallDelta):
-                seen[event.index] = number
+                seen[event.index] = at
             elif isinstance(event, sp.ToolCallComplete):
-                assert seen[event.index] == number
+                assert seen[event.index] == at, name
+
+
+@pytest.mark.parametrize("wire", sp.WIRES)
+@examples(0.5)
+@given(st.lists(st.text("ab .é\n", min_size=1, max_size=9), min_size=1, max_size=6))
+def test_text_on_a_wire_is_told_in_the_very_byte_that_ends_its_message(wire: str, pieces: list[str]) -> None:
+    pieces[0] = f"x{pieces[0]}"
+    body, ends = write_text(wire, pieces)
+    parser = sp.StreamParser(wire)
+    told = [(at, text_of(parser.feed(body[at : at + 1]))) for at in range(len(body))]
+    parser.close()
+    assert [(at, text) for at, text in told if text] == list(zip(ends, pieces, strict=True))
 
 
 @given(st.lists(st.text(st.sampled_from('ab{}"\\ é'), min_size=1, max_size=9), min_size=1, max_size=6))
@@ -118,7 +207,7 @@ literal."""
 def _opener_of_example(name: str) -> Opener:
     """The marker that opens the example of a format: of those in it the first, and the longest there."""
     row = sp.DIALECTS[name]
-    tools = {tool.name for tool in TOOLS}
+    tools = {tool.name for tool in SAMPLE_TOOLS}
     spelled = [(each, each.text + tool) for each in row.openers for tool in (tools if each.each_tool else [""])]
     found = [(row.example.find(text), -len(text), each) for each, text in spelled if text and text in row.example]
     return min(found, key=lambda each: each[:2])[2]
@@ -134,21 +223,73 @@ def test_formats_of_both_kinds_are_tried() -> None:
     assert {"hermes", "qwen3-coder", "mistral-v11", "functionary-v3.2", "harmony", "lfm2"}.isdisjoint(WHOLE)
 
 
-def _closing_places(name: str) -> list[int]:
-    """Where the last characters stand that close the calls in the example of a format."""
-    text, closing = sp.DIALECTS[name].example, CLOSED_BY.get(name)
-    if closing is None:
-        return [text.rindex("}")]
-    places = [found.end() - 1 for found in re.finditer(re.escape(closing), text)]
-    return places[:1] if closing == "}" else places
+CLOSES_ALSO = {
+    "apertus": r"\}(?=\}[\],])",
+    "beam": r"<\|call\|>|<\|end\|>(?=<\|start\|>assistant to=)",
+    "functiongemma": r"\}(?=<end_function_call>)",
+    "tool-name-tag": "|".join(f"</{tool.name}>" for tool in TOOLS),
+    "tool-text-tag": "|".join(f"</{tool.name}>" for tool in TOOLS),
+}
+"""Patterns of what closes a call where it depends on the call, or on what follows."""
+
+CASES = (
+    *("example", "single", "parallel", "same_tool_twice", "zero_arguments", "zero_arguments_then_call", "unicode"),
+    *("text_before", "text_between", "text_after", "nested_values", "quotes_and_backslashes", "brackets_in_string"),
+    "own_close_marker_in_string",
+)
+"""The texts of a row in which the plain search finds where calls close; a fixture may have no such case."""
+
+UNREAD = {
+    ("sarashina", "quotes_and_backslashes"): "the strings of Python hold quotes of JSON",
+    ("sarashina", "brackets_in_string"): "the strings of Python hold brackets",
+    ("beam", "text_between"): "a text ends as a call does",
+}
+
+
+def _ends_of_objects(text: str) -> list[int]:
+    """Where objects end that stand in no other; strings of JSON are stepped over."""
+    ends, depth = [], 0
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}]', text):
+        if found[0] == "{":
+            depth += 1
+        elif found[0] == "}" and depth:
+            depth -= 1
+            ends += [found.start()] if not depth else []
+    return ends
+
+
+def _closing_places(name: str, text: str, count: int) -> list[int]:
+    """Where the last characters stand that close the calls of a text; what a string holds closes no call."""
+    pattern = CLOSES_ALSO.get(name) or re.escape(CLOSED_BY.get(name, ""))
+    places = [found.end() - 1 for found in re.finditer(pattern, text)] if pattern else []
+    places = places or _ends_of_objects(text) or [found.start() for found in re.finditer("}", text)]
+    return places[-1:] if count == 1 else places
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_each_call_of_a_fixture_is_complete_at_the_character_that_closes_it(name: str) -> None:
+    asked = []
+    for case in CASES:
+        each = texts_of(name).get(case)
+        if each is None or (name, case) in UNREAD:
+            continue
+        parser = each.parser()
+        told = [at for at, character in enumerate(each.data) for event in parser.feed(character) if _is_complete(event)]
+        assert told == (_closing_places(name, each.data, len(told)) if told else []), case
+        asked += [case] if told else []
+    assert len(asked) > 1
+
+
+def _places_of_example(name: str) -> list[int]:
+    return _closing_places(name, sp.DIALECTS[name].example, len(calls_of_example(name)))
 
 
 @pytest.mark.parametrize("name", sp.DIALECTS)
 def test_a_call_in_text_is_complete_at_the_character_that_closes_it(name: str) -> None:
-    places = _closing_places(name)
+    places = _places_of_example(name)
     assert len(places) == len(calls_of_example(name))
     for dialects in ([name], "auto") if name not in NAMED else ([name],):
-        batches = list(map(sp.TextParser(dialects, tools=TOOLS).feed, sp.DIALECTS[name].example))
+        batches = list(map(sp.TextParser(dialects, tools=SAMPLE_TOOLS).feed, sp.DIALECTS[name].example))
         completes = [(at, event) for at, batch in enumerate(batches) for event in batch if _is_complete(event)]
         assert [at for at, _ in completes] == places
         assert calls_of(event for _, event in completes) == calls_of_example(name)
@@ -160,9 +301,9 @@ def _is_complete(event: sp.Event) -> bool:
 
 @pytest.mark.parametrize("name", [name for name in sp.DIALECTS if name not in WHOLE])
 def test_a_call_in_text_with_a_marker_of_its_own_starts_before_it_is_complete(name: str) -> None:
-    text, places = sp.DIALECTS[name].example, _closing_places(name)
+    text, places = sp.DIALECTS[name].example, _places_of_example(name)
     for dialects in ([name], "auto") if name not in NAMED else ([name],):
-        starts = _batch_of(sp.TextParser(dialects, tools=TOOLS), list(text), sp.ToolCallStart)
+        starts = _batch_of(sp.TextParser(dialects, tools=SAMPLE_TOOLS), list(text), sp.ToolCallStart)
         assert len(starts) == len(places)
         assert starts[0] <= text.index("Paris")
 
@@ -171,17 +312,67 @@ def test_a_call_in_text_with_a_marker_of_its_own_starts_before_it_is_complete(na
 def test_a_string_of_a_call_in_text_streams(name: str) -> None:
     text = sp.DIALECTS[name].example
     at = text.index("Paris")
-    deltas = _batch_of(sp.TextParser([name], tools=TOOLS), list(text), sp.ToolCallDelta)
+    deltas = _batch_of(sp.TextParser([name], tools=SAMPLE_TOOLS), list(text), sp.ToolCallDelta)
     assert {*range(at, at + 4)} <= {*deltas}
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))
 def test_a_call_without_a_marker_of_its_own_is_told_whole_in_the_batch_of_its_closing_byte(name: str) -> None:
-    parser = sp.TextParser([name], tools=TOOLS)
-    places = _closing_places(name)
+    parser = sp.TextParser([name], tools=SAMPLE_TOOLS)
+    places = _places_of_example(name)
     for at, character in enumerate(sp.DIALECTS[name].example):
         kinds = [type(event) for event in parser.feed(character) if not isinstance(event, sp.TextDelta)]
         assert kinds == ([sp.ToolCallStart, sp.ToolCallDelta, sp.ToolCallComplete] if at in places else [])
+
+
+# -- text: only what may still become a marker is held ----------------------------------------------------------
+
+
+def _markers_of(name: str) -> list[str]:
+    """What a row looks for: its openers (with the names of tools), its marks of thought, and what it drops."""
+    row = sp.DIALECTS[name]
+    found = [*row.drops, *row.opens_text, *row.settles]
+    for opener in (*row.openers, *(each for one in row.beside for each in one.openers)):
+        found += [opener.text + tool.name for tool in TOOLS] if opener.each_tool else [opener.text]
+    for thought in row.thoughts:
+        mark = THOUGHTS[thought] if isinstance(thought, str) else thought
+        found += [*mark.opens, *mark.closes]
+    return [text for text in found if text]
+
+
+MARKERS = {name: _markers_of(name) for name in ROWS}
+USUAL = ["<think>", "</think>", "<thinking>", "</thinking>"]
+EVERY = sorted({marker for name in ROWS for marker in MARKERS[name]}) + USUAL
+
+
+@st.composite
+def _beginnings(draw: st.DrawFn, name: str) -> list[str]:
+    """Words, and beginnings of markers that are broken off."""
+    cut = st.builds(
+        lambda text, share: text[: int(len(text) * share)], st.sampled_from(MARKERS[name]), st.floats(0, 0.99)
+    )
+    words = st.sampled_from(["word ", "a. ", "\n", "é ", " ", "- "])
+    return draw(st.lists(st.one_of(words, cut), min_size=1, max_size=7))
+
+
+@pytest.mark.parametrize("name", ROWS)
+@examples()
+@given(data=st.data())
+def test_a_row_holds_only_text_that_may_become_a_marker(name: str, data: st.DataObject) -> None:
+    pieces = data.draw(_beginnings(name))
+    text = "".join(pieces)
+    is_named = data.draw(st.booleans())
+    looked_for = MARKERS[name] + USUAL if is_named else EVERY
+    assume(not any(marker in text for marker in looked_for))
+    parser = sp.TextParser([name] if is_named else "auto", tools=TOOLS)
+    begun = "See this: "
+    told = text_of(parser.feed(begun))
+    for count, character in enumerate(text, start=1):
+        told += text_of(parser.feed(character))
+        read = begun + text[:count]
+        assert read.startswith(told)
+        held = read[len(told) :].lower()
+        assert not held or any(marker.lower().startswith(held) for marker in looked_for), held
 
 
 prose = st.lists(

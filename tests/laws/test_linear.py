@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 from answers import TOOLS
-from hypothesis import settings
+from cuts import is_nightly
 from work import assert_linear, repeated
 
 import streamparse as sp
 
 pytestmark = pytest.mark.usefixtures("uncollected")
 
-SIZES = (16 * 1024, 256 * 1024) if settings.default.max_examples > 1000 else (4 * 1024, 32 * 1024)
+SIZES = (16 * 1024, 256 * 1024) if is_nightly() else (4 * 1024, 32 * 1024)
 """Bytes; the larger ones with `--hypothesis-profile nightly`."""
 LIMITS = sp.Limits(max_calls=None, max_pending=None)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import settings
+from cuts import is_nightly
 from work import assert_linear, repeated
 
 import streamparse as sp
@@ -17,7 +17,7 @@ from streamparse.dialects import DIALECTS, Dialect
 
 pytestmark = pytest.mark.usefixtures("uncollected")
 
-NIGHTLY = settings.default.max_examples > 1000
+NIGHTLY = is_nightly()
 SIZES = (4 * 1024, 128 * 1024) if NIGHTLY else (1024, 6 * 1024)
 """Characters; the larger ones with `--hypothesis-profile nightly`."""
 DOUBTED = (4 * 1024, 128 * 1024) if NIGHTLY else (4 * 1024, 32 * 1024)

@@ -5,18 +5,27 @@ What stands at the end of a prefix that is cut, or ended by length, stands at th
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+import pytest
+from answers import Answer, any_answers, hostile_texts
 from bodies import WIRES, End, read_pieces, read_text
-from cuts import cut_at, in_pieces, merged, text_of
+from cuts import cut_at, events_of, in_pieces, merged, text_of
 from grid import ONLY_RIGHT_BEFORE
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from places import PLACES
 from samples import TOOLS
+from subjects import WIRES as WIRES_AND_AUTO
+from subjects import examples, inputs
+from test_last import assert_done_is_last
+from test_once import assert_once
 from verdicts import complete_calls, standing_calls
 
 import streamparse as sp
@@ -122,3 +131,73 @@ def test_where_no_call_stands_and_none_is_broken_all_text_is_told(
     events = read_text("text", text, TOOLS, [name] if named else "auto", end)
     if not standing_calls(events) and not any(isinstance(event, (sp.Error, sp.ReasoningDelta)) for event in events):
         assert text_of(events) == text
+
+
+# -- bodies of any kind ---------------------------------------------------------------------------------------
+
+Completed: TypeAlias = tuple[int, str, str, str]
+BLANK_LINE = re.compile(rb"(\r\n|\n|\r)\1\Z")
+BLANK = re.compile(rb"(?:\r\n){2}|\n\n|\r\r")
+MORE_DATA = re.compile(rb"(?:\A[ \t]*|[\r\n])data")
+LINE_END = re.compile(rb"[\r\n]")
+
+
+def _completed(events: list[sp.Event]) -> set[Completed]:
+    return {
+        (event.index, event.id, event.name, repr(event.arguments))
+        for event in events
+        if isinstance(event, sp.ToolCallComplete)
+    }
+
+
+def _goes_on(before: bytes, rest: bytes) -> bool:
+    """Whether a cut makes another event: a last one counts without its blank line.
+
+    So it may not be cut between two of its own lines of data, nor where its JSON is whole and the line is not.
+    """
+    line, more = LINE_END.split(before)[-1], LINE_END.split(rest)[0]
+    try:
+        msgspec.json.decode(line.removeprefix(b"data:").strip())
+    except (ValueError, RecursionError):  # broken UTF-8, or too deep: msgspec refuses both in words of their own
+        whole = False
+    else:
+        whole = True
+    return MORE_DATA.search(BLANK.split(rest, maxsplit=1)[0]) is not None or (whole and more.strip(b" \t") != b"")
+
+
+@given(any_answers, st.data())
+def test_no_prefix_completes_a_call_that_the_whole_does_not(answer: Answer, data: st.DataObject) -> None:
+    size = data.draw(st.integers(0, len(answer.body)))
+    assume(BLANK_LINE.search(answer.body, 0, size) or not _goes_on(answer.body[:size], answer.body[size:]))
+    prefix = answer._replace(body=answer.body[:size])
+    events = events_of(prefix.parser(), [prefix.body])
+    assert_once(events)
+    assert_done_is_last(events)
+    assert _completed(events) <= _completed(events_of(answer.parser(), [answer.body]))
+
+
+@pytest.mark.parametrize("wire", WIRES_AND_AUTO)
+@examples()
+@given(data=st.data())
+def test_no_beginning_of_a_body_completes_a_call_that_the_whole_does_not(wire: str, data: st.DataObject) -> None:
+    each = data.draw(inputs(wire))
+    size = data.draw(st.integers(0, len(each.data)))
+    assume(BLANK_LINE.search(each.data, 0, size) or not _goes_on(each.data[:size], each.data[size:]))
+    events = events_of(each.parser(), [each.data[:size]])
+    assert_once(events)
+    assert_done_is_last(events)
+    assert _completed(events) <= _completed(events_of(each.parser(), [each.data]))
+
+
+@given(hostile_texts, st.booleans(), st.data())
+def test_no_beginning_of_a_text_completes_a_call_that_the_text_does_not(
+    text: str, tools: bool, data: st.DataObject
+) -> None:
+    def completed(piece: str, reason: str) -> set[Completed]:
+        delta = {"content": piece}
+        frame = {"choices": [{"index": 0, "delta": delta, "finish_reason": reason or None}]}
+        body = b"data: " + json.dumps(frame).encode() + b"\n\n"
+        return _completed(events_of(Answer("openai-chat", body, tools).parser(), [body]))
+
+    beginning = text[: data.draw(st.integers(0, len(text)))]
+    assert completed(beginning, "") <= completed(text, "stop")

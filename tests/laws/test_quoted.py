@@ -5,10 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, cut_at, in_pieces, places_of, text_of
-from hypothesis import example, given
+from cuts import assert_same_in_every_cut, calls_of, cut_at, events_of, in_pieces, places_of, text_of
+from grid import SECOND_MARKERS
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from quoting import is_quoted
+from samples import TOOLS as SAMPLE_TOOLS
+from samples import is_special
+from subjects import ROWS, examples
+from text_bodies import write_text
 
 import streamparse as sp
 from streamparse.dialects import Quoted
@@ -92,6 +97,7 @@ MARKERS = {
 
 
 @pytest.mark.parametrize("name", MARKERS)
+@examples(8)
 @given(texts, st.sampled_from(["", "`", "\n```\n", '"', " So.", "\n"]))
 def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_text(
     name: str, before: str, behind: str
@@ -102,8 +108,8 @@ def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_tex
     def parser(quoted: Quoted = "text") -> sp.TextParser:
         return sp.TextParser([name], tools=[{"name": "f"}], quoted=quoted)
 
-    events = assert_same_in_every_cut(parser, text, most=10)
-    asked = assert_same_in_every_cut(lambda: parser("calls"), text, most=10)
+    events = assert_same_in_every_cut(parser, text, most=4)
+    asked = assert_same_in_every_cut(lambda: parser("calls"), text, most=4)
     if is_quoted(f"x{before}", is_token):
         assert (calls_of(events), text_of(events)) == ([], text)
         assert (calls_of(asked), places_of(asked)) == ([("f", {})], ["quoted"])
@@ -111,3 +117,38 @@ def test_a_call_behind_any_text_is_a_call_unless_it_is_quoted_and_then_it_is_tex
         assert (calls_of(events), places_of(events)) == ([("f", {})], ["plain"])
         assert asked == events
         assert text_of(events).startswith(f"x{before}".rstrip("\r\n \t"))
+
+
+# -- every row, and every wire -----------------------------------------------------------------------------------
+
+UNASKED = {
+    **dict.fromkeys(SECOND_MARKERS, "a word stands between its first marker and an inner one, which counts by itself"),
+    "xlam": "a fence is its own marker, and is no quotation",
+    "react": "its marker is in the second line of its example, which a quotation of one line does not reach",
+}
+"""Rows that are asked in the places of `tests/trust` alone, each with the reason."""
+ASKED = [row for row in ROWS if row not in UNASKED]
+
+
+@pytest.mark.parametrize("row", ASKED)
+@examples(2)
+@given(texts)
+def test_the_example_of_a_row_behind_any_text_is_text_where_it_is_quoted(row: str, before: str) -> None:
+    text = f"x{before}{sp.DIALECTS[row].example}"
+    assume(is_quoted(f"x{before}", is_special(row)))
+    for dialects in ([row], "auto"):
+        parser = sp.TextParser(dialects, tools=SAMPLE_TOOLS)
+        events = [*parser.feed(text), *parser.close()]
+        assert calls_of(events) == []
+
+
+@pytest.mark.parametrize("wire", sp.WIRES)
+@examples(2)
+@given(texts, st.sampled_from(ASKED))
+def test_what_is_quoted_is_text_on_every_wire(wire: str, before: str, row: str) -> None:
+    example = sp.DIALECTS[row].example
+    assume(is_quoted(f"x{before}", is_special(row)))
+    body, _ = write_text(wire, [f"x{before}", example])
+    for dialects in ("auto", "all"):
+        events = events_of(sp.StreamParser(wire, dialects=dialects, tools=SAMPLE_TOOLS), [body])
+        assert calls_of(events) == []

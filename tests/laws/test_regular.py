@@ -11,6 +11,7 @@ from answers import TOOLS
 from cuts import events_of, in_messages, in_pieces, merged
 from hypothesis import given
 from hypothesis import strategies as st
+from subjects import examples
 
 import streamparse as sp
 from streamparse.wires import WIRES
@@ -132,6 +133,7 @@ def answers(draw: st.DrawFn, wire: str) -> bytes:
 
 
 @pytest.mark.parametrize("wire", KINDS)
+@examples(5)
 @given(data=st.data())
 def test_messages_that_are_alike_are_read_as_each_would_be_alone(wire: str, data: st.DataObject) -> None:
     body = data.draw(answers(wire))

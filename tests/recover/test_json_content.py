@@ -151,3 +151,9 @@ def test_where_a_call_was_found_json_is_no_other_call() -> None:
     parsed = sp.parse_response(f"<tool_call>{CALL}</tool_call>\nas in\n{other}", tools=TOOLS)
     assert _found(parsed) == [("look", {"q": 1}, "inband")]
     assert parsed.content == f"\nas in\n{other}"
+
+
+def test_an_envelope_behind_another_call_is_part_of_its_run() -> None:
+    for content, calls in ((ENVELOPE, 1), (f"Well.\n{ENVELOPE}", 1), (f"Well.\n{CALL}\n{ENVELOPE}", 0)):
+        parsed = JSONContentParser(tools=TOOLS).parse(content)
+        assert len(_found(parsed)) == calls, content

@@ -12,6 +12,7 @@ from google.genai.types import Candidate, Content
 
 import streamparse as sp
 from streamparse.adapters import ADAPTERS
+from streamparse.recover.shapes import complete
 
 CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
 TEXT = {"type": "text", "text": "So."}
@@ -171,3 +172,10 @@ def test_json_that_only_resembles_an_answer_is_the_text_that_it_is(answer: Any) 
     text = json.dumps(answer)
     parsed = sp.parse_response(text)
     assert (parsed.content, parsed.tool_calls, parsed.ok) == (text, [], True)
+
+
+@pytest.mark.parametrize("kind", ["ai", "AIMessageChunk"])
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": 3}])
+def test_what_only_has_the_type_of_a_message_is_none(kind: str, content: dict[str, Any]) -> None:
+    assert complete({"type": kind, **content}) is None
+    assert complete({"type": kind, "content": "Hello."}) is not None

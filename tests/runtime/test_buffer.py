@@ -50,6 +50,24 @@ async def test_a_producer_that_asks_for_room_never_has_more_than_size_items_wait
     assert most == size
 
 
+async def test_a_producer_that_waits_goes_on_when_half_of_a_full_buffer_is_taken():
+    buffer, went_on = Buffer(4), anyio.Event()
+    for number in range(4):
+        buffer.put(number)
+
+    async def produce():
+        await buffer.room()
+        went_on.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(produce)
+        await anyio.wait_all_tasks_blocked()
+        for goes_on in (False, True):
+            await buffer.take()
+            await anyio.wait_all_tasks_blocked()
+            assert went_on.is_set() is goes_on
+
+
 async def test_a_failure_is_raised_once_and_after_the_last_item():
     buffer = Buffer(2)
     buffer.put(1)

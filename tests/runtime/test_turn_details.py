@@ -118,6 +118,16 @@ def test_what_fails_when_the_runs_time_is_over_is_answered_with_its_own_failure(
     assert answer.result.incomplete
 
 
+@pytest.mark.parametrize("began", [True, False])
+@pytest.mark.parametrize("retries", [0, 2])
+def test_a_call_out_of_its_own_time_that_ends_when_the_runs_time_is_over_is_out_of_the_runs(began, retries):
+    read = Tool("read", "", SCHEMA, do_nothing, "none", timeout=5.0, retries=retries)
+    turn = Turn([read], time_limit=10.0)
+    hear(turn, *received(complete(0, "read")), Woke(5.0))
+    (answer,) = hear(turn, Returned(0, 1, 11.0, cancelled=True, began=began))
+    assert answer.result.failure.code == "out_of_time"
+
+
 def test_nobody_is_asked_once_the_time_of_the_run_is_over():
     turn = Turn([Tool("ask", "", SCHEMA, do_nothing, "none", needs_approval=True)], time_limit=10.0)
     hear(turn, *received(TEXT))

@@ -12,6 +12,7 @@ from aws_messages import header, message
 from cuts import assert_same_in_every_cut, events_of, text_of
 
 import streamparse as sp
+from streamparse.wires.split_pairs import rejoined
 
 HIGH, LOW = r"\ud83c", r"\udf89"
 PIECES = ("a", HIGH, LOW, HIGH + LOW, f"b {HIGH}", f"{LOW} c", rf"\\{HIGH}", rf"\\{HIGH[1:]}", rf"\"{LOW}")
@@ -91,3 +92,8 @@ def test_text_told_of_a_message_that_waits_comes_before_what_follows() -> None:
     last = _data(json.dumps({"choices": [{"index": 0, "delta": call, "finish_reason": "tool_calls"}]}))
     kinds = [type(event) for event in events_of(sp.StreamParser(wire), [half, last])]
     assert kinds[:2] == [sp.TextDelta, sp.ToolCallStart]
+
+
+def test_as_many_halves_move_to_the_first_message_as_it_lacks() -> None:
+    first, second = rf'["{HIGH}", "a"]'.encode(), rf'["{LOW}", "{LOW}"]'.encode()
+    assert rejoined(first, second) == (rf'["{HIGH}{LOW}", "a"]'.encode(), rf'["", "{LOW}"]'.encode())

@@ -1,0 +1,66 @@
+"""What is kept from one line, one look and one call of a text to the next."""
+
+from __future__ import annotations
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, text_of
+
+import streamparse as sp
+from streamparse.dialects.budget import RescanBudget
+from streamparse.dialects.markers import Markers
+from streamparse.dialects.reader import Reader
+
+TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+
+def _read(text: str) -> tuple[int, str]:
+    """How many calls, and what is text, in every cut."""
+    events = assert_same_in_every_cut(lambda: sp.TextParser(["hermes"], tools=TOOLS), text, most=20)
+    return len(calls_of(events)), text_of(events)
+
+
+def test_a_code_span_that_no_run_closes_ends_with_its_line() -> None:
+    for line in ("a `b\n", "a `b <tool_call> c\n"):
+        assert _read(f"{line}{CALL}") == (1, line)
+    assert _read(f"a `b {CALL}") == (0, f"a `b {CALL}")
+
+
+@pytest.mark.parametrize(("size", "kept"), [(256, False), (257, True)])
+def test_at_most_256_blanks_belong_to_the_calls_around_them(size: int, kept: bool) -> None:
+    assert _read(f"{CALL}{' ' * size}{CALL}") == (2, " " * size if kept else "")
+
+
+def test_an_opener_of_the_start_counts_beside_its_calls_and_not_in_prose_behind_them() -> None:
+    call = "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>"
+    for between, calls in (("\n", 2), ("\nand then\n", 1)):
+        parser = sp.TextParser("auto", tools=TOOLS)
+        events = [*parser.feed(call + between + call), *parser.close(stopped=True)]
+        assert len(calls_of(events)) == calls
+        assert (call in text_of(events)) is (calls == 1)
+
+
+def test_what_was_looked_at_again_and_again_is_passed_over() -> None:
+    budget = RescanBudget()
+    passed = 0
+    for _ in range(100):
+        if passed := budget.spend(1000):
+            break
+        budget.advance(1)
+    assert passed >= 999
+
+
+def test_a_call_makes_an_end_of_what_was_looked_at() -> None:
+    budget = RescanBudget()
+    for _ in range(100):
+        assert budget.spend(1000) == 0
+        budget.reset()
+
+
+@pytest.mark.parametrize(("text", "told"), [("ab<|", "ab<|"), ("ab<|e", "ab"), ("ab<|en", "ab")])
+def test_of_a_marker_that_the_end_cuts_its_least_size_and_more_is_no_text(text: str, told: str) -> None:
+    reader, pieces = Reader(), []
+    reader.push(text)
+    reader.final = True
+    assert list(reader.until(Markers(("<|end|>",)), pieces.append, least=3)) == []
+    assert "".join(pieces) == told

@@ -1,0 +1,44 @@
+"""Calls whose names come late or never: what is kept of them is bounded, and what is lost is said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamparse as sp
+
+
+def _fragment(index: int, id: str = "", name: str = "", arguments: str = "") -> bytes:
+    call: dict[str, Any] = {"index": index, "function": {"name": name or None, "arguments": arguments}}
+    if id:
+        call |= {"id": id, "type": "function"}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def _codes(events: list[sp.Event]) -> list[str]:
+    return [event.code for event in events if isinstance(event, sp.Error)]
+
+
+def test_that_too_many_calls_are_without_a_name_is_said_once() -> None:
+    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_calls=2))
+    events = [event for index in range(5) for event in parser.feed(_fragment(index, f"c{index}", arguments='{"a"'))]
+    assert _codes(events) == ["limit_calls"]
+    assert _codes(parser.close()).count("call_without_name") == 2
+
+
+def test_a_call_whose_arguments_before_its_name_are_too_long_is_broken_when_the_name_comes() -> None:
+    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_call_args=40))
+    events = parser.feed(_fragment(0, "c0", arguments='{"a": "' + "x" * 60))
+    assert _codes(events) == ["limit_args"]
+    assert parser.feed(_fragment(0, arguments="yyy")) == []  # nothing more of it is kept
+    parser.feed(_fragment(0, name="f"))
+    parser.close()
+    assert [(call.name, call.code) for call in parser.response.broken_calls] == [("f", "limit_args")]
+    assert parser.response.tool_calls == []
+
+
+def test_the_arguments_of_a_complete_call_are_those_of_its_index() -> None:
+    parser = sp.StreamParser("openai-chat")
+    parser.feed(_fragment(0, "c0", "f", '{"a": 1}') + _fragment(1, "c1", "g", '{"b": 2}'))
+    assert (parser.partial(0), parser.partial(1)) == ({"a": 1}, {"b": 2})

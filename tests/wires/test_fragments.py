@@ -1,0 +1,62 @@
+"""What is kept of one call while the next fragments come: names, and the room of arguments that have no name yet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, calls_of
+
+import streamparse as sp
+
+
+def _fragment(index: int, name: str | None, arguments: str, id: str | None = None) -> dict[str, Any]:
+    return {"index": index, "id": id, "function": {"name": name, "arguments": arguments}}
+
+
+def _body(*fragments: dict[str, Any]) -> bytes:
+    deltas = [{"choices": [{"index": 0, "delta": {"tool_calls": [each]}}]} for each in fragments]
+    frames = [*deltas, {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}]
+    return b"".join(b"data: " + json.dumps(frame).encode() + b"\n\n" for frame in frames) + b"data: [DONE]\n\n"
+
+
+TOOLS = [{"name": "a", "parameters": {}}, {"name": "b", "parameters": {}}]
+
+
+def _read(body: bytes, limits: sp.Limits | None = None, tools: Any = ()) -> tuple[list[Any], list[str]]:
+    """The calls and the codes of the errors, in every cut."""
+    events = assert_same_in_every_cut(
+        lambda: sp.StreamParser("openai-chat", limits=limits or sp.Limits(), tools=tools), body, most=20
+    )
+    return calls_of(events), [event.code for event in events if isinstance(event, sp.Error)]
+
+
+def test_another_name_on_an_open_value_begins_no_call() -> None:
+    body = _body(_fragment(0, "a", '{"x": ', "i"), _fragment(0, "b", "1"), _fragment(0, "b", "}"))
+    assert _read(body, tools=TOOLS) == ([("a", {"x": 1})], [])
+
+
+@pytest.mark.parametrize("absent", ["null", "None", "", " ", None])
+def test_a_name_and_an_id_that_say_nothing_are_absent(absent: str | None) -> None:
+    body = _body(_fragment(0, "a", '{"x": ', "i"), _fragment(0, absent, "1}", absent), _fragment(1, "b", "{}", absent))
+    assert _read(body) == ([("a", {"x": 1}), ("b", {})], [])
+    late = _body(_fragment(0, absent, '{"x": 1}', "i"), _fragment(0, "a", "", absent))
+    assert _read(late) == ([("a", {"x": 1})], [])
+
+
+def test_a_name_gives_back_the_room_that_the_arguments_before_it_took() -> None:
+    arguments = '{"x": "' + "y" * 20 + '"}'
+    fragments = []
+    for index in range(5):
+        fragments += [_fragment(index, None, arguments, f"i{index}"), _fragment(index, f"n{index}", "")]
+    called = [(f"n{index}", {"x": "y" * 20}) for index in range(5)]
+    assert _read(_body(*fragments), sp.Limits(max_call_args=len(arguments) + 5)) == (called, [])
+
+
+def test_arguments_without_names_share_one_room() -> None:
+    arguments = '{"x": "' + "y" * 20 + '"}'
+    fragments = [_fragment(index, None, arguments, f"i{index}") for index in range(2)]
+    fragments += [_fragment(index, f"n{index}", "") for index in range(2)]
+    calls, codes = _read(_body(*fragments), sp.Limits(max_call_args=len(arguments) + 5))
+    assert (calls, codes) == ([("n0", {"x": "y" * 20})], ["limit_args", "limit_args"])

@@ -1,0 +1,142 @@
+"""Messages that few servers send: what each gives, in every cut."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from cuts import assert_same_in_every_cut, plain
+
+import streamparse as sp
+
+NO_NAME = {"type": "error", "code": "call_without_name"}
+STOPPED = {
+    "id": "x",
+    "object": "chat.completion.chunk",
+    "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+}
+
+
+def _chunk(**delta: Any) -> dict[str, Any]:
+    return {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+
+
+def _gemini(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, **more}]}
+
+
+def _step(**fields: Any) -> dict[str, Any]:
+    return {"event_type": "step.start", "index": 0, "step": fields}
+
+
+def _delta(**fields: Any) -> dict[str, Any]:
+    return {"event_type": "step.delta", "index": 0, "delta": fields}
+
+
+def _wrapped(**event: Any) -> dict[str, Any]:
+    return {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}
+
+
+COMPLETE = {"event_type": "interaction.complete", "interaction": {"status": "completed"}}
+STOP = {"event_type": "step.stop", "index": 0}
+
+CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
+    "a call of Ollama without a function": (
+        "ollama-chat",
+        [{"model": "m", "message": {"role": "assistant", "content": "", "tool_calls": [{}]}, "done": False},
+         {"model": "m", "message": {"role": "assistant", "content": "Hm."}, "done": True, "done_reason": "stop"}],
+        [NO_NAME, {"type": "text_delta", "text": "Hm."}],
+    ),
+    "a call of Gemini without a name": (
+        "gemini",
+        [_gemini({"functionCall": {"args": {"a": 1}}}), _gemini({"text": "Hm."}, finishReason="STOP")],
+        [NO_NAME, {"type": "text_delta", "text": "Hm."}],
+    ),
+    "text of an interaction in its step": (
+        "gemini",
+        [_step(type="model_output", content=[{"type": "text", "text": "So. "}]), _delta(type="text", text="Yes."),
+         STOP, COMPLETE],
+        [{"type": "text_delta", "text": "So. Yes."}],
+    ),
+    "an annotation of an interaction": (
+        "gemini",
+        [_step(type="model_output"), _delta(type="text", text="Yes.", annotations=[{"url": "u"}]), STOP, COMPLETE],
+        [{"type": "text_delta", "text": "Yes."}, {"type": "provider_item", "kind": "annotation", "data": {"url": "u"}}],
+    ),
+    "an item of an interaction in no step of its own": (
+        "gemini",
+        [_step(type="model_output"), _delta(type="image", name="n"), _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [{"type": "provider_item", "kind": "image"}, {"type": "text_delta", "text": "Yes."}],
+    ),
+    "arguments of an interaction that belong to no call": (
+        "gemini",
+        [_step(type="model_output"), _delta(type="arguments_delta", arguments="{}"), _delta(type="text", text="Yes."),
+         STOP, COMPLETE],
+        [{"type": "error", "code": "orphan_arguments"}, {"type": "text_delta", "text": "Yes."}],
+    ),
+    "a call of an interaction without a name": (
+        "gemini",
+        [_step(type="model_output"), _delta(type="function_call", arguments={"a": 1}), _delta(type="text", text="Yes."),
+         STOP, COMPLETE],
+        [NO_NAME, {"type": "text_delta", "text": "Yes."}],
+    ),
+    "a step that the server takes, in pieces": (
+        "gemini",
+        [_step(type="search_call", id="s", content=["a"], text="x"),
+         _delta(type="search_call", content=["b"], text="y"),
+         _delta(type="search_call", text="z"), STOP,
+         _step(type="model_output"), _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [{"type": "provider_item", "kind": "search_call",
+          "data": {"type": "search_call", "id": "s", "content": ["a", "b"], "text": "xyz"}},
+         {"type": "text_delta", "text": "Yes."}],
+    ),
+    "a list of parts in a chat": (
+        "openai-chat",
+        [_chunk(content=[{"type": "text", "text": "So. "}, {"type": "reference", "reference_ids": [1]}]),
+         _chunk(content="Yes."), STOPPED],
+        [{"type": "text_delta", "text": "So. "}, {"type": "provider_item", "kind": "reference"},
+         {"type": "text_delta", "text": "Yes."}],
+    ),
+    "a call of Cohere on Bedrock without a name, and a citation": (
+        "bedrock-converse",
+        [_wrapped(event_type="tool-calls-generation", tool_calls=[{"parameters": {}}]),
+         _wrapped(event_type="text-generation", text="Yes.", citations=[{"start": 0}]),
+         _wrapped(event_type="stream-end", finish_reason="COMPLETE")],
+        [NO_NAME, {"type": "text_delta", "text": "Yes."},
+         {"type": "provider_item", "kind": "citation", "data": {"start": 0}}],
+    ),
+    "a prompt of Gemini that was refused with words": (
+        "gemini",
+        [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}],
+        [{"type": "error", "code": "provider_error"}],
+    ),
+}  # fmt: skip
+
+
+def _body(wire: str, messages: list[Any]) -> bytes:
+    lines = [json.dumps(message) for message in messages]
+    return "".join(f"{line}\n" if wire == "ollama-chat" else f"data: {line}\n\n" for line in lines).encode()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rare_message_gives_what_stands_beside_it(case: str) -> None:
+    wire, messages, expected = CASES[case]
+    events = plain(assert_same_in_every_cut(lambda: sp.StreamParser(wire), _body(wire, messages)))
+    assert [event["type"] for event in events] == [*(event["type"] for event in expected), "done"]
+    for event, parts in zip(events, expected, strict=False):
+        assert {key: event[key] for key in parts} == parts
+
+
+def test_a_step_of_the_server_that_grows_beyond_the_limit_is_an_error_and_the_text_goes_on() -> None:
+    pieces = [_delta(type="search_call", text="y" * 60)] * 3
+    ending = [STOP, _step(type="model_output"), _delta(type="text", text="Yes."), STOP, COMPLETE]
+    body = _body("gemini", [_step(type="search_call", text="x"), *pieces, *ending])
+    events = plain(
+        assert_same_in_every_cut(lambda: sp.StreamParser("gemini", limits=sp.Limits(max_call_args=100)), body)
+    )
+    assert [(event["type"], event.get("code")) for event in events[:-1]] == [
+        ("error", "limit_args"),
+        ("text_delta", None),
+    ]
