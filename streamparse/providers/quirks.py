@@ -10,6 +10,8 @@ from functools import cache
 
 import msgspec
 
+from streamparse.reading.registry import WIRES
+
 __all__ = ["Habit", "Profile", "profile"]
 
 
@@ -42,11 +44,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def profile(wire: str) -> Profile:
-    """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for another name."""
+    """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for an unknown wire."""
     table = _table()
-    if wire not in table:
-        raise ValueError(f"unknown wire {wire!r}; known are: {', '.join(table)}")
-    return Profile(table[wire])
+    if wire not in table and wire not in WIRES:
+        raise ValueError(f"unknown wire {wire!r}; known are: {', '.join({**WIRES, **table})}")
+    return Profile(table.get(wire, {}))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 `NAME.json` lists the cases: a promise, a text, and how it is read (`tools`: true, or definitions;
 `dialects`, `reasoning`).
-`NAME.events.json` holds the merged events by promise.
+`NAME.events.json` holds the merged events by promise; `--update-golden -k NAME` writes those of one file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import streamparse as sp
 from streamparse.tools import Toolset
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "texts"
-FILES = sorted(file for file in FOLDER.glob("*.json") if not file.stem.endswith(".events"))
+NAMES = sorted(file.stem for file in FOLDER.glob("*.json") if not file.stem.endswith(".events"))
 TOOLS = [
     {
         "name": "get_weather",
@@ -31,21 +31,14 @@ TOOLS = [
 def _events(case: dict[str, Any]) -> list[dict[str, Any]]:
     tools = Toolset.of(TOOLS if case.get("tools") is True else case.get("tools"))  # read once for all cuts
     dialects, reasoning = case.get("dialects", "auto"), case.get("reasoning", "auto")
-    return plain(
-        assert_same_in_every_cut(
-            lambda: sp.TextParser(dialects, tools=tools, reasoning=reasoning),
-            case["text"],
+    try:
+        events = assert_same_in_every_cut(
+            lambda: sp.TextParser(dialects, tools=tools, reasoning=reasoning), case["text"]
         )
-    )
-
-
-def _cases(file: Path) -> list[dict[str, Any]]:
-    cases: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    return cases
-
-
-def _golden(file: Path) -> Path:
-    return file.with_suffix(".events.json")
+    except AssertionError as error:
+        error.add_note(f"the promise: {case['promise']}")
+        raise
+    return plain(events)
 
 
 def _as_lines(events: dict[str, list[dict[str, Any]]]) -> str:
@@ -59,30 +52,16 @@ def _as_lines(events: dict[str, list[dict[str, Any]]]) -> str:
     return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
-@pytest.mark.parametrize(
-    ("file", "promise"),
-    [
-        pytest.param(file, case["promise"], id=f"{file.stem}-{case['promise']}")
-        for file in FILES
-        for case in _cases(file)
-    ],
-)
-def test_golden_text(file: Path, promise: str, update_golden: bool) -> None:
-    [case] = [case for case in _cases(file) if case["promise"] == promise]
-    events = _events(case)
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_text(name: str, update_golden: bool) -> None:
+    cases = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    golden = FOLDER / f"{name}.events.json"
+    events = {case["promise"]: _events(case) for case in cases}
+    assert len(events) == len(cases)
     if update_golden:
-        _write_golden(file, promise, events)
-    assert events == json.loads(_golden(file).read_text(encoding="utf-8"))[promise]
-
-
-def _write_golden(file: Path, promise: str, events: list[dict[str, Any]]) -> None:
-    """Write the events of one case, and leave those of the others."""
-    golden = _golden(file)
-    known = json.loads(golden.read_text(encoding="utf-8")) if golden.exists() else {}
-    known[promise] = events
-    promises = [case["promise"] for case in _cases(file)]
-    golden.write_text(_as_lines({each: known[each] for each in promises if each in known}), encoding="utf-8")
+        golden.write_text(_as_lines(events), encoding="utf-8")
+    assert events == json.loads(golden.read_text(encoding="utf-8"))
 
 
 def test_the_texts_belong_to_dialects() -> None:
-    assert {file.stem for file in FILES} <= {*sp.DIALECTS, "thoughts"}
+    assert set(NAMES) <= {*sp.DIALECTS, "thoughts"}

@@ -1,10 +1,11 @@
-"""Markers that are looked up are those that a pattern of all of them would find."""
+"""Markers that are looked up are those that are found where all of them are compared at every place."""
 
 from __future__ import annotations
 
-import re
 import tracemalloc
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,19 +26,45 @@ NAMES = st.one_of(
 LEADS = st.sampled_from(["", "<", "</", "functions.", "f", "[", "｜"])
 
 
-class Compiled:
-    """The exact pattern of all markers: what stands at the end and is the beginning of one goes first."""
+@dataclass(frozen=True)
+class Found:
+    """A part of a text."""
+
+    string: str
+    begins: int
+    ends: int
+
+    def __getitem__(self, group: Any) -> Any:
+        assert group == 0
+        return self.string[self.begins : self.ends]
+
+    def start(self) -> int:
+        return self.begins
+
+    def end(self) -> int:
+        return self.ends
+
+
+class Compared:
+    """All markers, each compared at every place: what stands at the end and is the beginning of one goes first."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self.beginnings = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
-        ends = "|".join(rf"{re.escape(text)}\Z" for text in sorted(self.beginnings, key=len, reverse=True))
-        whole = "|".join(map(re.escape, sorted(self.literals, key=len, reverse=True)))
-        self.search = re.compile("|".join(filter(None, (ends, whole))) or "(?!)").search
+        self.sizes = sorted({len(marker) for marker in self.literals}, reverse=True)
 
-    def whole(self, match: re.Match[str], final: bool) -> bool:
-        at_end = not final and match.end() == len(match.string) and match[0] in self.beginnings
-        return not at_end and match[0] in self.literals
+    def search(self, text: str, pos: int = 0, /) -> Found | None:
+        for at in range(pos, len(text)):
+            if text[at:] in self.beginnings:
+                return Found(text, at, len(text))
+            for size in self.sizes:
+                if (part := text[at : at + size]) in self.literals:
+                    return Found(text, at, at + len(part))
+        return None
+
+    def whole(self, found: Found, final: bool, /) -> bool:
+        at_end = not final and found.end() == len(found.string) and found[0] in self.beginnings
+        return not at_end and found[0] in self.literals
 
 
 def _found(markers: MarkerSet, text: str) -> list[tuple[int, int, str, bool, bool]]:
@@ -66,52 +93,52 @@ def _texts(markers: Iterable[str]) -> st.SearchStrategy[str]:
 
 
 @given(st.data())
-def test_what_an_index_finds_is_what_a_pattern_of_all_markers_finds(data: st.DataObject) -> None:
+def test_what_an_index_finds_is_what_comparing_all_markers_finds(data: st.DataObject) -> None:
     literals, leads, names = data.draw(_sets())
     everything = frozenset().union(*literals, {lead + name for lead in leads for name in names})
     indexed = IndexedMarkers(tuple(map(MarkerIndex, literals)), frozenset(), leads, ToolNames(names))
     text = data.draw(_texts(everything))
     assert indexed.literals == everything
-    assert _found(indexed, text) == _found(Compiled(everything), text) == _found(Markers(everything), text)
+    assert _found(indexed, text) == _found(Compared(everything), text) == _found(Markers(everything), text)
     assert indexed.may_hold(text) is not None or indexed.search(text) is None
 
 
 @pytest.mark.parametrize("place", ["at_start", "later", "prose"])
 @given(st.data())
-def test_what_is_armed_is_found_as_a_pattern_finds_it(place: str, data: st.DataObject) -> None:
+def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, data: st.DataObject) -> None:
     names = data.draw(st.frozensets(NAMES, max_size=4))
     armed = Armed.of("auto", names, True)
     if data.draw(st.booleans()):
         armed.found(data.draw(st.sampled_from(list(DIALECTS.values()))))
     markers: IndexedMarkers = getattr(armed, place)
     text = data.draw(_texts(markers.literals))
-    assert _found(markers, text) == _found(Compiled(markers.literals), text)
+    assert _found(markers, text) == _found(Compared(markers.literals), text)
     assert markers.may_hold(text) is not None or markers.search(text) is None
 
 
 @given(st.data())
-def test_what_counts_in_a_thought_is_found_as_a_pattern_finds_it(data: st.DataObject) -> None:
+def test_what_counts_in_a_thought_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
     armed = Armed.of("auto", data.draw(st.frozensets(NAMES, max_size=3)), True)
     thought = data.draw(st.sampled_from([*armed.thoughts.values(), armed.any_thought]))
     markers = armed.in_thought(thought, data.draw(st.booleans()))
     text = data.draw(_texts(markers.literals))
-    assert _found(markers, text) == _found(Compiled(markers.literals), text)
+    assert _found(markers, text) == _found(Compared(markers.literals), text)
     assert markers.may_hold(text) is not None or markers.search(text) is None
 
 
 @given(st.data())
-def test_one_literal_is_found_as_a_pattern_finds_it(data: st.DataObject) -> None:
+def test_one_literal_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
     literal = data.draw(LITERALS)
     text = data.draw(_texts([literal]))
-    assert _found(Literal(literal), text) == _found(Compiled([literal]), text)
+    assert _found(Literal(literal), text) == _found(Compared([literal]), text)
 
 
 @given(st.data())
-def test_some_tags_are_found_as_a_pattern_finds_them(data: st.DataObject) -> None:
+def test_some_tags_are_found_as_comparing_all_of_them_finds_them(data: st.DataObject) -> None:
     tags = data.draw(st.lists(st.text("</ab", max_size=3).map("<".__add__), min_size=1, max_size=3))
     tags = sorted({tag for tag in tags if not any(tag != other and tag.startswith(other) for other in tags)})
     text = data.draw(_texts(tags))
-    assert _found(Tags(tags), text) == _found(Compiled(tags), text)
+    assert _found(Tags(tags), text) == _found(Compared(tags), text)
 
 
 def test_a_thousand_sets_of_tools_take_little_memory() -> None:

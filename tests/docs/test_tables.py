@@ -10,7 +10,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,12 +102,7 @@ def _habits(habits: Iterable[Habit]) -> str:
     return _table(tuple(said), zip(*said.values(), strict=True))
 
 
-HABITS = {
-    f"habits {wire} {topic}": habits for wire in (*sp.WIRES, "all") for topic, habits in profile(wire).topics.items()
-}
-
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
-    **{name: (WIRES, partial(_habits, habits)) for name, habits in HABITS.items()},
     "wires": (README, _wires),
     "formats": (README, _formats),
     "limits": (README, _limits),
@@ -119,12 +113,47 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_the_documents_is_that_of_the_code(name: str, update_golden: bool) -> None:
     page, written = TABLES[name]
-    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
-    table, after = rest.split(f"<!-- /{name} -->")
     if update_golden:
-        table = f"\n{written()}\n"
-        page.write_text(f"{before}<!-- {name} -->\n{table}<!-- /{name} -->{after}", encoding="utf-8")
-    assert table == f"\n{written()}\n"
+        _write_table(page, name, written())
+    assert _read_table(page, name) == f"\n{written()}\n"
+
+
+def _read_table(page: Path, name: str) -> str:
+    """What stands between the two comments that name a table."""
+    return page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")[1].split(f"<!-- /{name} -->")[0]
+
+
+def _write_table(page: Path, name: str, table: str) -> None:
+    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
+    after = rest.split(f"<!-- /{name} -->")[1]
+    page.write_text(f"{before}<!-- {name} -->\n\n{table}\n<!-- /{name} -->{after}", encoding="utf-8")
+
+
+COMMON = "## Common to all\n"
+
+
+@pytest.mark.parametrize("wire", [*sp.WIRES, "all"])
+def test_the_chapter_of_a_wire_has_the_tables_of_what_its_servers_do(wire: str, update_golden: bool) -> None:
+    tables = {f"habits {wire} {topic}": _habits(habits) for topic, habits in profile(wire).topics.items()}
+    if update_golden:
+        _complete_chapter(wire, tables)
+        for name, table in tables.items():
+            _write_table(WIRES, name, table)
+    for name, table in tables.items():
+        assert _read_table(WIRES, name) == f"\n{table}\n"
+
+
+def _complete_chapter(wire: str, tables: Iterable[str]) -> None:
+    """Write the chapter of a wire that has none, with what its module says, and places for the tables that it lacks."""
+    text = WIRES.read_text(encoding="utf-8")
+    heading = COMMON if wire == "all" else f"## `{wire}`\n"
+    if heading not in text:
+        about = inspect.cleandoc(sys.modules[sp.WIRES[wire].__module__].__doc__ or "")
+        text = text.replace(COMMON, f"{heading}\n{about}\n\n{COMMON}")
+    end = text.find("\n## ", text.index(heading))
+    chapter = text[text.index(heading) : end if end >= 0 else len(text)]
+    places = (f"\n<!-- {name} -->\n<!-- /{name} -->\n" for name in tables if f"<!-- {name} -->" not in chapter)
+    WIRES.write_text(text.replace(chapter, chapter + "".join(places)), encoding="utf-8")
 
 
 def test_every_code_of_an_error_is_explained_once() -> None:

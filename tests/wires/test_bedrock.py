@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from aws_messages import events, header, invoked, message
-from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, plain, reasoning_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, reasoning_of, text_of
 
 import streamparse as sp
 
-STREAMS = Path(__file__).parents[2] / "fixtures" / "streams"
 SHARED = Path(__file__).parents[2].parent / "shared" / "streams"
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}
 NOW = {"name": "now", "parameters": {"type": "object", "properties": {}}}
@@ -264,16 +263,6 @@ def test_events_of_any_shape_raise_nothing_and_the_stream_goes_on(name: str, jun
     found = events_of(_parser(), in_pieces(body, 50))
     assert text_of(found) == "Hi."
     assert calls_of(found) == [("get_weather", {"city": "Paris"})]
-
-
-@pytest.mark.parametrize("name", [file.stem for file in sorted(STREAMS.glob("bedrock-*.bin"))])
-def test_golden_stream(name: str, update_golden: bool) -> None:
-    golden = STREAMS / f"{name}.events.json"
-    found = plain(assert_same_in_every_cut(_parser, (STREAMS / f"{name}.bin").read_bytes()))
-    if update_golden:
-        lines = ",\n".join(json.dumps(event, ensure_ascii=False) for event in found)
-        golden.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    assert found == json.loads(golden.read_text(encoding="utf-8"))
 
 
 INDEX = SHARED / "index.jsonl"

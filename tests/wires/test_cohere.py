@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from pathlib import Path
-
 import pytest
 from cuts import events_of, plain
+from fixture_streams import NAMES, make_parser, read_body
 
 import streamparse as sp
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
-INDEX = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
-TOOLS = {tool["name"]: tool for tool in json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))}
-STREAMS = [name for name in INDEX if name.startswith("cohere-") and "instead-of-a-stream" not in name]
+STREAMS = [name for name in NAMES if name.startswith("cohere-") and "instead-of-a-stream" not in name]
 
 
 def _parser(name: str, wire: str) -> sp.StreamParser:
-    return sp.StreamParser(wire, tools=[TOOLS[tool] for tool in INDEX[name].get("tools", [])])
+    return make_parser(name, wire=wire)
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_the_first_event_shows_the_wire(name: str) -> None:
-    body = (FOLDER / name).read_bytes()
+    body = read_body(name)
     parser = _parser(name, "auto")
     assert plain(events_of(parser, [body])) == plain(events_of(_parser(name, "cohere"), [body]))
     assert parser.wire == "cohere"
@@ -31,7 +25,7 @@ def test_the_first_event_shows_the_wire(name: str) -> None:
 
 def test_the_names_of_the_events_say_nothing_that_their_types_do_not() -> None:
     for name in STREAMS:
-        body = (FOLDER / name).read_bytes()
+        body = read_body(name)
         bare = b"".join(line for line in body.splitlines(keepends=True) if not line.startswith(b"event:"))
         named, unnamed = _parser(name, "cohere"), _parser(name, "cohere")
         events_of(named, [body])

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-from typing import Any
-
 import pytest
 from cuts import in_pieces, merged
+from fixture_streams import NAMES, read_body, read_index
 
 import streamparse as sp
 
@@ -92,8 +89,6 @@ def test_a_wire_whose_answers_end_with_their_body_is_never_over(wire: str) -> No
     assert not parser.over
 
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
-INDEX: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
 SEVERAL = {
     "anthropic-two-messages-in-one-body-are-one-answer.sse",
     "anthropic-a-second-message-cut-short-is-truncated.sse",
@@ -104,16 +99,17 @@ SEVERAL = {
 
 
 def _read(name: str, size: int, *, to_the_end: bool) -> list[sp.Event]:
-    parser = sp.StreamParser(INDEX[name]["wire"], choice=INDEX[name].get("choice", 0))
+    row = read_index()[name]
+    parser = sp.StreamParser(row["wire"], choice=row.get("choice", 0))
     events: list[sp.Event] = []
-    for piece in in_pieces((FOLDER / name).read_bytes(), size):
+    for piece in in_pieces(read_body(name), size):
         if parser.over and not to_the_end:
             break
         events += parser.feed(piece)
     return merged(events + parser.close())
 
 
-@pytest.mark.parametrize("name", sorted({*INDEX} - SEVERAL))
+@pytest.mark.parametrize("name", sorted({*NAMES} - SEVERAL))
 def test_who_closes_at_the_end_marker_misses_nothing(name: str) -> None:
     expected = _read(name, 1 << 20, to_the_end=True)
     for size in (1, 40, 1 << 20):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import base64
 import gzip
-import json
 import re
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, text_of
+from fixture_streams import NAMES, make_parser, read_body, read_golden
 
 import streamparse as sp
 
@@ -88,30 +89,24 @@ def _assert_lawful(events: list[sp.Event]) -> None:
 
 # -- the damage that is done to every good stream ------------------------------------------------------------------
 
-STREAMS = ROOT / "fixtures" / "streams"
-TOOLS = {tool["name"]: tool for tool in json.loads((STREAMS / "tools.json").read_text(encoding="utf-8"))}
-INDEX = tomllib.loads((STREAMS / "index.toml").read_text(encoding="utf-8"))
 _ENDED = re.compile(
     rb'"(?:finish_reason|stop_reason|completionReason|finishReason|stopReason|done_reason|status)": ?"?[\w\d]'
     rb'|\[DONE\]|"done": ?true'
     rb"|message[_-](?:stop|end)|response\.(?:completed|incomplete|done)|interaction"
 )
 """What a server may end its turn with."""
-_WRAPPED = re.compile(rb'"bytes":"([A-Za-z0-9+/=]+)"')
+_WRAPPED = re.compile(rb'"bytes": ?"([A-Za-z0-9+/=]+)"')
 """What Bedrock's `invoke` wraps, in base64."""
 
 
-def _parser(name: str) -> sp.StreamParser:
-    options = dict(INDEX[name])
-    return sp.StreamParser(options.pop("wire"), tools=[TOOLS[tool] for tool in options.pop("tools", [])], **options)
+@cache
+def _read_good() -> dict[str, bytes]:
+    """The streams that end well and have no error, by name."""
+    return {name: read_body(name) for name in NAMES if _is_good(read_golden(name))}
 
 
-def _is_good(name: str) -> bool:
-    golden = json.loads((STREAMS / name).with_suffix(".events.json").read_text(encoding="utf-8"))
+def _is_good(golden: list[dict[str, Any]]) -> bool:
     return bool(golden[-1]["ok"]) and not any(event["type"] == "error" for event in golden)
-
-
-GOOD = {name: (STREAMS / name).read_bytes() for name in INDEX if _is_good(name)}
 
 
 def _offsets(body: bytes) -> Iterable[int]:
@@ -126,7 +121,7 @@ def _told(events: list[sp.Event]) -> list[sp.Event]:
 
 def _assert_prefix(name: str, part: bytes, events: list[sp.Event], code: str) -> None:
     """A beginning of a stream tells no other calls than the whole, and never passes for one that ended."""
-    whole = events_of(_parser(name), [GOOD[name]])
+    whole = events_of(make_parser(name), [_read_good()[name]])
     calls = calls_of(events)
     _assert_lawful(events)
     assert calls == calls_of(whole)[: len(calls)]
@@ -139,15 +134,15 @@ def _assert_prefix(name: str, part: bytes, events: list[sp.Event], code: str) ->
 
 
 def _cut(name: str) -> None:
-    for offset in _offsets(GOOD[name]):
-        part = GOOD[name][:offset]
-        _assert_prefix(name, part, events_of(_parser(name), [part]), "stream_truncated")
+    for offset in _offsets(_read_good()[name]):
+        part = _read_good()[name][:offset]
+        _assert_prefix(name, part, events_of(make_parser(name), [part]), "stream_truncated")
 
 
 def _broken_off(name: str) -> None:
-    for offset in _offsets(GOOD[name]):
-        parser = _parser(name)
-        part = GOOD[name][:offset]
+    for offset in _offsets(_read_good()[name]):
+        parser = make_parser(name)
+        part = _read_good()[name][:offset]
         events = [*parser.feed(part), *parser.abort("transport_error", "the peer is gone")]
         _assert_prefix(name, part, events, "transport_error")
         assert not parser.response.ok
@@ -155,17 +150,17 @@ def _broken_off(name: str) -> None:
 
 
 def _half_of_gzip(name: str) -> None:
-    packed = gzip.compress(GOOD[name], mtime=0)
+    packed = gzip.compress(_read_good()[name], mtime=0)
     unpacker = zlib.decompressobj(wbits=31)
     part = unpacker.decompress(packed[: len(packed) // 2])
-    assert len(part) < len(GOOD[name])
-    _assert_prefix(name, part, events_of(_parser(name), [part]), "stream_truncated")
+    assert len(part) < len(_read_good()[name])
+    _assert_prefix(name, part, events_of(make_parser(name), [part]), "stream_truncated")
 
 
 def _bad_gzip(name: str) -> None:
-    packed = bytearray(gzip.compress(GOOD[name], mtime=0))
+    packed = bytearray(gzip.compress(_read_good()[name], mtime=0))
     packed[-6] ^= 1  # in the checksum
-    parser = _parser(name)
+    parser = make_parser(name)
     events: list[sp.Event] = []
     try:
         unpacker = zlib.decompressobj(wbits=31)
@@ -179,19 +174,19 @@ def _bad_gzip(name: str) -> None:
 
 
 def _assert_unchanged(name: str, pieces: Iterable[bytes]) -> None:
-    assert _told(events_of(_parser(name), pieces)) == _told(events_of(_parser(name), [GOOD[name]]))
+    assert _told(events_of(make_parser(name), pieces)) == _told(events_of(make_parser(name), [_read_good()[name]]))
 
 
 def _slowly(name: str) -> None:
-    _assert_unchanged(name, in_pieces(GOOD[name], 1))
+    _assert_unchanged(name, in_pieces(_read_good()[name], 1))
 
 
 def _at_once(name: str) -> None:
-    assert _told(events_of(_parser(name), [GOOD[name]])) == _told(events_of(_parser(name), in_pieces(GOOD[name], 100)))
+    _assert_unchanged(name, in_pieces(_read_good()[name], 100))
 
 
 def _between_nothing(name: str) -> None:
-    _assert_unchanged(name, [part for byte in in_pieces(GOOD[name], 1) for part in (b"", byte, b"")])
+    _assert_unchanged(name, [part for byte in in_pieces(_read_good()[name], 1) for part in (b"", byte, b"")])
 
 
 def _is_events(body: bytes) -> bool:
@@ -199,15 +194,15 @@ def _is_events(body: bytes) -> bool:
 
 
 def _among_comments(name: str) -> None:
-    if _is_events(GOOD[name]) and b"\r" not in GOOD[name]:
-        lines = GOOD[name].splitlines(keepends=True)
+    if _is_events(_read_good()[name]) and b"\r" not in _read_good()[name]:
+        lines = _read_good()[name].splitlines(keepends=True)
         _assert_unchanged(name, [b"".join(line if line[-1:] != b"\n" else line + b": ping\n" for line in lines)])
 
 
 def _with_mixed_line_ends(name: str) -> None:
-    if _is_events(GOOD[name]) and b"\r" not in GOOD[name]:
+    if _is_events(_read_good()[name]) and b"\r" not in _read_good()[name]:
         ends = (b"\n", b"\r", b"\r\n")  # never a CR before a bare LF: those two are one end
-        lines = GOOD[name].split(b"\n")
+        lines = _read_good()[name].split(b"\n")
         body = b"".join(line + ends[number % 3] for number, line in enumerate(lines[:-1])) + lines[-1]
         _assert_unchanged(name, [body])
         _assert_unchanged(name, in_pieces(body, 1))
@@ -228,8 +223,8 @@ DAMAGE: dict[str, Callable[[str], None]] = {
 
 @pytest.mark.parametrize("id", [id for id, fault in FAULTS.items() if "everywhere" in fault])
 def test_a_fault_anywhere_in_any_good_stream_gives_what_the_catalogue_says(id: str) -> None:
-    assert len(GOOD) > 100
-    for name in GOOD:
+    assert len(_read_good()) > 100
+    for name in _read_good():
         DAMAGE[FAULTS[id]["everywhere"]](name)
 
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 from cuts import assert_same_in_every_cut, calls_of, events_of, plain, text_of
+from fixture_streams import NAMES, make_parser, read_body
 from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
-INDEX = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
-TOOLS = {tool["name"]: tool for tool in json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))}
-STREAMS = [name for name in INDEX if name.startswith("gemini-")]
+STREAMS = [name for name in NAMES if name.startswith("gemini-")]
 CHUNKED = [name for name in STREAMS if "interaction" not in name and "bare" not in name and "one-error" not in name]
 
 
 def _parser(name: str, wire: str = "gemini") -> sp.StreamParser:
-    row = INDEX[name]
-    tools = [TOOLS[tool] for tool in row.get("tools", [])]
-    return sp.StreamParser(wire, tools=tools, choice=row.get("choice", 0))
+    return make_parser(name, wire=wire)
 
 
 def _without_offsets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -33,7 +27,7 @@ def _without_offsets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_the_first_chunk_shows_the_wire(name: str) -> None:
-    body = (FOLDER / name).read_bytes()
+    body = read_body(name)
     parser = _parser(name, "auto")
     assert plain(events_of(parser, [body])) == plain(events_of(_parser(name), [body]))
     assert parser.wire == "gemini"
@@ -41,7 +35,7 @@ def test_the_first_chunk_shows_the_wire(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CHUNKED if "end-marker" not in name])
 def test_a_growing_array_of_the_same_chunks_gives_the_same_events(name: str) -> None:
-    body = (FOLDER / name).read_bytes()
+    body = read_body(name)
     chunks = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith(b"data: ")]
     array = b"[" + b"\n,\r\n".join(chunks) + b"\n]\n"
     expected = _without_offsets(plain(events_of(_parser(name), [body])))
@@ -83,8 +77,8 @@ def test_a_chunk_of_a_bad_type_keeps_the_arguments_of_its_call() -> None:
 @pytest.mark.parametrize("wire", ["gemini", "auto"])
 def test_what_the_sdk_dumps_gives_the_events_of_what_the_server_sent(wire: str, options: dict[str, Any]) -> None:
     types = pytest.importorskip("google.genai.types")
-    body = (FOLDER / "gemini-text-thoughts-and-a-signature.sse").read_bytes()
-    body += (FOLDER / "gemini-two-calls-in-pieces-follow-each-other.sse").read_bytes()
+    body = read_body("gemini-text-thoughts-and-a-signature.sse")
+    body += read_body("gemini-two-calls-in-pieces-follow-each-other.sse")
     sent = [json.loads(line.removeprefix(b"data: ")) for line in body.splitlines() if line.startswith(b"data: ")]
     dumped = [types.GenerateContentResponse.model_validate(chunk).model_dump(**options) for chunk in sent]
     as_sent, as_dumped = sp.StreamParser("gemini"), sp.StreamParser(wire)

@@ -8,11 +8,14 @@ import streamparse as sp
 from streamparse.providers.quirks import profile
 
 
-@pytest.mark.parametrize("wire", sp.WIRES)
-def test_every_wire_has_a_profile_with_evidence_for_each_habit(wire: str) -> None:
-    habits = profile(wire).habits
-    assert habits
-    assert all(habit.evidence and habit.read_as for habit in habits)
+@pytest.mark.parametrize("wire", [*sp.WIRES, "all"])
+def test_each_habit_of_a_wires_servers_has_its_evidence(wire: str) -> None:
+    assert all(habit.evidence and habit.read_as for habit in profile(wire).habits)
+
+
+def test_a_wire_of_whose_servers_nothing_is_known_has_no_habits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sp.WIRES, "mine", sp.WIRES["ollama-chat"])
+    assert profile("mine").habits == ()
 
 
 def test_habits_are_found_by_the_name_of_a_server() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_golden_streams import FOLDER, INDEX, _maker
+from fixture_streams import NAMES, make_parser, read_body
 
 import streamparse as sp
 from streamparse.finish_reasons import STOPS, find_stop
@@ -185,10 +185,10 @@ def test_each_word_that_a_wire_knows_means_the_same_here() -> None:
             assert find_stop(word) in meant[outcome], word
 
 
-@pytest.mark.parametrize("name", INDEX)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_stream_of_the_fixtures_ends_in_a_common_word(name: str) -> None:
-    parser = _maker(name)()
-    parser.feed((FOLDER / name).read_bytes())
+    parser = make_parser(name)
+    parser.feed(read_body(name))
     parser.close()
     response = parser.response
     standing = [call for call in response.tool_calls if not call.revoked]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
 from cuts import assert_same_in_every_cut, events_of
+from fixture_streams import FOLDER, NAMES, read_body, read_index
 
 import streamparse as sp
 from streamparse.cli import main
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
-INDEX: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
 PAIRS = [(own, other) for own in sp.WIRES for other in sp.WIRES if own != other]
 READS = {("ollama-chat", "ollama-generate"), ("ollama-generate", "ollama-chat")}
 """Bodies of the one wire that the other reads as well."""
@@ -24,20 +22,17 @@ def _answer(response: sp.ParsedResponse) -> tuple[Any, ...]:
     return response.content, response.reasoning, response.refusal, calls
 
 
-def _bodies() -> dict[str, dict[str, bytes]]:
+@cache
+def _read_bodies() -> dict[str, dict[str, bytes]]:
     """The fixtures that hold an answer, by the wire that they show."""
     bodies: dict[str, dict[str, bytes]] = {wire: {} for wire in sp.WIRES}
-    binary = {file.name: "bedrock-converse" for file in FOLDER.glob("*.bin")}
-    for name, wire in sorted(({name: options["wire"] for name, options in INDEX.items()} | binary).items()):
-        body = (FOLDER / name).read_bytes()
-        parser = sp.StreamParser(wire)
+    for name in NAMES:
+        body = read_body(name)
+        parser = sp.StreamParser(read_index()[name]["wire"])
         events_of(parser, [body])
         if parser.wire is not None and parser.response.ok and any(_answer(parser.response)):
             bodies[parser.wire][name] = body
     return bodies
-
-
-BODIES = _bodies()
 
 
 def _names(response: sp.ParsedResponse, wire: str) -> bool:
@@ -47,12 +42,12 @@ def _names(response: sp.ParsedResponse, wire: str) -> bool:
 
 
 def test_each_wire_has_bodies_to_be_mistaken() -> None:
-    assert [wire for wire, bodies in BODIES.items() if len(bodies) < 2] == []
+    assert [wire for wire, bodies in _read_bodies().items() if not bodies] == []
 
 
 @pytest.mark.parametrize(("own", "other"), PAIRS)
 def test_a_stream_that_is_given_to_another_wire_is_an_error_that_names_its_own(own: str, other: str) -> None:
-    for name, body in BODIES[own].items():
+    for name, body in _read_bodies()[own].items():
         parser = sp.StreamParser(other)
         done = events_of(parser, [body])[-1]
         if (own, other) in READS:
@@ -66,7 +61,7 @@ def test_a_stream_that_is_given_to_another_wire_is_an_error_that_names_its_own(o
 
 @pytest.mark.parametrize(("own", "other"), PAIRS)
 def test_a_whole_response_of_another_wire_is_an_error_that_names_its_own_or_is_read(own: str, other: str) -> None:
-    for name, body in BODIES[own].items():
+    for name, body in _read_bodies()[own].items():
         response = sp.parse_response(body, other)
         read = response.ok and _answer(response) == _answer(sp.parse_response(body, own))
         assert read or _names(response, own), name
@@ -74,7 +69,7 @@ def test_a_whole_response_of_another_wire_is_an_error_that_names_its_own_or_is_r
 
 @pytest.mark.parametrize(("own", "other"), PAIRS)
 def test_the_error_of_a_wrong_wire_is_the_same_in_every_cut(own: str, other: str) -> None:
-    body = min(BODIES[own].values(), key=len)
+    body = min(_read_bodies()[own].values(), key=len)
     assert_same_in_every_cut(lambda: sp.StreamParser(other), body, most=12)
 
 
