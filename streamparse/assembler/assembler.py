@@ -174,7 +174,8 @@ class Assembler:
             self._calls.settle_lacking()
         self._calls.give_up()
         self._miss_call()
-        self._miss_answer()
+        if truncated:
+            self._miss_answer()
         if self._taken_back:
             self._take_back(self._taken_back)
         if not self.stopped:
@@ -193,13 +194,8 @@ class Assembler:
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
     def _miss_answer(self) -> None:
-        """An end marker alone is no answer; whoever gives a reason for the end, or the whole text, says that it is."""
-        if not self.ended or self._is_stopped or self._failed or self.calls_found:
-            return
-        response = self.response
-        if response.finish_reason is None and not (
-            response.content or response.reasoning or response.refusal or response.items
-        ):
+        """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
+        if self.ended and not self._is_stopped and self.silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
