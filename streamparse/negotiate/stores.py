@@ -1,6 +1,6 @@
 """Where figures are kept between runs: a JSON file, or an SQLite database.
 
-A JSON file is changed under a lock file.  The lock is that of an SQLite database to which nothing is ever written: every
+A JSON file is changed under a lock file.  The lock is that of an SQLite database to which nothing is written: every
 system has one, and it ends with its process, however that ends.  The lock file is empty, and it stays: if it were
 removed, two processes could wait at two files.
 """
