@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streamparse.negotiate.call_stats import Figures, count_outcomes
 from streamparse.negotiate.capabilities import (
     Capabilities,
     capabilities_of,
@@ -10,10 +11,8 @@ from streamparse.negotiate.capabilities import (
     known_providers,
     provider_of,
 )
-from streamparse.negotiate.figures import Figures
 from streamparse.negotiate.learner import CapabilityLearner
 from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
-from streamparse.negotiate.outcomes import outcomes_of
 from streamparse.negotiate.profiles import Configuration, ConfigurationError, Profile, ToolSettings
 from streamparse.negotiate.stores import JSONFile, Record, SharedStore, SQLiteFile, Store
 
@@ -33,9 +32,9 @@ __all__ = [
     "Store",
     "ToolSettings",
     "capabilities_of",
+    "count_outcomes",
     "family_of",
     "known_families",
     "known_providers",
-    "outcomes_of",
     "provider_of",
 ]

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.negotiate.names import fits, spellings
+from streamparse.negotiate.model_names import fits, spellings
 from streamparse.providers.names import PROVIDERS, provider_named
 from streamparse.providers.names import Provider as Named
 
@@ -121,7 +121,7 @@ def provider_of(name: str) -> tuple[str, Provider] | None:
 
 
 def family_of(model: str) -> tuple[str, Family] | None:
-    """Find the family of a model by its name, as any server or person writes it (`streamparse.negotiate.names`)."""
+    """Find the family of a model by its name, as any server or person writes it (see `model_names`)."""
     spelled = spellings(model)
     rows = _table().families.items()
     return next(((name, row) for name, row in rows if any(fits(each, spelled) for each in row.models)), None)

@@ -16,8 +16,7 @@ from typing import Final, TypeAlias, get_args
 
 import msgspec
 
-from streamparse.negotiate.figures import Figures, Outcome
-from streamparse.negotiate.outcomes import Reader, outcomes_of
+from streamparse.negotiate.call_stats import Figures, Outcome, Reader, count_outcomes
 from streamparse.negotiate.stores import Record, Store, update
 from streamparse.response import ParsedResponse
 from streamparse.stats import Stats
@@ -65,7 +64,7 @@ class CapabilityLearner:
         """Grows with each thing learnt, and when some may be forgotten: what was concluded before may be old."""
         now = self._clock()
         with self._lock:
-            self._turn_to(now)
+            self._rotate(now)
             return self._version
 
     def record(self, model: str, format_name: str, outcome: Outcome, times: int = 1) -> None:
@@ -81,7 +80,7 @@ class CapabilityLearner:
         refused = now if outcome == "refused" else 0.0
         seen = msgspec.structs.replace(_NONE, **{outcome: times, "last": now, "last_refused": refused})
         with self._lock:
-            self._turn_to(now)
+            self._rotate(now)
             self._version += 1
             key = (_written(model), _written(format_name), self._slot)
             self._unsaved[key] = self._unsaved.get(key, _NONE) + seen
@@ -97,9 +96,9 @@ class CapabilityLearner:
     ) -> None:
         """Count the calls of an answer: a whole one, or the parser of a stream, also of one that failed early.
 
-        `tool_names` are those that were declared; without them no tool is unknown.  For `stats` see `outcomes_of`.
+        `tool_names` are those that were declared; without them no tool is unknown.  For `stats` see `count_outcomes`.
         """
-        for (format_name, outcome), times in outcomes_of(answer, stats, tool_names).items():
+        for (format_name, outcome), times in count_outcomes(answer, stats, tool_names).items():
             self.record(model, format_name, outcome, times)
 
     def figures(self, model: str) -> dict[str, Figures]:
@@ -146,7 +145,7 @@ class CapabilityLearner:
         now = self._clock()
         keys = dict.fromkeys(chain(kept, stored, unsaved))
         table = {key: (kept.get(key, _NONE) | stored.get(key, _NONE)) + unsaved.get(key, _NONE) for key in keys}
-        latest = sorted(self._remembered(table, now).items(), key=lambda pair: pair[1].last)[-_MOST:]
+        latest = sorted(self._drop_old(table, now).items(), key=lambda pair: pair[1].last)[-_MOST:]
         latest.sort(key=lambda pair: pair[0])
         return [Record(model, each, msgspec.to_builtins(figures), slot) for (model, each, slot), figures in latest]
 
@@ -168,16 +167,16 @@ class CapabilityLearner:
                     counted[key] = counted.get(key, _NONE) + figures
         return list(counted.items())
 
-    def _turn_to(self, now: float) -> None:
+    def _rotate(self, now: float) -> None:
         """Forget what is old whenever another slot begins."""
         slot = self._slot_of(now)
         if slot != self._slot:
             self._slot = slot
             self._version += 1
-            self._stored = self._remembered(self._stored, now)
-            self._unsaved = self._remembered(self._unsaved, now)
+            self._stored = self._drop_old(self._stored, now)
+            self._unsaved = self._drop_old(self._unsaved, now)
 
-    def _remembered(self, table: _Table, now: float) -> _Table:
+    def _drop_old(self, table: _Table, now: float) -> _Table:
         return {key: each for key, each in table.items() if now - each.last <= self._ttl}
 
     def _slot_of(self, now: float) -> int:

@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from streamparse.negotiate.call_stats import NATIVE, Figures
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
-from streamparse.negotiate.figures import Figures
 from streamparse.negotiate.learner import CapabilityLearner
-from streamparse.negotiate.outcomes import NATIVE
 from streamparse.negotiate.preference import (
     ENOUGH_CALLS,
     Wanted,

@@ -17,8 +17,8 @@ from typing import Final, Literal, TypeAlias
 
 from streamparse.dialects import DIALECTS
 from streamparse.dialects.groups import GROUPS
+from streamparse.negotiate.call_stats import Figures
 from streamparse.negotiate.capabilities import Capabilities
-from streamparse.negotiate.figures import Figures
 from streamparse.negotiate.profiles import Profile
 from streamparse.writing.prompts import PROMPTS
 

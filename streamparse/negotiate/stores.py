@@ -1,21 +1,22 @@
-"""Where figures are kept between runs: a JSON file, or an SQLite database."""
+"""Where figures are kept between runs: a JSON file, or an SQLite database.
+
+A JSON file is changed under a lock file.  The lock is that of an SQLite database to which nothing is written: every
+system has one, and it ends with its process, however that ends.  The lock file is empty, and it stays: if it were
+removed, two processes could wait at two files.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-from streamparse.negotiate.locks import held
-
-__all__ = ["JSONFile", "Record", "SQLiteFile", "SharedStore", "Store", "update"]
-
-_PATIENCE: Final = 60.0  # seconds: SQLite lets its writers in by chance, and among many one may wait long
+_BUSY_TIMEOUT: Final = 60.0  # seconds: SQLite picks the next writer by chance, and among many one may wait long
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ class JSONFile:
 
     def update(self, change: Change) -> list[Record]:
         """Change the records, with a lock file beside the old one as long as it takes."""
-        with held(self._beside("lock")):
+        with file_lock(self._beside("lock")):
             records = change(self.load())
             self._write(msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n")
         return records
@@ -114,7 +115,7 @@ class SQLiteFile:
         """Read the table, if there is one."""
         if not self._path.exists():
             return []
-        with closing(self._opened()) as database:
+        with closing(self._open()) as database:
             return self._read(database)
 
     def save(self, records: Iterable[Record]) -> None:
@@ -123,14 +124,14 @@ class SQLiteFile:
 
     def update(self, change: Change) -> list[Record]:
         """Change the table's rows in one transaction, which no other writer can enter."""
-        with closing(self._opened()) as database, database:
+        with closing(self._open()) as database, database:
             database.execute("BEGIN IMMEDIATE")
             records = change(self._read(database))
             self._write(database, records)
         return records
 
-    def _opened(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT, isolation_level=None)
 
     def _read(self, database: sqlite3.Connection) -> list[Record]:
         known = database.execute(f"SELECT name FROM pragma_table_info('{self._table[1:-1]}')").fetchall()
@@ -151,3 +152,34 @@ class SQLiteFile:
 
 def _record(model: str, format_name: str, figures: str, slot: int) -> Record:
     return Record(model, format_name, msgspec.json.decode(figures, type=dict[str, Any]), slot)
+
+
+_LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while it waits
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of this path, waiting for it as long as others do.  Raises OSError if it cannot be made."""
+    try:
+        database = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None)
+    except sqlite3.Error as error:
+        raise OSError(f"{path} cannot be made: {error}") from error
+    with closing(database):
+        try:
+            while not _try_lock(database):
+                pass
+        except sqlite3.Error as error:
+            raise OSError(f"{path} cannot be locked: {error}") from error
+        yield
+
+
+def _try_lock(database: sqlite3.Connection) -> bool:
+    """Try once to get the lock; return whether that worked."""
+    try:
+        database.execute("PRAGMA journal_mode = MEMORY")  # no second file beside
+        database.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True

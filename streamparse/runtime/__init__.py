@@ -12,7 +12,6 @@ Two pure machines decide, and do no I/O: `turn` what may run when in one answer,
 
 from streamparse.runtime.agent import Agent
 from streamparse.runtime.agent_run import AgentItem, AgentRun, RunResult, Stopped, TurnEnd
-from streamparse.runtime.entries import Prompt, Round
 from streamparse.runtime.facts import (
     Abandoned,
     Answer,
@@ -42,6 +41,7 @@ from streamparse.runtime.model import Model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.request import Request
+from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from streamparse.loss import Translation
 from streamparse.providers.adapters import adapter_for
 from streamparse.response import ParsedResponse
-from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
 from streamparse.runtime.messages import write_messages, write_turns
+from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
 from streamparse.runtime.truncation import keep_rounds, keep_tokens
 from streamparse.tools import ToolResult
 from streamparse.writing.parts import Document, Image, Text, Turn

@@ -27,9 +27,9 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from streamparse.response import ParsedResponse
-from streamparse.runtime.entries import Round
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
+from streamparse.runtime.rounds import Round
 from streamparse.runtime.stops import MaxSeconds, RunState, Stop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts

@@ -25,8 +25,7 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
 from streamparse.response import ToolCall
-from streamparse.runtime.entries import Entry, Round
-from streamparse.runtime.rounds import is_signature, read_round
+from streamparse.runtime.rounds import Entry, Round, is_signature, read_round
 from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject

@@ -1,4 +1,7 @@
-"""What of one round is sent: the parts of its answer, one result for each call, and what must be said in words."""
+"""What a history holds: prompts of the user, and rounds, each an answer and the results of its calls.
+
+What is sent of one round: the parts of its answer, one result for each call, and what must be said in words.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,36 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.repair import answer_broken
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ends_detail
-from streamparse.runtime.entries import Round
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Thought, pieces
+from streamparse.writing.parts import CITATION, SIGNATURE, Document, Image, Item, Part, Text, Thought, pieces
 
-__all__ = ["OUTCOME_UNKNOWN", "SentRound", "is_signature", "read_round"]
+PromptPart: TypeAlias = Text | Image | Document
+
+
+class Prompt(msgspec.Struct, frozen=True, tag_field="type", tag="prompt"):
+    """What the user said."""
+
+    parts: tuple[PromptPart, ...]
+
+
+class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
+    """One answer of the model, and the results of its calls.
+
+    `provider` is the name of the adapter that the answer came from, and `model` the model's: signatures, thoughts and
+    items go back to these alone.  Where one is "", it is not known, and only the kind of an item says whose it is.
+    `heard` is what the user heard of the visible text before the answer was cancelled; None if that is not known, or
+    all of it.
+    """
+
+    response: ParsedResponse
+    results: tuple[ToolResult, ...] = ()
+    provider: str = ""
+    model: str = ""
+    heard: str | None = None
+
+
+Entry: TypeAlias = Prompt | Round
 
 OUTCOME_UNKNOWN: Final = (
     "no result of this call was kept, so it is not known whether it ran; find out before you call it again"

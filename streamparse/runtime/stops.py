@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from streamparse.runtime.entries import Round
 from streamparse.runtime.history import History
+from streamparse.runtime.rounds import Round
 from streamparse.usage import TokenCounts
 
 __all__ = [

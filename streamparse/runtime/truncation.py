@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final, TypeAlias
 
 from streamparse.response import BrokenCall, ToolCall
-from streamparse.runtime.entries import Entry, Prompt, PromptPart, Round
+from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
 from streamparse.writing.content import shown
 from streamparse.writing.documents import text_within

@@ -9,7 +9,7 @@ import pytest
 from cuts import end_of
 
 import streamparse as sp
-from streamparse.negotiate import CapabilityLearner, FormatNegotiator, outcomes_of
+from streamparse.negotiate import CapabilityLearner, FormatNegotiator, count_outcomes
 from streamparse.parser.strategies import MarkupParser, NativeParser
 from streamparse.response import BrokenCall
 from streamparse.stats import Stats
@@ -29,7 +29,7 @@ def test_answers_are_counted_by_format_and_outcome() -> None:
     parser = sp.TextParser(["hermes"])
     parser.feed(body)
     parser.close()
-    counts = outcomes_of(parser.response, parser.stats, frozenset({"search"}))
+    counts = count_outcomes(parser.response, parser.stats, frozenset({"search"}))
     assert counts == {("hermes", "parsed"): 1, ("hermes", "unknown_tool"): 1, ("hermes", "malformed"): 1}
     learner = CapabilityLearner()
     learner.observe("m", parser.response, parser.stats, frozenset({"search"}))
@@ -46,7 +46,7 @@ def test_a_call_that_came_natively_too_is_not_malformed() -> None:
     parser.feed(json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).encode())
     parser.close()
     assert [broken.code for broken in parser.response.broken_calls] == ["duplicate_call"]
-    assert outcomes_of(parser.response, parser.stats) == {("hermes", "parsed"): 1}
+    assert count_outcomes(parser.response, parser.stats) == {("hermes", "parsed"): 1}
 
 
 CASES: dict[str, tuple[str, dict[tuple[str, str], int]]] = {
@@ -93,7 +93,7 @@ def test_a_whole_answer_and_a_stream_give_the_same_figures_by_the_dialect_of_eac
         sp.parse_response(text, tools=[TOOL]),
         sp.parse_response(body, tools=[TOOL]),
     ):
-        assert outcomes_of(answer, tool_names={"search"}) == figures
+        assert count_outcomes(answer, tool_names={"search"}) == figures
         learner = CapabilityLearner()
         learner.observe("m", answer, tool_names=["search"])
         counted = learner.figures("m")
@@ -110,30 +110,30 @@ def _native(*calls: tuple[str, str], content: str = "") -> dict[str, Any]:
 def test_native_calls_that_must_be_mended_or_break_count_as_native_beside_a_call_in_the_text(parsers: Any) -> None:
     text = '<tool_call>{"name": "search", "arguments": {"b": 1}}</tool_call>'
     body = _native(("search", '"{\\"a\\": 1}"'), ("search", '{"a": x}'), content=text)
-    counts = outcomes_of(sp.CompositeParser(parsers).parse(body))
+    counts = count_outcomes(sp.CompositeParser(parsers).parse(body))
     assert counts == {("native", "recovered"): 1, ("native", "malformed"): 1, ("hermes", "parsed"): 1}
 
 
 @pytest.mark.parametrize("code", ["truncated_call", "duplicate_call", "limit_args", "locked_tool", "missing_parameter"])
 def test_a_call_that_was_not_written_badly_is_not_malformed(code: str) -> None:
-    assert outcomes_of(sp.ParsedResponse(broken_calls=[BrokenCall("f", "{", "", code)])) == {}
+    assert count_outcomes(sp.ParsedResponse(broken_calls=[BrokenCall("f", "{", "", code)])) == {}
 
 
 @pytest.mark.parametrize("arguments", ['{"a": x}', "[1]", "{a: x}"])
 def test_native_arguments_that_cannot_be_read_are_malformed(arguments: str) -> None:
-    assert outcomes_of(sp.parse_response(_native(("f", arguments)))) == {("native", "malformed"): 1}
+    assert count_outcomes(sp.parse_response(_native(("f", arguments)))) == {("native", "malformed"): 1}
 
 
 def test_a_stream_that_was_left_early_counts_what_came() -> None:
     parser = sp.TextParser(tools=[TOOL])
     parser.feed('<tool_call>{"name": "search", "arguments": {}}</tool_call> and <tool_call>{"name": "search", "arg')
-    assert outcomes_of(parser) == {("hermes", "parsed"): 1}
+    assert count_outcomes(parser) == {("hermes", "parsed"): 1}
     parser.close()
 
 
 def test_a_generation_that_the_server_refused_is_a_malformed_native_call() -> None:
     error = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": "<search>"}
-    assert outcomes_of(sp.parse_response({"error": error})) == {("native", "malformed"): 1}
+    assert count_outcomes(sp.parse_response({"error": error})) == {("native", "malformed"): 1}
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_a_model_whose_server_refuses_tools_is_told_of_them_in_the_prompt(messag
     ],
 )
 def test_what_a_server_says_against_something_else_takes_no_model_off_native_tools(message: str) -> None:
-    assert outcomes_of(sp.parse_response({"error": {"message": message, "code": 400}})) == {}
+    assert count_outcomes(sp.parse_response({"error": {"message": message, "code": 400}})) == {}
 
 
 def test_an_answer_that_no_parser_of_ours_read_is_counted_by_what_its_calls_and_stats_say() -> None:
     response = sp.ParsedResponse(tool_calls=[sp.ToolCall("a", {}), sp.ToolCall("b", {}, source="inband")])
-    assert outcomes_of(response) == {("native", "parsed"): 1, ("inband", "parsed"): 1}
-    assert outcomes_of(response, Stats(dialect="hermes")) == {("native", "parsed"): 1, ("hermes", "parsed"): 1}
+    assert count_outcomes(response) == {("native", "parsed"): 1, ("inband", "parsed"): 1}
+    assert count_outcomes(response, Stats(dialect="hermes")) == {("native", "parsed"): 1, ("hermes", "parsed"): 1}

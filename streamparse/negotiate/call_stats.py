@@ -1,18 +1,77 @@
-"""What an answer says of the formats that its calls came in."""
+"""How often a model's calls in one format came out well, and what an answer says about that."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import Final, Protocol
+from collections.abc import Callable, Collection, Iterator
+from operator import add
+from typing import Annotated, Final, Literal, Protocol, TypeAlias
+
+import msgspec
 
 from streamparse.errors import CODES
-from streamparse.negotiate.figures import Outcome
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.stats import Stats
 
-__all__ = ["NATIVE", "Reader", "outcomes_of"]
+Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool", "refused"]
+"""What came of a call; `refused` is what came of a request with tools."""
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a model's calls in one format came out well, and when last."""
+
+    parsed: Count = 0
+    recovered: Count = 0
+    malformed: Count = 0
+    unknown_tool: Count = 0
+    refused: Count = 0
+    """Requests that the server did not answer for they have tools; no calls."""
+    last: float = 0.0
+    """Seconds since the epoch."""
+    last_refused: float = 0.0
+    """The same of the last request that was refused."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls were seen."""
+        return self.parsed + self.recovered + self.malformed + self.unknown_tool
+
+    @property
+    def rate(self) -> float | None:
+        """The share of calls that could be run, 0 to 1; None before the first."""
+        return (self.parsed + self.recovered) / self.calls if self.calls else None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was counted."""
+        return not (self.calls or self.refused)
+
+    def __add__(self, other: Figures) -> Figures:
+        """Both together."""
+        return self._with(other, add)
+
+    def __sub__(self, other: Figures) -> Figures:
+        """What remains of this count after `other`, which is a part of it, is taken away."""
+        return self._with(other, lambda whole, part: max(whole - part, 0))
+
+    def __or__(self, other: Figures) -> Figures:
+        """The later of two states of one count."""
+        return self._with(other, max)
+
+    def _with(self, other: Figures, join: Callable[[int, int], int]) -> Figures:
+        return Figures(
+            parsed=join(self.parsed, other.parsed),
+            recovered=join(self.recovered, other.recovered),
+            malformed=join(self.malformed, other.malformed),
+            unknown_tool=join(self.unknown_tool, other.unknown_tool),
+            refused=join(self.refused, other.refused),
+            last=max(self.last, other.last),
+            last_refused=max(self.last_refused, other.last_refused),
+        )
+
 
 NATIVE = "native"
 """The format of calls that come in fields of their own."""
@@ -38,7 +97,7 @@ class Reader(Protocol):
         """What came so far."""
 
 
-def outcomes_of(
+def count_outcomes(
     answer: ParsedResponse | Reader, stats: Stats | None = None, tool_names: Collection[str] = ()
 ) -> Counter[tuple[str, Outcome]]:
     """Count the calls of an answer by format and outcome, with those that were badly written or refused by the server.
@@ -53,22 +112,22 @@ def outcomes_of(
         if call.revoked and call.place in ("bare", "thought"):
             continue  # it turned out to be none
         name = response.formats.get(call.index, in_text if call.source == "inband" else NATIVE)
-        counts[name, _outcome(call, tool_names)] += 1
+        counts[name, _classify(call, tool_names)] += 1
     for broken in response.broken_calls:
         if broken.code in CODES and not _SAYS_NOTHING.fullmatch(broken.code):
             counts[response.formats.get(broken.index, NATIVE), "malformed"] += 1
-    for name, outcome in _refused(response):
+    for name, outcome in _count_refusals(response):
         counts[name, outcome] += 1
     return counts
 
 
-def _outcome(call: ToolCall, tool_names: Collection[str]) -> Outcome:
+def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
     if tool_names and call.name not in tool_names:
         return "unknown_tool"
     return "recovered" if call.source == "recovered" else "parsed"
 
 
-def _refused(response: ParsedResponse) -> Iterator[tuple[str, Outcome]]:
+def _count_refusals(response: ParsedResponse) -> Iterator[tuple[str, Outcome]]:
     """What a server says that gave no answer: the model's call was no good, or it takes no tools at all."""
     if any(item.get("kind") == "failed_generation" for item in response.items):
         yield NATIVE, "malformed"
