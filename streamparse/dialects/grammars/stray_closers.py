@@ -19,10 +19,8 @@ import msgspec
 from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.tag_patterns import KEY, TagPatterns
+from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import gradual
-
-__all__ = ["Remembered", "leftover", "leftovers", "stray_tags"]
 
 _OPENING = gradual(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
 _AGAIN = gradual(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
@@ -51,7 +49,7 @@ def _doubt(context: Context, tags: str) -> None:
     context.sink.calls_doubted("ambiguous_markup", message)
 
 
-def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
+def leftovers(name: str, tags: TagCalls, *begins: str) -> Dialect:
     """What reads the closing tags of a format where they close nothing; `begins` are the literals they begin with."""
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
     return leftover(name, f"{value}{GAP}{tags.call_close}", *begins)

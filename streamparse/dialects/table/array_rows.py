@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
-from streamparse.dialects.grammars.constrained_json import GuidedCalls
+from streamparse.dialects.grammars.json_calls import GuidedCalls
 from streamparse.dialects.grammars.json_calls import JsonCalls
-from streamparse.dialects.grammars.name_keyed_array import KeyedCalls
-from streamparse.dialects.grammars.python_dict_calls import LiteralCalls
-
-__all__ = ["ROWS"]
+from streamparse.dialects.grammars.json_calls import KeyedCalls
+from streamparse.dialects.grammars.python_calls import LiteralCalls
 
 _JSON = r"\s{0,64}[\[{]"
 _ARRAY = r"\s{0,64}\["

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
-from streamparse.dialects.grammars.branch import Either
-from streamparse.dialects.grammars.channel_header import HEADER
+from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.channels import HEADER
 from streamparse.dialects.grammars.channels import ENDS, Channels, ChannelThoughts
 from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.grammars.stripped_channels import STRIPPED, StrippedChannels
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.tag_calls import TagCalls
 
 __all__ = ["REASONING", "ROWS"]
 
@@ -24,7 +24,7 @@ _OPENERS = (
     Opener("<|message|>", inclusive=True, placed="start"),
 )
 
-_ATEM = XmlParams(
+_ATEM = TagCalls(
     # Some recipients are fumbled: name="read<|message|>">
     call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
     r'(?:<\|message\|>)?"?\s{0,8}>',
@@ -57,7 +57,7 @@ _MUSE = Dialect(
 
 _BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<{{\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
 
-_RFL = XmlParams(
+_RFL = TagCalls(
     call=_BEAM_CALL,
     parameter=r'<rfl:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
     call_begin=r"<\|start\|>assistant to=",

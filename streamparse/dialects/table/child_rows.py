@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.grammars.branch import Either
-from streamparse.dialects.grammars.labelled_calls import LABEL, LabelledCalls
+from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.name_then_json import LABEL, LabelledCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
 from streamparse.dialects.grammars.nested_tags import NestedTags
 from streamparse.dialects.grammars.stray_closers import Remembered, leftovers, stray_tags
-from streamparse.dialects.grammars.tag_patterns import KEY
+from streamparse.dialects.grammars.tag_calls import KEY
 from streamparse.dialects.grammars.tool_tags import ToolAttributes, ToolTags, ToolText
 from streamparse.dialects.table.tags import child_tags, named_tags
-
-__all__ = ["ROWS"]
 
 _MARK = "]<]minimax[>["
 _M = r"\]<\]minimax\[>\[\s{0,8}"

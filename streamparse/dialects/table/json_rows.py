@@ -5,9 +5,7 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener, Thought, markers
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, NAME_KEYS
 from streamparse.dialects.grammars.json_calls import JsonCalls
-from streamparse.dialects.grammars.stripped_thought import StrippedThought
-
-__all__ = ["ROWS"]
+from streamparse.dialects.grammars.stripped_channels import StrippedThought
 
 _MEMBER = r'"(?:name|arguments|parameters|function|id|type)"\s{0,8}:'
 _JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"

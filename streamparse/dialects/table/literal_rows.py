@@ -5,9 +5,7 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.grammars.brace_calls import BRACE_HEAD, BraceCalls
 from streamparse.dialects.grammars.stray_closers import leftover
-from streamparse.dialects.grammars.stripped_thought import StrippedThought
-
-__all__ = ["ROWS"]
+from streamparse.dialects.grammars.stripped_channels import StrippedThought
 
 _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
 """How a call goes on behind a string, as a pattern."""

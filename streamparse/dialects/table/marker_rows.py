@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.kimi_calls import KimiCalls
+from streamparse.dialects.grammars.name_then_json import KimiCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
-from streamparse.dialects.grammars.recipient_calls import RecipientCalls
-
-__all__ = ["ROWS"]
+from streamparse.dialects.grammars.name_then_json import RecipientCalls
 
 _STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True, bare=True)
 """What is left of some formats where the server strips the special tokens."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
 from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.table.tags import pair_tags
-
-__all__ = ["ROWS"]
 
 _PAIRS = pair_tags("", "tool_call")
 _PAIRS_LEFT = leftovers("pairs", _PAIRS, "</arg_value")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.python_calls import CALL_HEAD, PythonCalls
-
-__all__ = ["ROWS"]
 
 _CALL = rf"\s{{0,64}}{CALL_HEAD}"
 _CALLS = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"

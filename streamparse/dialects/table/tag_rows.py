@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.dialects.table.tags import NAMED_KEY, child_tags, function_tags, invoke_tags
 from streamparse.schema.kinds import STRING
-
-__all__ = ["ROWS"]
 
 
 def _inside(*texts: str) -> tuple[Opener, ...]:
@@ -128,7 +126,7 @@ _DOTS = Dialect(
     beside=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
 )
 
-_PARAM = XmlParams(
+_PARAM = TagCalls(
     call=r"<function\s{1,8}name=[\"']?(?P<name>[^<>\s\"']{1,256}?)[\"']?\s{0,8}"
     rf"(?:(?P<empty>/)>|>(?={GAP}(?:<param\s|<arguments>|</function>|\{{)))",
     call_begin=r"<function\s",

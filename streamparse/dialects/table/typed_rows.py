@@ -5,10 +5,8 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.dialects.table.tags import invoke_tags
-
-__all__ = ["ROWS"]
 
 _SPELLINGS = ("｜DSML｜", "｜｜DSML｜｜", "|DSML|", "||DSML||", " | DSML | ", " ｜ DSML ｜ ", " |DSML| ")
 """The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it."""
@@ -58,7 +56,7 @@ _GCML = Dialect(
 )
 
 _OPEN, _CLOSE, _SEP = r"<\|open\|>", r"<\|close\|>", r"<\|sep\|>"
-_XTML = XmlParams(
+_XTML = TagCalls(
     call=rf"(?:{_OPEN}tools{_SEP}{GAP}){{0,3}}{_OPEN}call\s{{1,8}}tool=\"(?P<name>[^\"<>]{{1,256}})\"[^<>]{{0,64}}{_SEP}",
     call_begin=rf"{_OPEN}(?:tools{_SEP}|call\s)",
     call_close=rf"{_CLOSE}call{_SEP}",
@@ -89,7 +87,7 @@ _KIMI_K3 = Dialect(
 )
 
 _SOLAR_INSIDE = rf"(?={GAP}<\|tool_(?:arg:start|call:end)\|>)"
-_SOLAR_TAGS = XmlParams(
+_SOLAR_TAGS = TagCalls(
     # Seen: a fence in place of the opening token, if arguments follow.
     call=rf"(?:<\|tool_call:start\|>{GAP}(?P<name>[^\s<>`|]{{1,256}}?){_SOLAR_INSIDE}"
     rf"|(?P<odd>)```(?P<name>[\w.-]{{1,256}})[ \t]{{0,8}}\r?\n(?=<\|tool_arg:start\|>))",

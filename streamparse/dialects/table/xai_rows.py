@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.stray_closers import Remembered, stray_tags
 from streamparse.dialects.table.tags import child_tags, named_tags
-
-__all__ = ["ROWS"]
 
 _WORDS = ("x.ai:tool_call", "xai:tool_call", "xai:function_call")
 _TAGS = tuple(f"<{word}>" for word in _WORDS)
