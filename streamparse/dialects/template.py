@@ -45,8 +45,8 @@ def dialect_from_template(declaration: Mapping[str, Any], name: str = UNNAMED) -
     return Dialect(
         name,
         openers,
-        follows,
         body,
+        follows,
         models="declared by the checkpoint",
         thoughts=(_thought(name, thinking),) if thinking is not None else (),
         drops=(*_opens(content), *_closes(content)) if content is not None else (),

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context
+from streamparse.dialects.engine.grammar import Body, Context, follows_of
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.dialects.grammars.json_values import read_arguments, read_container
@@ -48,6 +48,11 @@ class Either(msgspec.Struct, frozen=True, dict=True):
     then: Body
     otherwise: Body
 
+    @property
+    def follows(self) -> str:
+        """What either of them begins with."""
+        return rf"(?:{self.looks})|(?:{follows_of(self.otherwise)})"
+
     @cached_property
     def pattern(self) -> Pattern:
         """The compiled pattern."""
@@ -69,14 +74,14 @@ def read_block(
 ) -> Step[bool]:
     """Read the calls of a block; whether there is any.
 
-    From the end of a call on, at most `most` characters are kept for the case that no other one follows.  `vouches`: the
-    first call, whose tool may have to be declared, vouches for the tools of the others.  `keeps_gap`: what separates
-    two calls is text, too, if the second proves to be none.
+    From the end of a call on, at most `most` characters are kept, for the case that no other one follows.  With
+    `vouches` only the first call may have to be one of a declared tool: it vouches for the others.  With `keeps_gap`
+    what separates two calls is text, too, if the second proves to be none.
     """
     found = False
     while (yield from read_call(reader, context, found)):
         found = True
-        if vouches:
+        if vouches and context.declared:
             context = context.for_all()
         if keeps_gap:
             reader.remember(most)

@@ -54,9 +54,11 @@ class CallObject(msgspec.Struct, frozen=True):
     explicit: bool
     by_name: bool = False
 
-    def read(self, reader: Reader, context: Context) -> Step[bool]:
-        """Read one call object, whose opening brace may be missing; False if it is none."""
-        start = reader.taken()
+    def read(self, reader: Reader, context: Context, start: int) -> Step[bool]:
+        """Read one call object, whose opening brace may be missing; False if it is none.
+
+        `start` is how much the reader keeps of what came before it.
+        """
         draft = Draft(repaired=reader.buffer[reader.at] != "{")
         if not draft.repaired:
             reader.take(1)

@@ -143,58 +143,56 @@ class ChannelThoughts(Channels, frozen=True, dict=True):
         context.sink.text(reader.rest())
 
 
-class _Messages:
+class _Messages(msgspec.Struct):
     """The messages of one envelope after another."""
 
-    def __init__(self, format: Channels) -> None:
-        self._format = format
-        self._patterns, self._breaks = format.patterns, format.breaks
-        self._last = Header(None, None)
-        self._follows_thought = False
+    format: Channels
+    last: Header = Header(None, None)
+    follows_thought: bool = False
 
     def read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         """Read one message, and its end."""
-        markup = self._format.markup
-        if (yield from reader.look(self._patterns.marked)) is not None and markup is not None:
+        markup = self.format.markup
+        if (yield from reader.look(self.format.patterns.marked)) is not None and markup is not None:
             if not (yield from markup(reader, context)):
                 return False
             reader.commit()
-            yield from reader.match(self._patterns.end)
-            self._follows_thought = False
+            yield from reader.match(self.format.patterns.end)
+            self.follows_thought = False
             return True
-        heading = yield from reader.match(self._patterns.heading)
+        heading = yield from reader.match(self.format.patterns.heading)
         if heading is None:
-            if found and reader.beginning(self._patterns.heading):
-                self._format.cut_off(reader, context)
+            if found and reader.beginning(self.format.patterns.heading):
+                self.format.cut_off(reader, context)
             return False
-        header = read_header(heading["header"], self._last)
+        header = read_header(heading["header"], self.last)
         reader.commit()
-        if self._format.is_text(header, context):
+        if self.format.is_text(header, context):
             context.sink.text(heading[0])
-            end = yield from reader.until(self._breaks, context.sink.text)
+            end = yield from reader.until(self.format.breaks, context.sink.text)
             if end in ENDS:
                 context.sink.text(reader.take(len(end)))
         else:
             yield from self._read_body(reader, context, header)
-        self._last, self._follows_thought = header, header.is_reasoning
+        self.last, self.follows_thought = header, header.is_reasoning
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
         """Read what stands before another message."""
-        if (yield from reader.match(self._patterns.between)) is not None:
+        if (yield from reader.match(self.format.patterns.between)) is not None:
             return True
-        if reader.beginning(self._patterns.next):
+        if reader.beginning(self.format.patterns.next):
             reader.rest()  # the header of another message is cut off
         return False
 
     def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
-        sink, breaks = context.sink, self._breaks
+        sink, breaks = context.sink, self.format.breaks
         if header.is_reasoning:
-            write = _after_newline(sink.reasoning) if self._follows_thought else sink.reasoning
+            write = _after_newline(sink.reasoning) if self.follows_thought else sink.reasoning
             end = yield from reader.until(breaks, write, _CUT)
         elif not header.is_tool_call:
             end = yield from reader.until(breaks, sink.text, _CUT)
-            while end == "<|start|>" and end not in self._format.interrupts:
+            while end == "<|start|>" and end not in self.format.interrupts:
                 sink.text(reader.take(len(end)))
                 end = yield from reader.until(breaks, sink.text, _CUT)
         else:
@@ -207,8 +205,8 @@ class _Messages:
 
     def _read_call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
         """Read what is sent to a tool."""
-        sink, limits, ends, markup = context.sink, context.limits, self._format.ends, self._format.markup
-        if markup is not None and (yield from reader.look(self._patterns.tags)) is not None:
+        sink, limits, ends, markup = context.sink, context.limits, self.format.ends, self.format.markup
+        if markup is not None and (yield from reader.look(self.format.patterns.tags)) is not None:
             reader.remember(limits.max_call_args)
             if not (yield from markup(reader, context)):
                 reader.rewind(0)
@@ -222,7 +220,7 @@ class _Messages:
             if not (yield from reader.until(ends, lambda text: write(in_string(text)))):
                 return
             write('"}')
-        elif (yield from reader.look(self._patterns.end)) is not None:
+        elif (yield from reader.look(self.format.patterns.end)) is not None:
             write("{}")
         else:
             whole, first = False, (yield from reader.blanks())

@@ -52,6 +52,11 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     lead: str = ""
     """A pattern of what stands between the opener and the JSON."""
 
+    @property
+    def follows(self) -> str:
+        """What a block begins with: an object, or an array of them."""
+        return rf"{self.lead}\s{{0,64}}[\[{{]"
+
     @cached_property
     def stops(self) -> Markers:
         """What may not stand inside of a call's JSON but in a string."""
@@ -84,44 +89,43 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         return read_block(reader, context, block.read_call, block.read_next, context.limits.max_call_args)
 
 
-class _Objects:
+class _Objects(msgspec.Struct):
     """The objects after one marker."""
 
-    def __init__(self, format: JsonCalls) -> None:
-        self._format = format
-        self._patterns = format.patterns
-        self._is_list: bool | None = None
+    format: JsonCalls
+    is_list: bool = False
 
     def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
-        if self._is_list is None:
-            if self._format.lead:
-                yield from reader.match(self._patterns.leading)
-            self._is_list = (yield from reader.blanks()) == "["
-            if self._is_list:
-                reader.take(1)
-        if (yield from reader.blanks()) not in ("{", '"'):
+        if not found and self.format.lead:
+            yield from reader.match(self.format.patterns.leading)
+        first = yield from reader.blanks()
+        if not found and first == "[":
+            self.is_list = True
+            reader.take(1)
+            first = yield from reader.blanks()
+        if first not in ("{", '"'):
             return False
-        start, call = reader.taken(), self._format.element if self._is_list else self._format.call
-        if (yield from call.read(reader, context)):
+        start, call = reader.taken(), self.format.element if self.is_list else self.format.call
+        if (yield from call.read(reader, context, start)):
             return True
-        if context.declared and not found and self._is_list and (yield from self._is_vouched(reader, context, start)):
-            return (yield from call.read(reader, context.for_all()))
+        if context.declared and not found and self.is_list and (yield from self._is_vouched(reader, context, start)):
+            return (yield from call.read(reader, context.for_all(), start))
         if found and reader.over:
             # The text ends inside of a block of calls, before another call has its name: that is no text.
             message = f"the text ended inside a block of calls: {reader.kept}"
             reader.commit()
             context.sink.error("call", "truncated_call", message)
             return False
-        return found and self._is_list and (yield from self._pass_on(reader, context, start))
+        return found and self.is_list and (yield from self._pass_on(reader, context, start))
 
     def read_next(self, reader: Reader) -> Step[bool]:
         """Read what follows an object: another one, or the end of the block."""
-        between = self._patterns.in_list if self._is_list else self._patterns.between
+        between = self.format.patterns.in_list if self.is_list else self.format.patterns.between
         following = yield from reader.match(between)
         if following is not None and following["more"] is not None:
             return True
-        ended = yield from reader.match(self._patterns.end, self._patterns.last_end)
-        if ended is None and (reader.beginning(self._patterns.end) or reader.beginning(between)):
+        ended = yield from reader.match(self.format.patterns.end, self.format.patterns.last_end)
+        if ended is None and (reader.beginning(self.format.patterns.end) or reader.beginning(between)):
             reader.rest()  # a closing marker, or the comma before another call, is cut off
         return False
 
@@ -131,9 +135,9 @@ class _Objects:
         found: str | None = ""
         while found is not None and found not in context.tools:
             text = StringIO()
-            whole = yield from read_container(reader, self._format.stops, context.limits.max_depth, text.write)
+            whole = yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
             found = self._find_name(text.getvalue(), context) if whole else None
-            following = yield from reader.match(self._patterns.in_list)
+            following = yield from reader.match(self.format.patterns.in_list)
             if found not in context.tools and (following is None or following["more"] is None):
                 break
         reader.rewind(start)
@@ -141,7 +145,7 @@ class _Objects:
 
     def _find_name(self, text: str, context: Context) -> str | None:
         """The name of the tool that an object calls; None if it is no call."""
-        format = self._format
+        format = self.format
         try:
             value = read(text, "heal", context.limits).value
         except JSONError:
@@ -156,7 +160,7 @@ class _Objects:
         reader.rewind(start)
         text = StringIO()
         if (yield from reader.peek()) != "{" or not (
-            yield from read_container(reader, self._format.stops, context.limits.max_depth, text.write)
+            yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
         ):
             return False
         reader.commit()

@@ -54,6 +54,11 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     name: str = ""
     """The name of every call, where the format has none for it; the group `name` is empty then."""
 
+    @property
+    def follows(self) -> str:
+        """What stands before the arguments, if arguments or the end of the call follow."""
+        return rf"{GAP}{self.head}{GAP}(?=[{{\"]|{any_of(self.closes)})"
+
     @cached_property
     def stops(self) -> Markers:
         """What may not stand inside of the arguments but in a string."""
@@ -64,8 +69,7 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
         """What stands around the arguments."""
         closes, block_closes = any_of(self.closes), any_of(self.block_closes)
         return Patterns(
-            # What stands before the arguments, if arguments or the end of the call follow.
-            heading=rf"{GAP}{self.head}{GAP}(?=[{{\"]|{closes})",
+            heading=self.follows,
             end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
             following=rf"(?P<more>(?={self.again}))|{GAP}{block_closes}",
             last=rf"{GAP}{any_of((*self.closes, *self.block_closes))}",
@@ -167,7 +171,7 @@ class LabelledCalls:
     The third shape is that of a label which is no tool.  Text is the one parameter that the tool requires, or its only
     one; where no tools are declared, `command`.  It could be prose, so it is a call only once its closing tag has come.
 
-    Facts: the server that Meta published with the model (`serve/tool.py` of facebookresearch/cwm); vLLM's parser of CWM.
+    Facts: the server that Meta published with the model (`serve/tool.py` of facebookresearch/cwm), and vLLM's parser.
     """
 
     follows = LABEL

@@ -69,22 +69,22 @@ class PythonCalls(_Block, frozen=True, dict=True):
         return read_block(reader, context, block.read_call, block.read_next, None, keeps_gap=True)
 
 
-class _PythonBlock:
+class _PythonBlock(msgspec.Struct):
     """The calls after one marker."""
 
-    def __init__(self, format: PythonCalls) -> None:
-        self._format = format
-        self._is_list = self._is_broken = False
+    format: PythonCalls
+    is_list: bool = False
+    is_broken: bool = False
 
     def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         if not found:
-            self._is_list = (yield from reader.match(_LIST_BEGIN)) is not None
+            self.is_list = (yield from reader.match(_LIST_BEGIN)) is not None
             yield from reader.blanks()
         start = reader.taken()
         head = yield from reader.match(_HEAD)
         name = "" if head is None else self._find_name(context, head)
         if head is None or not context.believes(name):
-            may_be_vouched = head is not None and self._is_list and context.declared and not found
+            may_be_vouched = head is not None and self.is_list and context.declared and not found
             if not may_be_vouched or not (yield from self._is_vouched(reader, context, start)):
                 return False
             yield from reader.match(_HEAD)
@@ -92,23 +92,23 @@ class _PythonBlock:
                 return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
-        self._is_broken = not (yield from literal_arguments(reader, context, call, _KEY, ")", _notation))
+        self.is_broken = not (yield from literal_arguments(reader, context, call, _KEY, ")", _notation))
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
-        if self._is_broken:
+        if self.is_broken:
             return False
         if (yield from reader.match(_NEXT_CALL)) is not None:
             return True
         reader.commit()
-        if self._is_list:
+        if self.is_list:
             yield from reader.match(_LIST_END)
-        if (yield from reader.match(self._format.end)) is None and reader.beginning(self._format.end):
+        if (yield from reader.match(self.format.end)) is None and reader.beginning(self.format.end):
             reader.rest()  # the end of the block is cut off
         return False
 
     def _find_name(self, context: Context, head: Match) -> str:
-        return context.tool_name(head["name"].removesuffix(self._format.method))
+        return context.tool_name(head["name"].removesuffix(self.format.method))
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Whether a list whose first call is of an unknown tool holds one of a declared tool; takes nothing."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.literals import Tell, in_string
 from streamparse.patterns import gradual, plain
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener
+from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, follows_of
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
@@ -57,13 +57,18 @@ def leftovers(name: str, tags: TagCalls, *begins: str) -> Dialect:
 
 def leftover(name: str, follows: str, *begins: str) -> Dialect:
     """The same of a format whose end of a value and its call is the pattern `follows`."""
-    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), follows, _Leftovers(follows))
+    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _Leftovers(follows), follows)
 
 
 class Remembered(msgspec.Struct, frozen=True):
     """A body whose opening tag is remembered where it tells a call."""
 
     body: Body
+
+    @property
+    def follows(self) -> str:
+        """What the body says."""
+        return follows_of(self.body)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         opening = yield from reader.look(_OPENING)
@@ -101,4 +106,4 @@ class _StrayTags(msgspec.Struct, frozen=True, dict=True):
 
 def stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
     """What follows the tags of `words`, or of declared tools, that belong to no call of a body that is `Remembered`."""
-    return Dialect(name, openers, _ANY_TAG, _StrayTags(words))
+    return Dialect(name, openers, _StrayTags(words), _ANY_TAG)

@@ -30,6 +30,7 @@ from streamparse.dialects.grammars.tag_values import Ending, tagged
 from streamparse.patterns import gradual
 from streamparse.schema.kinds import ANY, STRING, Kinds, kinds_of_attribute
 from streamparse.schema.view import Typed
+from streamparse.sink import Call
 
 KEY: Final = "(?P=KEY)"
 """In the pattern of a closing tag: the key of the parameter that it closes."""

@@ -60,9 +60,14 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
 
     opening: str
 
+    @property
+    def follows(self) -> str:
+        """What stands before the text."""
+        return self.opening
+
     @cached_property
     def opens(self) -> Pattern:
-        """What stands before the text."""
+        """The same, compiled."""
         return gradual(self.opening)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.tag_calls import KEY
-from streamparse.dialects.grammars.tag_calls import TagCalls
+from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.schema.kinds import ANY, Kinds
-
-__all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "named_tags", "pair_tags"]
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
