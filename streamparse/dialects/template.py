@@ -19,7 +19,7 @@ from streamparse.dialects.engine.grammar import Body, Dialect, Opener, Thought, 
 from streamparse.dialects.grammars.brace_calls import BraceCalls
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import MarkedCalls
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
 
 __all__ = ["UNNAMED", "dialect_from_template"]
@@ -45,8 +45,8 @@ def dialect_from_template(declaration: Mapping[str, Any], name: str = UNNAMED) -
     return Dialect(
         name,
         openers,
-        follows,
         body,
+        follows,
         models="declared by the checkpoint",
         thoughts=(_thought(name, thinking),) if thinking is not None else (),
         drops=(*_opens(content), *_closes(content)) if content is not None else (),
@@ -90,7 +90,7 @@ def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) 
     return MarkedCalls(head=opening.rest, closes=closes, opens=(opening.literal,)), opening.rest
 
 
-def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> XmlParams:
+def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> TagCalls:
     """A tag for each parameter; the inner tag of a call may close before its block does."""
     before, value, after = str(arguments.get("tag_pattern", "")).partition("(?P<value>.*?)")
     if not value:
@@ -102,7 +102,7 @@ def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...
     inner = re.search(r"<(\w+)=\Z|<(\w+)=", opening.literal + opening.rest)
     tag = f"</{inner[1] or inner[2]}>" if inner else ""
     ends = "(?:" + "|".join(map(re.escape, closes)) + ")"
-    return XmlParams(
+    return TagCalls(
         call=rf"(?:{re.escape(opening.literal)})?{opening.rest}",
         call_begin=re.escape(opening.literal),
         call_close=rf"(?:{re.escape(tag)}\s{{0,64}})?{ends}" if tag else ends,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.grammars.tool_pattern import A_KEY, NAME, ToolPattern
+from streamparse.dialects.grammars.tool_tags import A_KEY, NAME, ToolPattern
 
 NAMES = ["bash", "a.b", "now", "Öl", "b[s]h"]
 MEMBERS = [frozenset(), frozenset({"cmd", "cmd2", "größe"}), frozenset({"a.b"})]

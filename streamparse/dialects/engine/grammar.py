@@ -17,7 +17,7 @@ from streamparse.patterns import gradual, plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Body", "Context", "Dialect", "Opener", "Spot", "Thought", "markers", "no_call"]
+__all__ = ["Body", "Context", "Dialect", "Opener", "Spot", "Thought", "follows_of", "markers", "no_call"]
 
 _NAME = plain(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 """What could be the name of a tool: no blanks, brackets or quotes; a letter, a digit, `_`, `-` or `$` ends it."""
@@ -62,6 +62,14 @@ class Context(msgspec.Struct, frozen=True):
 
 Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 """Reads what follows an opening marker.  False: it was no call, and nothing was told of one."""
+
+
+def follows_of(body: Body) -> str:
+    """The pattern of what a grammar reads, as it says itself (`follows`); raises ValueError if it does not."""
+    follows: str | None = getattr(body, "follows", None)
+    if follows is None:
+        raise ValueError(f"neither the dialect nor its grammar says what follows the openers: {body!r}")
+    return follows
 
 
 def no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
@@ -114,8 +122,9 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
 
     name: str
     openers: tuple[Opener, ...]
-    follows: str
     body: Body
+    follows: str | None = None
+    """None: what the grammar itself says (`body.follows`)."""
     models: str = ""
     example: str = ""
     in_thought: Literal["text", "ends", "resumes"] = "text"
@@ -142,7 +151,7 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def probe(self) -> Pattern:
         """The pattern of what follows an opener."""
-        return gradual(self.follows)
+        return gradual(follows_of(self.body) if self.follows is None else self.follows)
 
 
 class Thought(msgspec.Struct, frozen=True):

@@ -17,15 +17,14 @@ import msgspec
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Markers, any_of
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.json_values import string
-from streamparse.dialects.grammars.literal_arguments import literal_arguments
-from streamparse.dialects.grammars.literals import Tell, in_string, quoted
-from streamparse.patterns import gradual, plain
+from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns
+from streamparse.dialects.grammars.json_values import read_string
+from streamparse.dialects.grammars.literals import Tell, in_string, literal_arguments
+from streamparse.patterns import plain
 from streamparse.schema.kinds import STRING
+from streamparse.schema.text_values import quoted
 from streamparse.schema.view import Typed
-
-__all__ = ["BRACE_HEAD", "BraceCalls"]
 
 BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
 """The beginning of a call."""
@@ -43,15 +42,10 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
     begin: str = BRACE_HEAD
     """The beginning of a call up to its brace: a pattern with the group `name`."""
 
-    @cached_property
-    def head(self) -> Pattern:
-        """The name of a call and its opening brace."""
-        return gradual(self.begin)
-
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of the block."""
-        return gradual(rf"{GAP}{any_of(self.closes)}")
+    @property
+    def follows(self) -> str:
+        """What the text of a call begins with."""
+        return self.begin
 
     @cached_property
     def delimiters(self) -> Markers:
@@ -59,43 +53,34 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         return Markers((self.delimiter,))
 
     @cached_property
-    def opening(self) -> Pattern:
-        """The beginning of a string."""
-        return gradual(re.escape(self.delimiter))
-
-    @cached_property
-    def key(self) -> Pattern:
-        """A key; some models delimit it as a string."""
-        mark = rf"(?:{re.escape(self.delimiter)}|\")?"
-        return gradual(rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)")
-
-    @cached_property
-    def parameter(self) -> Pattern:
-        """The key of an argument, and its colon."""
-        return gradual(rf"{self.key.pattern}{GAP}:")
-
-    @cached_property
-    def argument(self) -> Pattern:
-        """A number, a constant, or a text without delimiters, up to the next key or the end of the call."""
-        return gradual(rf"[^{{}}\[\]\"]{{1,1000}}?(?={GAP}(?:\}}|,{GAP}{self.parameter.pattern}))")
-
-    @cached_property
-    def element(self) -> Pattern:
-        """The same inside of a container."""
-        return gradual(r"[^{}\[\]\",]{1,1000}+(?=[\]},])")
+    def patterns(self) -> Patterns:
+        """The parts of a call."""
+        quote = re.escape(self.delimiter)
+        mark = rf"(?:{quote}|\")?"  # some models delimit a key as a string
+        key = rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)"
+        return Patterns(
+            head=self.begin,
+            end=rf"{GAP}{any_of(self.closes)}",
+            opening=quote,
+            key=key,
+            parameter=rf"{key}{GAP}:",
+            # A number, a constant, or a text without delimiters, up to the next key or the end of the call.
+            argument=rf"[^{{}}\[\]\"]{{1,1000}}?(?={GAP}(?:\}}|,{GAP}{key}{GAP}:))",
+            element=r"[^{}\[\]\",]{1,1000}+(?=[\]},])",  # the same inside of a container
+        )
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        head = yield from reader.match(self.head)
+        head = yield from reader.match(self.patterns.head)
         name = "" if head is None else context.tool_name(head["name"])
         if head is None or not context.believes(name):
             return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
         notation = partial(_Braces, self, context, name)
-        if (yield from literal_arguments(reader, context, call, self.parameter, "}", notation)):
-            while (yield from reader.match(self.end)) is not None:
+        if (yield from literal_arguments(reader, context, call, self.patterns.parameter, "}", notation)):
+            while (yield from reader.match(self.patterns.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
-            if reader.beginning(self.end):
+            if reader.beginning(self.patterns.end):
                 reader.rest()  # it is cut off
         return True
 
@@ -108,6 +93,7 @@ class _Braces:
 
     def __init__(self, format: BraceCalls, context: Context, tool: str, key: str, argument: bool) -> None:
         self._format = format
+        self._patterns = format.patterns
         self._limits = context.limits
         self._argument = argument
         parameters = context.tools[tool].parameters if tool in context.tools else {}
@@ -115,21 +101,21 @@ class _Braces:
         self.repaired = False
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:
-        found = yield from reader.match(self._format.key)
+        found = yield from reader.match(self._patterns.key)
         if found is not None:
             tell(quoted(found["key"].strip()))
         return found is not None
 
     def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
-        if (yield from reader.match(self._format.opening)) is not None:
+        if (yield from reader.match(self._patterns.opening)) is not None:
             return (yield from self._string(reader, tell))
         if (yield from reader.peek()) == '"':
-            text = yield from string(reader, self._limits.max_call_args, tell)
+            text = yield from read_string(reader, self._limits.max_call_args, tell)
             self.repaired = True
             if text is not None:
                 tell(quoted(text))
             return text is not None
-        bare = yield from reader.look(self._format.argument if self._argument else self._format.element)
+        bare = yield from reader.look(self._patterns.argument if self._argument else self._patterns.element)
         if bare is None:
             return False
         text = reader.take(len(bare[0])).strip()

@@ -9,8 +9,6 @@ from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual
 
-__all__ = ["ARGUMENT_KEYS", "AROUND", "NAME_KEYS", "Found", "calls_in", "is_foreign", "text_beside_calls"]
-
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _ANY_NAME = (*NAME_KEYS, "toolName", "recipient_name", "action", "function")

@@ -5,30 +5,75 @@
 The header routes what follows: thought (channel `analysis`, recipient `self`), text, or the arguments of a call.
 Markers in the body of a message are data.  A call's arguments are JSON that passes through untouched, or markup with a
 grammar of its own.
+
+The recipient may stand in either part of a header, and models garble the rest, so a header is any short text before
+`<|message|>`; before arguments even that may be lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
 from streamparse.dialects.engine.grammar import Body, Context
 from streamparse.dialects.engine.markers import GAP, Markers, any_of
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.call_arguments import arguments, broken
-from streamparse.dialects.grammars.channel_header import HEADER, Header, names_tool, read_header
+from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block
+from streamparse.dialects.grammars.json_values import read_arguments, read_container
 from streamparse.dialects.grammars.literals import in_string
 from streamparse.patterns import gradual
-
-__all__ = ["ENDS", "ChannelThoughts", "Channels"]
 
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 """What ends a message."""
 
 _CUT = 2
 """So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant."""
+_WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
+_TO_BEGIN = r" ?to=[^\s<{]{1,128}+(?: \w{1,16})? ?(?:<\||\{)"
+_BEGIN = rf"(?=<\||{_TO_BEGIN}|(?:analysis|commentary|final)(?:<\|| to=))"
+"""Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back."""
+_MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
+_UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}+{_WITHIN}{{0,64}}?)(?=\{{)"
+HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
+"""The header of a message; where arguments follow, its end may be lost."""
+_TO = gradual(r"to=(?P<recipient>[^\s<]{1,256})")
+_CHANNEL = gradual(r"<\|channel\|>\W*(?P<channel>\w*)")
+_SELF = frozenset({"self", "assistant"})
+_AUDIENCE = frozenset({"user", "commentary", "all", "developer", "system"})
+
+
+class Header(NamedTuple):
+    """What a header says; None for what it does not."""
+
+    recipient: str | None
+    channel: str | None
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether the message is thought: what a model says to itself, some write `to=assistant`."""
+        return self.recipient in _SELF or (self.recipient is None and self.channel == "analysis")
+
+    @property
+    def is_tool_call(self) -> bool:
+        """Whether the message is sent to a tool."""
+        return self.recipient is not None and self.recipient not in (_SELF | _AUDIENCE)
+
+
+def read_header(text: str, last: Header) -> Header:
+    """Return what a header says; one that says nothing goes on as the last."""
+    recipient, channels = _TO.search(text), _CHANNEL.findall(text)
+    if recipient is None and not channels:
+        return last if last.is_reasoning else Header(None, None)
+    return Header(recipient and recipient["recipient"], channels[-1] if channels else None)
+
+
+def names_tool(cut: str) -> bool:
+    """Whether a header that the end of the text cut was sent to a tool, as far as it came."""
+    found = _TO.search(cut)
+    return found is not None and not any(word.startswith(found["recipient"]) for word in (*_AUDIENCE, *_SELF))
 
 
 class Channels(msgspec.Struct, frozen=True, dict=True):
@@ -43,20 +88,23 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     interrupts: tuple[str, ...] = ("<|start|>", "<|channel|>")
     """What ends a text that has no end of its own."""
 
-    @cached_property
-    def heading(self) -> Pattern:
-        """What stands before the body of a message."""
-        return gradual(self.header)
+    @property
+    def follows(self) -> str:
+        """What the text of a message begins with."""
+        return self.header
 
     @cached_property
-    def marked(self) -> Pattern:
-        """The header of a message that is all markup."""
-        return gradual(self.markup_head)
-
-    @cached_property
-    def tags(self) -> Pattern:
-        """The beginning of markup in a message."""
-        return gradual(rf"{GAP}<[^|]")  # no look-ahead: at the end of what has come it would say yes
+    def patterns(self) -> Patterns:
+        """What stands around the bodies of messages."""
+        return Patterns(
+            heading=self.header,
+            marked=self.markup_head,
+            tags=rf"{GAP}<[^|]",  # the beginning of markup; a look-ahead would say yes at the end of what has come
+            # Between two messages gpt-oss writes a lost channel name.
+            between=rf"{GAP}(?:commentary|assistant)?{GAP}(?=<\|(?:start|channel|message)\|>)",
+            next=rf"{GAP}<\|(?:start|channel|message)\|>",
+            end=rf"{GAP}{any_of(ENDS)}",
+        )
 
     @cached_property
     def ends(self) -> Markers:
@@ -65,135 +113,135 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def breaks(self) -> Markers:
-        """What ends a message, or what stands behind the arguments of a call; and what might."""
+        """What ends a message, or what stands after the arguments of a call; and what might."""
         return Markers((*ENDS, "<|start|>", *self.interrupts))
 
-    @cached_property
-    def between(self) -> Pattern:
-        """What may stand between two messages: gpt-oss writes a lost channel name there."""
-        return gradual(rf"{GAP}(?:commentary|assistant)?{GAP}(?=<\|(?:start|channel|message)\|>)")
-
-    @cached_property
-    def next(self) -> Pattern:
-        """The first marker of another message."""
-        return gradual(rf"{GAP}<\|(?:start|channel|message)\|>")
-
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of a message."""
-        return gradual(rf"{GAP}{any_of(ENDS)}")
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found, last, mused = False, Header(None, None), False
-        while True:
-            if (yield from reader.look(self.marked)) is not None and self.markup is not None:
-                if not (yield from self.markup(reader, context)):
-                    return found
-                reader.commit()
-                yield from reader.match(self.end)
-                mused = False
-            else:
-                heading = yield from reader.match(self.heading)
-                if heading is None:
-                    if found and reader.beginning(self.heading):
-                        self._cut_off(reader, context)
-                    return found
-                header = read_header(heading["header"], last)
-                reader.commit()
-                if self._is_text(header, context):
-                    yield from self._verbatim(reader, context, heading[0])
-                else:
-                    yield from self._message(reader, context, header, mused)
-                last, mused = header, header.muses
-            found = True
-            reader.remember(context.limits.max_held_text)
-            if (yield from reader.match(self.between)) is None:
-                if reader.beginning(self.next):
-                    reader.rest()  # the header of another message is cut off
-                return True
+        messages, most = _Messages(self), context.limits.max_held_text
+        # Any name of a tool is believed, so that no call has to vouch for others.
+        return read_block(reader, context, messages.read, messages.read_next, most, vouches=False, keeps_gap=True)
 
-    def _cut_off(self, reader: Reader, context: Context) -> None:
+    def is_text(self, header: Header, context: Context) -> bool:
+        """Whether a message is text as it stands, its markers and all."""
+        return header.is_reasoning and not context.thoughts
+
+    def cut_off(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a header: that is no text, and may have named a tool."""
         rest = reader.rest()
         if names_tool(rest):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
-
-    def _message(self, reader: Reader, context: Context, header: Header, mused: bool) -> Step[None]:
-        """Read the body of a message, and its end."""
-        sink = context.sink
-        if header.muses:
-            tell = _after_newline(sink.reasoning) if mused else sink.reasoning
-            end = yield from reader.until(self.breaks, tell, _CUT)
-        elif not header.calls:
-            end = yield from reader.until(self.breaks, sink.text, _CUT)
-            while end == "<|start|>" and end not in self.interrupts:
-                sink.text(reader.take(len(end)))
-                end = yield from reader.until(self.breaks, sink.text, _CUT)
-        else:
-            yield from self._call(reader, context, header.recipient or "")
-            while (yield from reader.blanks()) == "}":  # a brace too many
-                reader.take(1)
-            end = yield from reader.until(self.breaks, sink.text, 1)
-        if end in ENDS:
-            reader.take(len(end))
-
-    def _is_text(self, header: Header, context: Context) -> bool:
-        """Whether a message is text as it stands, its markers and all."""
-        return header.muses and not context.thoughts
-
-    def _verbatim(self, reader: Reader, context: Context, heading: str) -> Step[None]:
-        """Tell a message, its markers and all, as text."""
-        context.sink.text(heading)
-        end = yield from reader.until(self.breaks, context.sink.text)
-        if end in ENDS:
-            context.sink.text(reader.take(len(end)))
-
-    def _call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
-        """Read what is sent to a tool."""
-        sink = context.sink
-        if self.markup is not None and (yield from reader.look(self.tags)) is not None:
-            reader.remember(context.limits.max_call_args)
-            if not (yield from self.markup(reader, context)):
-                reader.rewind(0)
-            reader.commit()
-            return
-        name = context.tool_name(recipient.removeprefix("functions."))
-        call = sink.call_start(name, None, "inband")
-        tell = sink.call_teller(call)
-        if recipient == "python" and (yield from reader.blanks()) != "{":  # the tool of gpt-oss that takes bare code
-            tell('{"code": "')
-            if not (yield from reader.until(self.ends, lambda text: tell(in_string(text)))):
-                return
-            tell('"}')
-        elif (yield from reader.look(self.end)) is not None:
-            tell("{}")
-        elif (yield from reader.blanks()) not in ("{", '"') or not (
-            yield from arguments(reader, context, self.ends, tell)
-        ):
-            if not reader.final:
-                broken(context, call, f"the arguments of {name!r} are no JSON")
-            return
-        sink.call_end(call)
 
 
 class ChannelThoughts(Channels, frozen=True, dict=True):
     """The thoughts and the answers among these messages; calls, and what is said before them, stay as they stand, for
     whoever reads the calls."""
 
-    def _is_text(self, header: Header, context: Context) -> bool:
-        return header.calls or header.channel == "commentary" or super()._is_text(header, context)
+    def is_text(self, header: Header, context: Context) -> bool:
+        return header.is_tool_call or header.channel == "commentary" or super().is_text(header, context)
 
-    def _cut_off(self, reader: Reader, context: Context) -> None:
+    def cut_off(self, reader: Reader, context: Context) -> None:
         context.sink.text(reader.rest())
 
 
-def _after_newline(tell: Callable[[str], None]) -> Callable[[str], None]:
+class _Messages(msgspec.Struct):
+    """The messages of one envelope after another."""
+
+    format: Channels
+    last: Header = Header(None, None)
+    follows_thought: bool = False
+
+    def read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        """Read one message, and its end."""
+        markup = self.format.markup
+        if (yield from reader.look(self.format.patterns.marked)) is not None and markup is not None:
+            if not (yield from markup(reader, context)):
+                return False
+            reader.commit()
+            yield from reader.match(self.format.patterns.end)
+            self.follows_thought = False
+            return True
+        heading = yield from reader.match(self.format.patterns.heading)
+        if heading is None:
+            if found and reader.beginning(self.format.patterns.heading):
+                self.format.cut_off(reader, context)
+            return False
+        header = read_header(heading["header"], self.last)
+        reader.commit()
+        if self.format.is_text(header, context):
+            context.sink.text(heading[0])
+            end = yield from reader.until(self.format.breaks, context.sink.text)
+            if end in ENDS:
+                context.sink.text(reader.take(len(end)))
+        else:
+            yield from self._read_body(reader, context, header)
+        self.last, self.follows_thought = header, header.is_reasoning
+        return True
+
+    def read_next(self, reader: Reader) -> Step[bool]:
+        """Read what stands before another message."""
+        if (yield from reader.match(self.format.patterns.between)) is not None:
+            return True
+        if reader.beginning(self.format.patterns.next):
+            reader.rest()  # the header of another message is cut off
+        return False
+
+    def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
+        sink, breaks = context.sink, self.format.breaks
+        if header.is_reasoning:
+            write = _after_newline(sink.reasoning) if self.follows_thought else sink.reasoning
+            end = yield from reader.until(breaks, write, _CUT)
+        elif not header.is_tool_call:
+            end = yield from reader.until(breaks, sink.text, _CUT)
+            while end == "<|start|>" and end not in self.format.interrupts:
+                sink.text(reader.take(len(end)))
+                end = yield from reader.until(breaks, sink.text, _CUT)
+        else:
+            yield from self._read_call(reader, context, header.recipient or "")
+            while (yield from reader.blanks()) == "}":  # a brace too many
+                reader.take(1)
+            end = yield from reader.until(breaks, sink.text, 1)
+        if end in ENDS:
+            reader.take(len(end))
+
+    def _read_call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
+        """Read what is sent to a tool."""
+        sink, limits, ends, markup = context.sink, context.limits, self.format.ends, self.format.markup
+        if markup is not None and (yield from reader.look(self.format.patterns.tags)) is not None:
+            reader.remember(limits.max_call_args)
+            if not (yield from markup(reader, context)):
+                reader.rewind(0)
+            reader.commit()
+            return
+        name = context.tool_name(recipient.removeprefix("functions."))
+        call = sink.call_start(name, None, "inband")
+        write = sink.call_teller(call)
+        if recipient == "python" and (yield from reader.blanks()) != "{":  # the tool of gpt-oss that takes bare code
+            write('{"code": "')
+            if not (yield from reader.until(ends, lambda text: write(in_string(text)))):
+                return
+            write('"}')
+        elif (yield from reader.look(self.format.patterns.end)) is not None:
+            write("{}")
+        else:
+            whole, first = False, (yield from reader.blanks())
+            if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
+                whole = yield from read_container(reader, ends, limits.max_depth, write)
+            elif first == '"':
+                whole = yield from read_arguments(reader, limits, ends, write)
+            if not whole:
+                if not reader.final:
+                    fail_call(context, call, f"the arguments of {name!r} are no JSON")
+                return
+        sink.call_end(call)
+
+
+def _after_newline(write: Callable[[str], None]) -> Callable[[str], None]:
     """Adjacent thoughts are joined with a line break."""
     lead = "\n"
 
-    def told(text: str) -> None:
+    def write_joined(text: str) -> None:
         nonlocal lead
-        tell(lead + text)
+        write(lead + text)
         lead = ""
 
-    return told
+    return write_joined

@@ -1,12 +1,12 @@
-"""Grammar A: a marker, then a JSON object that is the call.
+"""Grammars A and B: a marker, then JSON that is one or more calls.
 
-    <tool_call>
+    <tool_call>                                    <|tools_prefix|>[{NAME: {...}}, {NAME: {...}}]<|tools_suffix|>
     {"name": NAME, "arguments": {...}}
     </tool_call>
 
-Also several objects, one behind the other or in an array.  Each call is complete at the brace that closes its object,
-whatever closing tag may follow.  Where only declared tools are believed, one of them vouches for all calls of its
-list, also for those before it.
+There may be several objects, one after another or in an array.  Each call is complete at the brace that closes its
+object, whatever closing tag may follow.  Where only declared tools are believed, one of them vouches for all calls of
+its list, also for those before it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Markers, any_of
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns, read_block, stream_call
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, AROUND, calls_in
 from streamparse.dialects.grammars.call_object import CallObject
-from streamparse.dialects.grammars.json_values import bracketed
+from streamparse.dialects.grammars.json_values import read_container, read_string
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual
 
-__all__ = ["JsonCalls"]
-
 _MORE = rf"(?P<more>[;,]?{GAP}(?=\{{))"
+_FIRST_KEY = gradual(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
+_BETWEEN_KEYED = gradual(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
+"""What follows the arguments under a tool's name: another call, in an object of its own or not; or the end."""
 
 
 class JsonCalls(msgspec.Struct, frozen=True, dict=True):
@@ -50,12 +52,27 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     lead: str = ""
     """A pattern of what stands between the opener and the JSON."""
 
-    # Patterns are compiled on first use: few of the dialects that are armed ever meet their marker.
+    @property
+    def follows(self) -> str:
+        """What a block begins with: an object, or an array of them."""
+        return rf"{self.lead}\s{{0,64}}[\[{{]"
 
     @cached_property
     def stops(self) -> Markers:
         """What may not stand inside of a call's JSON but in a string."""
         return Markers((*self.closes, *self.opens))
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """What stands around and between the objects."""
+        closes, last_closes = any_of(self.closes), any_of((*self.closes, *self.last_closes))
+        return Patterns(
+            leading=self.lead,
+            between=rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{closes}))",
+            in_list=rf"{GAP}(?:{_MORE}|,?{GAP}\])",
+            end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
+            last_end=rf"{GAP}\}}?{GAP}{last_closes}",
+        )
 
     @cached_property
     def call(self) -> CallObject:
@@ -67,60 +84,50 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         """One of the objects in an array."""
         return CallObject(self.stops, self.names, self.arguments, self.ids, self.explicit)
 
-    @cached_property
-    def leading(self) -> Pattern:
-        """What stands between the opener and the JSON."""
-        return gradual(self.lead)
-
-    @cached_property
-    def between(self) -> Pattern:
-        """What follows an object: another one, or the end of the block."""
-        return gradual(rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{any_of(self.closes)}))")
-
-    @cached_property
-    def in_list(self) -> Pattern:
-        """What follows an object in an array."""
-        return gradual(rf"{GAP}(?:{_MORE}|,?{GAP}\])")
-
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of the block, perhaps behind one brace too many."""
-        return gradual(rf"{GAP}\}}?{GAP}{any_of(self.closes)}")
-
-    @cached_property
-    def last_end(self) -> Pattern:
-        """The end of the block at the end of the text."""
-        return gradual(rf"{GAP}\}}?{GAP}{any_of((*self.closes, *self.last_closes))}")
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        if self.lead:
-            yield from reader.match(self.leading)
-        found, between, call = False, self.between, self.call
-        if (yield from reader.blanks()) == "[":
+        block = _Objects(self)
+        return read_block(reader, context, block.read_call, block.read_next, context.limits.max_call_args)
+
+
+class _Objects(msgspec.Struct):
+    """The objects after one marker."""
+
+    format: JsonCalls
+    is_list: bool = False
+
+    def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        if not found and self.format.lead:
+            yield from reader.match(self.format.patterns.leading)
+        first = yield from reader.blanks()
+        if not found and first == "[":
+            self.is_list = True
             reader.take(1)
-            between, call = self.in_list, self.element
-        while (yield from reader.blanks()) in ("{", '"'):
-            start = reader.taken()
-            if not (yield from call.read(reader, context)):
-                may_be_vouched = context.declared and not found and between is self.in_list
-                if may_be_vouched and (yield from self._is_vouched(reader, context, start)):
-                    context = context.for_all()
-                    continue
-                if found and reader.over:
-                    self._cut_off(reader, context)
-                    return True
-                if not found or between is not self.in_list or not (yield from self._passed(reader, context, start)):
-                    return found
-            found = True
-            context = context.for_all()
-            following = yield from reader.match(between)
-            if following is None or following["more"] is None:
-                ended = yield from reader.match(self.end, self.last_end)
-                if ended is None and (reader.beginning(self.end) or reader.beginning(between)):
-                    reader.rest()  # a closing marker, or the comma before another call, is cut off
-                return True
-            reader.remember(context.limits.max_call_args)
-        return found
+            first = yield from reader.blanks()
+        if first not in ("{", '"'):
+            return False
+        start, call = reader.taken(), self.format.element if self.is_list else self.format.call
+        if (yield from call.read(reader, context, start)):
+            return True
+        if context.declared and not found and self.is_list and (yield from self._is_vouched(reader, context, start)):
+            return (yield from call.read(reader, context.for_all(), start))
+        if found and reader.over:
+            # The text ends inside of a block of calls, before another call has its name: that is no text.
+            message = f"the text ended inside a block of calls: {reader.kept}"
+            reader.commit()
+            context.sink.error("call", "truncated_call", message)
+            return False
+        return found and self.is_list and (yield from self._pass_on(reader, context, start))
+
+    def read_next(self, reader: Reader) -> Step[bool]:
+        """Read what follows an object: another one, or the end of the block."""
+        between = self.format.patterns.in_list if self.is_list else self.format.patterns.between
+        following = yield from reader.match(between)
+        if following is not None and following["more"] is not None:
+            return True
+        ended = yield from reader.match(self.format.patterns.end, self.format.patterns.last_end)
+        if ended is None and (reader.beginning(self.format.patterns.end) or reader.beginning(between)):
+            reader.rest()  # a closing marker, or the comma before another call, is cut off
+        return False
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Whether a list whose first call is of an unknown tool holds one of a declared tool; takes nothing."""
@@ -128,31 +135,32 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         found: str | None = ""
         while found is not None and found not in context.tools:
             text = StringIO()
-            whole = yield from bracketed(reader, self.stops, context.limits.max_depth, text.write)
-            found = self._name(text.getvalue(), context) if whole else None
-            following = yield from reader.match(self.in_list)
+            whole = yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
+            found = self._find_name(text.getvalue(), context) if whole else None
+            following = yield from reader.match(self.format.patterns.in_list)
             if found not in context.tools and (following is None or following["more"] is None):
                 break
         reader.rewind(start)
         return found is not None and found in context.tools
 
-    def _name(self, text: str, context: Context) -> str | None:
+    def _find_name(self, text: str, context: Context) -> str | None:
         """The name of the tool that an object calls; None if it is no call."""
+        format = self.format
         try:
             value = read(text, "heal", context.limits).value
         except JSONError:
             return None
-        if not value.keys() <= {*self.names, *self.arguments, *self.ids, *AROUND}:
+        if not value.keys() <= {*format.names, *format.arguments, *format.ids, *AROUND}:
             return None
-        found = next(calls_in(value, self.names, self.arguments), None)
+        found = next(calls_in(value, format.names, format.arguments), None)
         return None if found is None else context.tool_name(found.name)
 
-    def _passed(self, reader: Reader, context: Context, start: int) -> Step[bool]:
-        """Tell an object among calls that is none as text, and that it is; False if it breaks off."""
+    def _pass_on(self, reader: Reader, context: Context, start: int) -> Step[bool]:
+        """Pass on an object among calls that is none as text, with an error; False if it breaks off."""
         reader.rewind(start)
         text = StringIO()
         if (yield from reader.peek()) != "{" or not (
-            yield from bracketed(reader, self.stops, context.limits.max_depth, text.write)
+            yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
         ):
             return False
         reader.commit()
@@ -160,8 +168,71 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         context.sink.error("call", "malformed_call", "an object in a list of calls is no call")
         return True
 
-    def _cut_off(self, reader: Reader, context: Context) -> None:
-        """The text ends inside of a block of calls, before another call has its name: that is no text."""
-        markup = reader.kept
-        reader.commit()
-        context.sink.error("call", "truncated_call", f"the text ended inside a block of calls: {markup}")
+
+class GuidedCalls(JsonCalls, frozen=True, dict=True):
+    """JSON under constrained decoding: an array of calls, or the arguments of the one tool that was asked for.
+
+        [{"name": NAME, "parameters": {...}}]      tool_choice="required"
+        {...}                                      tool_choice names the tool
+
+    The second kind has no name; it is believed where exactly one tool is declared, and the first key is one of its
+    parameters.
+    """
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        first = yield from reader.look(_FIRST_KEY)
+        name = next(iter(context.tools), "")
+        known = len(context.tools) == 1 and first is not None and first["key"] not in (*self.names, *self.arguments)
+        if first is None or not known or context.tools.parameter_schema(name, first["key"]) is None:
+            return (yield from super().__call__(reader, context))
+        return (yield from stream_call(reader, context, name, None, self.stops))
+
+
+class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
+    """An array of objects, each key of which names a tool and holds its arguments; `closes` may follow it.
+
+    A call starts at the first character of its arguments and is complete at their closing brace: nothing else stands in
+    its object.
+    """
+
+    closes: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+
+    @cached_property
+    def stops(self) -> Markers:
+        """What may not stand inside of a call but in a string."""
+        return Markers((*self.closes, *self.opens))
+
+    @cached_property
+    def end(self) -> Pattern:
+        """The end of the block, whatever brackets of it are missing."""
+        return gradual(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        # Each of its calls must be believed on its own: no call vouches for the others.
+        most = context.limits.max_call_args
+        return read_block(reader, context, self._read_call, self._read_next, most, vouches=False)
+
+    def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        for bracket in "" if found else "[{":
+            if (yield from reader.blanks()) != bracket:
+                return False
+            reader.take(1)
+        if (yield from reader.blanks()) != '"':
+            return False
+        written = yield from read_string(reader, context.limits.max_name)
+        name = None if written is None else context.tool_name(written)
+        if name is None or not context.believes_quoted(name) or (yield from reader.blanks()) != ":":
+            return False
+        reader.take(1)
+        if (yield from reader.blanks()) not in ("{", '"'):
+            return False
+        return (yield from stream_call(reader, context, name, None, self.stops))
+
+    def _read_next(self, reader: Reader) -> Step[bool]:
+        following = yield from reader.match(_BETWEEN_KEYED)
+        if following is not None and not following[0].endswith("]"):
+            return True
+        if (yield from reader.match(self.end)) is None and reader.beginning(self.end):
+            reader.rest()  # the end of the block is cut off
+        return False

@@ -1,4 +1,9 @@
-"""JSON values inside of text: read as they come, their end found without reading them twice."""
+"""JSON values inside of text: read as they come, their end found without reading them twice.
+
+`read_arguments` also takes what models write in place of an object of arguments.  An object passes through untouched.
+A string that says an object (arguments that were encoded twice) becomes what it says; `null` and the empty string are
+no arguments.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +16,38 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
+from streamparse.limits import Limits
 from streamparse.limits import most as most_of
 from streamparse.patterns import gradual
 
-__all__ = ["bracketed", "string"]
-
 _PLAIN = gradual(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_WORD = r"[^,;}\]\s<\"']{1,1024}+"
+_LAST_SCALAR = gradual(_WORD)
+_SCALAR = gradual(_WORD + r"(?=[,;}\]\s<\"'])")  # more of it may come
 
 
-def bracketed(reader: Reader, stops: Stops, max_depth: int | None, tell: Callable[[str], Any]) -> Step[bool]:
-    """Tell an object or array as it comes; False if it breaks off.
+def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: Callable[[str], Any]) -> Step[bool]:
+    """Pass on an object or array as it comes; False if it breaks off.
 
     One of `stops` outside of a string breaks it: no JSON may hold one there.
     """
     scanner = Scanner(max_depth)
-    flow = _flow(scanner, stops, tell) if reader.committed else None
+    flow = _fast_path(scanner, stops, write) if reader.committed else None
     while scanner.error is None and not scanner.closed:
         text, at = reader.buffer, reader.at
         stop = stops.search(text, at)
         limit = len(text) if stop is None else stop.start()
         end = scanner.scan(text, at, limit)
         if end >= 0:
-            tell(reader.take(end - at))
+            write(reader.take(end - at))
             break
         if limit > at:
-            tell(reader.take(limit - at))
+            write(reader.take(limit - at))
         if stop is not None and not scanner.in_string and stops.whole(stop, reader.final):
             return False
         if stop is not None and (scanner.in_string or reader.final):
             scanner.scan(text, limit, limit + 1)
-            tell(reader.take(1))
+            write(reader.take(1))
         elif reader.final:
             return False
         else:
@@ -48,11 +55,11 @@ def bracketed(reader: Reader, stops: Stops, max_depth: int | None, tell: Callabl
             yield
             reader.flow = None
     if scanner.error == "json_depth":
-        tell(reader.take(1))  # the bracket too many: what is told shows the reason
+        write(reader.take(1))  # the bracket too many: what is passed on shows the reason
     return scanner.error is None
 
 
-def _flow(scanner: Scanner, stops: Stops, tell: Callable[[str], Any]) -> Callable[[str], str | None]:
+def _fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> Callable[[str], str | None]:
     """The short way for text that continues the value, while no marker can be in it."""
     firsts = {literal[0] for literal in stops.literals}
     first = next(iter(firsts)) if len(firsts) == 1 else ""  # nearly all are tags: looking for one character is quick
@@ -66,16 +73,51 @@ def _flow(scanner: Scanner, stops: Stops, tell: Callable[[str], Any]) -> Callabl
                 return text
             end = scan(text)
             if end >= 0:
-                tell(text[:end])
+                write(text[:end])
                 return text[end:]
-        tell(text)
+        write(text)
         return None
 
     return flow
 
 
-def string(reader: Reader, limit: int | None, tell_broken: Callable[[str], Any] = lambda _: None) -> Step[str | None]:
-    """Read a JSON string; return what it says, None if it is none, or is too long: then its text is told as it came.
+def read_arguments(reader: Reader, limits: Limits, stops: Stops, write: Callable[[str], Any]) -> Step[bool]:
+    """Pass on an argument value as it comes; False if it breaks off, or is no value."""
+    first = yield from reader.blanks()
+    if first in ("{", "["):
+        return (yield from read_container(reader, stops, limits.max_depth, write))
+    text = yield from (read_string(reader, limits.max_call_args, write) if first == '"' else read_scalar(reader))
+    if text is None:
+        return False
+    write("{}" if text.strip() in ("", "null") else text)
+    return True
+
+
+def skip_value(reader: Reader, limits: Limits, stops: Stops) -> Step[bool]:
+    """Take any JSON value; False if it breaks off, or is none."""
+    first = yield from reader.blanks()
+    if first in ("{", "["):
+        return (yield from read_container(reader, stops, limits.max_depth, lambda _: None))
+    text = yield from (read_string(reader, limits.max_call_args) if first == '"' else read_scalar(reader))
+    return text is not None
+
+
+def read_scalar(reader: Reader) -> Step[str | None]:
+    """Take a JSON number or literal; None if there is none."""
+    word = yield from reader.match(_SCALAR, _LAST_SCALAR)
+    if word is None or reader.over:  # at the end of the text nobody knows whether it is whole
+        return None
+    try:
+        read(word[0], "strict")
+    except JSONError:
+        return None
+    return word[0]
+
+
+def read_string(
+    reader: Reader, limit: int | None, write_broken: Callable[[str], Any] = lambda _: None
+) -> Step[str | None]:
+    """Read a JSON string; return what it says.  None if it is no string, or too long: its text is then passed on raw.
 
     `limit` bounds what stands between the quotes; of a string beyond it, one character more is read.
     """
@@ -97,7 +139,7 @@ def string(reader: Reader, limit: int | None, tell_broken: Callable[[str], Any] 
             yield
             continue
         if said is None:
-            tell_broken(token.getvalue())
+            write_broken(token.getvalue())
         return said
 
 

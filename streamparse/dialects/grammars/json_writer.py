@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import StringIO
 
 from streamparse.dialects.engine.grammar import Context
+from streamparse.dialects.engine.reader import Reader
 from streamparse.limits import most
 from streamparse.schema.kinds import Kinds
 from streamparse.schema.text_values import coerced, is_string, quoted
 from streamparse.schema.view import Typed
 from streamparse.sink import Call
-
-__all__ = ["Members", "Value"]
 
 
 class Members:
@@ -110,3 +109,16 @@ class Value:
             self._held = None
             self.verbatim = self._tell
             self._tell(self._lead + quoted(head)[:-1])
+
+
+def write_members(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:
+    """Pass on a call that is known as a whole; the texts of its arguments become what its tool's schema says."""
+    reader.commit()
+    call = context.sink.call_start(name, None, "inband")
+    members = Members(context, call)
+    for key, text in arguments:
+        value = members.value(key, members.typed.member(key).kinds)
+        value(text)
+        value.end()
+    members.close()
+    context.sink.call_end(call)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from io import StringIO
 from typing import Any, Literal, Protocol, TypeAlias
 
-import msgspec
-
-from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.engine.grammar import Context
+from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import fail_call
 from streamparse.limits import Limits, most
-
-__all__ = ["Notation", "Tell", "bounded", "in_string", "literal", "quoted"]
+from streamparse.schema.text_values import quoted
+from streamparse.sink import Call
 
 Tell: TypeAlias = Callable[[str], Any]
 """Takes the next piece of JSON text."""
@@ -39,6 +39,10 @@ class Notation(Protocol):
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:
         """Tell a key of a mapping, as JSON text of any kind."""
+
+    @property
+    def repaired(self) -> bool:
+        """Whether a value could be read only after a repair."""
 
 
 class _Level:
@@ -85,6 +89,47 @@ def literal(reader: Reader, tell: Tell, notation: Notation, limits: Limits) -> S
             return True
 
 
+def literal_arguments(
+    reader: Reader, context: Context, call: Call, key: Pattern, closes: str, notation: Callable[[str, bool], Notation]
+) -> Step[bool]:
+    """Read `KEY VALUE, KEY VALUE` and the closing bracket, and end the call; False if they break off.
+
+    `key` is a pattern of a key and what separates it from its value, with the group `key`.  `notation` is asked for
+    the notation of each value: with its key, and True for a scalar, False for a container.
+    """
+    sink = context.sink
+    tell = sink.call_teller(call)
+    lead = "{"
+    while (after := (yield from reader.blanks())) != closes:
+        if after == "," and lead != "{":
+            reader.take(1)
+            yield from reader.blanks()
+            continue
+        found = yield from reader.match(key)
+        if found is None:
+            return _fail(reader, context, call)
+        name = found["key"].strip()
+        tell(lead + quoted(name) + ": ")
+        lead = ", "
+        value = notation(name, (yield from reader.blanks()) not in ("[", "(", "{"))
+        if not (yield from literal(reader, tell, value, context.limits)):
+            return _fail(reader, context, call)
+        if value.repaired:
+            sink.call_repaired(call)
+    reader.take(1)
+    tell("{}" if lead == "{" else "}")
+    sink.call_end(call)
+    return True
+
+
+def _fail(reader: Reader, context: Context, call: Call) -> bool:
+    if reader.final:  # the text ends inside of the call
+        context.sink.call_arguments(call, reader.take(len(reader.buffer) - reader.at))
+    else:
+        fail_call(context, call, f"the arguments of {call.name!r} are no such literals")
+    return False
+
+
 def _element(
     reader: Reader, tell: Tell, notation: Notation, limits: Limits, levels: list[_Level]
 ) -> Step[Literal["value", "end", "broken"]]:
@@ -127,11 +172,6 @@ def _member(
     level.keyed = False
     tell(level.lead() + key)
     return "end"
-
-
-def quoted(text: str) -> str:
-    """The text as a JSON string."""
-    return msgspec.json.encode(text).decode()
 
 
 def in_string(text: str) -> str:

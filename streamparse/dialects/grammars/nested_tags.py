@@ -19,15 +19,13 @@ import msgspec
 from msgspec import field
 
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.engine.reader import Match, Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_writer import Members
-from streamparse.dialects.grammars.xml_params import XmlParams
-from streamparse.patterns import gradual
+from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.schema.kinds import ANY, Kinds
 from streamparse.schema.text_values import coerced, quoted
 from streamparse.schema.view import Typed
-
-__all__ = ["NestedTags"]
 
 _UNTYPED: Kinds = ANY - {"integer", "number"}
 """What a text may be where the schema says nothing: a number could be a string."""
@@ -35,33 +33,28 @@ _NAME = r"[^<>\s/]{1,256}"
 _DEEPEST = 128
 
 
-class NestedTags(XmlParams, frozen=True, dict=True):
+class NestedTags(TagCalls, frozen=True, dict=True):
     """The tags of one format; `mark` is the pattern of what stands before each."""
 
     mark: str = ""
     untyped: Kinds = _UNTYPED
 
     @cached_property
-    def entry(self) -> Pattern:
-        """The first tag inside of a value."""
-        return gradual(rf"{GAP}{self.mark}<{_NAME}>")
+    def inner(self) -> Patterns:
+        """The tags inside of a value."""
+        return Patterns(
+            first=rf"{GAP}{self.mark}<{_NAME}>",
+            any=rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>",
+            # The closing tag of an element that holds nothing.
+            hollow_end=rf"{GAP}{self.mark}</(?P<closing>{_NAME})>",
+        )
 
-    @cached_property
-    def tag(self) -> Pattern:
-        """A tag inside of a value."""
-        return gradual(rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>")
-
-    @cached_property
-    def hollow_end(self) -> Pattern:
-        """The closing tag of an element that holds nothing."""
-        return gradual(rf"{GAP}{self.mark}</(?P<closing>{_NAME})>")
-
-    def _parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
-        if (yield from reader.look(self.entry)) is None:
+    def _read_parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
+        if (yield from reader.look(self.inner.first)) is None:
             empty = _empty(members.typed.member(token["key"]).kinds)
-            end = (yield from reader.look(self.hollow_end)) if empty else None
+            end = (yield from reader.look(self.inner.hollow_end)) if empty else None
             if end is None or end["closing"] != token["key"]:
-                return (yield from super()._parameter(reader, members, token))
+                return (yield from super()._read_parameter(reader, members, token))
             reader.take(len(end[0]))
             members.tell(members.lead(token["key"]) + empty)
             return True
@@ -82,8 +75,8 @@ class NestedTags(XmlParams, frozen=True, dict=True):
             if not (yield from reader.until(self.markers, raw)):
                 return False
             tag = None
-            if (yield from reader.look(self.ended)) is None:  # else the closing tags are missing
-                tag = yield from reader.match(self.tag)
+            if (yield from reader.look(self.patterns.ended)) is None:  # else the closing tags are missing
+                tag = yield from reader.match(self.inner.any)
                 if tag is None:
                     raw(reader.take(1))
                     continue

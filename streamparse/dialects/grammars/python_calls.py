@@ -5,134 +5,223 @@
 Also one call a line, without the list.  The head of a call is believed only as far as its first `key=`, or the `)`:
 no prose and no Markdown looks like that.  Then the arguments stream as JSON text; the call is complete at its `)`.
 Where only declared tools are believed, one of them vouches for all calls of its list, also for those before it.
+
+Some write the objects of grammar B as Python literals:
+
+    <|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}, {'name': 'now', 'arguments': {}}]
+
+Such a call starts as soon as its name and its arguments' key have come, and is complete at the brace that closes its
+dict.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from io import StringIO
 
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.literal_arguments import literal_arguments
-from streamparse.dialects.grammars.literals import literal
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
+from streamparse.dialects.grammars.call_json import is_foreign
+from streamparse.dialects.grammars.call_object import Draft
+from streamparse.dialects.grammars.literals import bounded, literal, literal_arguments
 from streamparse.dialects.grammars.python_literals import KEYWORD, PythonLiterals
+from streamparse.json import JSONError, read
 from streamparse.patterns import gradual
-
-__all__ = ["CALL_HEAD", "PythonCalls"]
 
 _NAME = r"[^\W\d][\w.:/-]{0,255}"
 CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={GAP}(?:\)|{KEYWORD}{GAP}=[^=]))"
 """The beginning of a call, looked at up to its first argument's name."""
 
-
-class _Patterns:
-    """Compiled on first use: few programs ever meet such a call."""
-
-    @cached_property
-    def head(self) -> Pattern:
-        """The name of a call."""
-        return gradual(CALL_HEAD)
-
-    @cached_property
-    def following(self) -> Pattern:
-        """What stands between two calls."""
-        return gradual(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
-
-    @cached_property
-    def list_begin(self) -> Pattern:
-        """The beginning of a list of calls."""
-        return gradual(rf"{GAP}\[{GAP}(?={_NAME})")
-
-    @cached_property
-    def list_end(self) -> Pattern:
-        """The end of a list of calls."""
-        return gradual(rf"{GAP},?{GAP}\]")
-
-    @cached_property
-    def key(self) -> Pattern:
-        """The name of an argument."""
-        return gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
+_HEAD = gradual(CALL_HEAD)
+_NEXT_CALL = gradual(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
+_LIST_BEGIN = gradual(rf"{GAP}\[{GAP}(?={_NAME})")
+_LIST_END = gradual(rf"{GAP},?{GAP}\]")
+_KEY = gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
+_BETWEEN_DICTS = gradual(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
+"""What follows a dict: another one, or the end of the list."""
 
 
-_PATTERNS = _Patterns()
-
-
-def _literals(_key: str, scalar: bool) -> PythonLiterals:
-    return PythonLiterals(argument=scalar)
-
-
-class PythonCalls(msgspec.Struct, frozen=True, dict=True):
-    """One or more calls, in a list or not; one of `closes` may end them.
-
-    `method` is what a name may end with that is not part of the tool's name.
-    """
-
+class _Block(msgspec.Struct, frozen=True, dict=True):
     closes: tuple[str, ...] = ()
-    method: str = ""
 
     @cached_property
     def end(self) -> Pattern:
         """The end of the block."""
         return gradual(rf"{GAP}{any_of(self.closes)}")
 
+
+class PythonCalls(_Block, frozen=True, dict=True):
+    """One or more calls, in a list or not; one of `closes` may end them.
+
+    `method` is what a name may end with that is not part of the tool's name.
+    """
+
+    method: str = ""
+    follows: str = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"
+
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        listed = yield from reader.match(_PATTERNS.list_begin)
-        yield from reader.blanks()
-        found = False
-        while True:
-            start = reader.taken()
-            head = yield from reader.match(_PATTERNS.head)
-            name = "" if head is None else context.tool_name(head["name"].removesuffix(self.method))
-            if head is None or not context.believes(name):
-                may_be_vouched = head is not None and listed is not None and context.declared and not found
-                if not may_be_vouched or not (yield from self._is_vouched(reader, context, start)):
-                    return found
-                context = context.for_all()
-                continue
-            reader.commit()
-            call = context.sink.call_start(name, None, "inband")
-            whole = yield from literal_arguments(reader, context, call, _PATTERNS.key, ")", _literals)
-            found = True
-            context = context.for_all()
-            if not whole:
-                return True
-            reader.remember()
-            if (yield from reader.match(_PATTERNS.following)) is None:
-                break
+        block = _PythonBlock(self)
+        # What separates two calls is text, too, if the second proves to be none; it may be of any length.
+        return read_block(reader, context, block.read_call, block.read_next, None, keeps_gap=True)
+
+
+class _PythonBlock(msgspec.Struct):
+    """The calls after one marker."""
+
+    format: PythonCalls
+    is_list: bool = False
+    is_broken: bool = False
+
+    def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        if not found:
+            self.is_list = (yield from reader.match(_LIST_BEGIN)) is not None
+            yield from reader.blanks()
+        start = reader.taken()
+        head = yield from reader.match(_HEAD)
+        name = "" if head is None else self._find_name(context, head)
+        if head is None or not context.believes(name):
+            may_be_vouched = head is not None and self.is_list and context.declared and not found
+            if not may_be_vouched or not (yield from self._is_vouched(reader, context, start)):
+                return False
+            yield from reader.match(_HEAD)
+            if not context.for_all().believes(name):
+                return False
         reader.commit()
-        if listed is not None:
-            yield from reader.match(_PATTERNS.list_end)
-        if (yield from reader.match(self.end)) is None and reader.beginning(self.end):
-            reader.rest()  # the end of the block is cut off
+        call = context.sink.call_start(name, None, "inband")
+        self.is_broken = not (yield from literal_arguments(reader, context, call, _KEY, ")", _notation))
         return True
+
+    def read_next(self, reader: Reader) -> Step[bool]:
+        if self.is_broken:
+            return False
+        if (yield from reader.match(_NEXT_CALL)) is not None:
+            return True
+        reader.commit()
+        if self.is_list:
+            yield from reader.match(_LIST_END)
+        if (yield from reader.match(self.format.end)) is None and reader.beginning(self.format.end):
+            reader.rest()  # the end of the block is cut off
+        return False
+
+    def _find_name(self, context: Context, head: Match) -> str:
+        return context.tool_name(head["name"].removesuffix(self.format.method))
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Whether a list whose first call is of an unknown tool holds one of a declared tool; takes nothing."""
         reader.rewind(start)
         name = ""
         while name not in context.tools:
-            head = yield from reader.match(_PATTERNS.head)
-            if head is None or not (yield from _passed_over(reader, context)):
+            head = yield from reader.match(_HEAD)
+            if head is None or not (yield from _skip_arguments(reader, context)):
                 break
-            name = context.tool_name(head["name"].removesuffix(self.method))
-            yield from reader.match(_PATTERNS.following)
+            name = self._find_name(context, head)
+            yield from reader.match(_NEXT_CALL)
         reader.rewind(start)
         return name in context.tools
 
 
-def _passed_over(reader: Reader, context: Context) -> Step[bool]:
-    """Take the arguments of a call and the bracket behind them; False if they break off."""
+def _notation(_key: str, is_scalar: bool) -> PythonLiterals:
+    return PythonLiterals(argument=is_scalar)
+
+
+def _skip_arguments(reader: Reader, context: Context) -> Step[bool]:
+    """Take the arguments of a call and the bracket after them; False if they break off."""
     while (after := (yield from reader.blanks())) != ")":
         if after == ",":
             reader.take(1)
             yield from reader.blanks()
-        if (yield from reader.match(_PATTERNS.key)) is None:
+        if (yield from reader.match(_KEY)) is None:
             return False
-        notation = _literals("", (yield from reader.blanks()) not in ("[", "(", "{"))
+        notation = PythonLiterals(argument=(yield from reader.blanks()) not in ("[", "(", "{"))
         if not (yield from literal(reader, lambda _: None, notation, context.limits)):
             return False
     reader.take(1)
     return True
+
+
+class LiteralCalls(_Block, frozen=True, dict=True):
+    """Dicts in a list, each a call; one of `closes` may follow."""
+
+    names: tuple[str, ...] = ("name",)
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        return read_block(reader, context, self._read_call, self._read_next, context.limits.max_call_args)
+
+    def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        if not found and (yield from reader.blanks()) == "[":
+            reader.take(1)
+        if (yield from reader.blanks()) != "{":
+            return False
+        reader.take(1)
+        draft, sink = Draft(), context.sink
+        sound = True
+        while sound and (after := (yield from reader.blanks())) != "}":
+            if after == ",":
+                reader.take(1)
+            else:
+                sound = yield from self._read_member(reader, context, draft)
+        if draft.call is None:
+            if not sound or draft.name is None or draft.arguments is None:
+                return False
+            reader.commit()
+            reader.take(1)
+            write_call(reader, context, draft.name, None, draft.arguments)
+        elif sound:
+            reader.take(1)
+            sink.call_end(draft.call)
+        elif reader.final:
+            sink.call_arguments(draft.call, reader.rest())  # the text ends inside of the call
+        else:
+            fail_call(context, draft.call, f"the arguments of {draft.name!r} are no Python literals")
+        return True
+
+    def _read_next(self, reader: Reader) -> Step[bool]:
+        following = yield from reader.match(_BETWEEN_DICTS)
+        if following is not None and following["more"] is not None:
+            return True
+        yield from reader.match(self.end)
+        return False
+
+    def _read_member(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
+        """Read one key and its value; False where it is not sound."""
+        key = yield from _read_text(reader, context, context.limits.max_key)
+        if key is None or (yield from reader.blanks()) != ":":
+            return False
+        reader.take(1)
+        yield from reader.blanks()
+        if context.declared and (yield from is_foreign(reader, key, (*self.names, *self.arguments))):
+            return False
+        if key in self.names and draft.name is None:
+            name = yield from _read_text(reader, context, context.limits.max_name)
+            draft.name = None if name is None else context.tool_name(name)
+            return draft.name is not None and context.believes_quoted(draft.name)
+        notation, held = PythonLiterals(argument=False), StringIO()
+        if key not in self.arguments or draft.call is not None:
+            return (yield from literal(reader, lambda _: None, notation, context.limits))
+        if draft.name is None:
+            whole = yield from literal(reader, held.write, notation, context.limits)
+            draft.arguments = held.getvalue()
+            return whole
+        reader.commit()
+        draft.call = context.sink.call_start(draft.name, None, "inband")
+        whole = yield from literal(reader, context.sink.call_teller(draft.call), notation, context.limits)
+        if notation.repaired:
+            context.sink.call_repaired(draft.call)
+        return whole
+
+
+def _read_text(reader: Reader, context: Context, limit: int | None) -> Step[str | None]:
+    """Read a string literal; None if there is none."""
+    held = StringIO()
+    if not (yield from PythonLiterals(argument=False).scalar(reader, bounded(held, limit))):
+        return None
+    try:
+        value = read(held.getvalue(), "strict", context.limits).value
+    except JSONError:
+        return None
+    return value if isinstance(value, str) else None

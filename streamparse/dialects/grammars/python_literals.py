@@ -9,16 +9,13 @@ add literals (`"a" + "b"`), which is a repair, too, and believed only while no q
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.literals import Tell, in_string
 from streamparse.patterns import gradual, plain
-
-__all__ = ["KEYWORD", "PythonLiterals"]
 
 KEYWORD: Final = r"[^\W\d][\w-]{0,255}"
 """The name of an argument; models also write Python's own keywords, and hyphens."""
@@ -38,65 +35,30 @@ _DECIMAL = plain(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)")
 _RADIX = plain(r"[+-]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 
 
-class _Patterns:
-    """Compiled on first use: few programs ever meet a Python literal."""
-
-    @cached_property
-    def opening(self) -> Pattern:
-        """The beginning of a string."""
-        return gradual(rf"(?P<opening>{_BEGIN})")
-
-    @cached_property
-    def again(self) -> Pattern:
-        """The beginning of another string that continues the one before."""
-        return gradual(rf"{GAP}(?P<plus>\+{GAP})?(?P<opening>{_BEGIN})")
-
-    @cached_property
-    def word(self) -> Pattern:
-        """A number or a constant, once what follows is none of its characters."""
-        return gradual(r"[+-]?[\w.]{1,1000}+(?:(?<=[0-9.][eE])[+-][0-9]{1,9}+)?(?=[^\w.+-])")
-
-    @cached_property
-    def ends(self) -> dict[tuple[str, bool], tuple[Pattern, Pattern]]:
-        """What ends a string, by its quote and whether it is an argument; and the same at the end of the text."""
-        return {
-            (quote, argument): (gradual(f"{quote}(?={after})"), gradual(rf"{quote}(?={after}|\s*\Z)"))
-            for quote in "\"'"
-            for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
-        }
-
-    @cached_property
-    def joins(self) -> dict[str, Pattern]:
-        """A quote behind which a `+` and another string follow, by the quote."""
-        return {quote: gradual(rf"{quote}(?={GAP}\+{GAP}[rRuU]?[\"'])") for quote in "\"'"}
-
-    @cached_property
-    def triple(self) -> dict[str, Pattern]:
-        """The end of a string with three quotes."""
-        return {quote: gradual(quote) for quote in ('"""', "'''")}
-
-    @cached_property
-    def escape(self) -> Pattern:
-        """A backslash and what it escapes."""
-        high, low = f"u[dD][89abAB]{_HEX}{{2}}", f"u[dD][c-fC-F]{_HEX}{{2}}"
-        return gradual(
-            rf"\\(?:(?P<pair>{high}\\{low})|(?P<code>u(?![dD][89abAB]){_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}})"
-            rf"|(?P<lone>{high}(?=[^\\]|\\[^u]|\\u(?:[^dD]|[dD][^c-fC-F])))"
-            r"|(?P<octal>[0-7]{1,2}(?=[^0-7])|[0-7]{3})|(?P<line>\n|\r\n|\r(?=[^\n]))|(?P<other>[^0-7\r\nuUx]))"
-        )
-
-    @cached_property
-    def last_escape(self) -> Pattern:
-        """A backslash and what it escapes, at the end of the text."""
-        return gradual(r"\\(?P<other>[\s\S]?)")
-
-    @cached_property
-    def raw(self) -> Pattern:
-        """A backslash in a raw string: it keeps a quote from ending it."""
-        return gradual(r"\\[\s\S]")
-
-
-_PATTERNS = _Patterns()
+_OPENING = gradual(rf"(?P<opening>{_BEGIN})")
+_AGAIN = gradual(rf"{GAP}(?P<plus>\+{GAP})?(?P<opening>{_BEGIN})")
+"""The beginning of another string that continues the one before."""
+_WORD = gradual(r"[+-]?[\w.]{1,1000}+(?:(?<=[0-9.][eE])[+-][0-9]{1,9}+)?(?=[^\w.+-])")
+"""A number or a constant, as soon as a character follows that cannot belong to it."""
+_ENDS = {
+    (quote, argument): (gradual(f"{quote}(?={after})"), gradual(rf"{quote}(?={after}|\s*\Z)"))
+    for quote in "\"'"
+    for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
+}
+"""What ends a string, by its quote and whether it is an argument; and the same at the end of the text."""
+_JOINS = {quote: gradual(rf"{quote}(?={GAP}\+{GAP}[rRuU]?[\"'])") for quote in "\"'"}
+"""A quote that a `+` and another string follow, by the quote."""
+_TRIPLE = {quote: gradual(quote) for quote in ('"""', "'''")}
+_HIGH, _LOW = f"u[dD][89abAB]{_HEX}{{2}}", f"u[dD][c-fC-F]{_HEX}{{2}}"
+_ESCAPE = gradual(
+    rf"\\(?:(?P<pair>{_HIGH}\\{_LOW})|(?P<code>u(?![dD][89abAB]){_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}})"
+    rf"|(?P<lone>{_HIGH}(?=[^\\]|\\[^u]|\\u(?:[^dD]|[dD][^c-fC-F])))"
+    r"|(?P<octal>[0-7]{1,2}(?=[^0-7])|[0-7]{3})|(?P<line>\n|\r\n|\r(?=[^\n]))|(?P<other>[^0-7\r\nuUx]))"
+)
+"""A backslash and what it escapes."""
+_LAST_ESCAPE = gradual(r"\\(?P<other>[\s\S]?)")
+_RAW = gradual(r"\\[\s\S]")
+"""A backslash in a raw string: it keeps a quote from ending it."""
 
 
 class PythonLiterals:
@@ -117,14 +79,14 @@ class PythonLiterals:
         return self.scalar(reader, tell)
 
     def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
-        opening = yield from reader.match(_PATTERNS.opening)
+        opening = yield from reader.match(_OPENING)
         if opening is not None:
             tell('"')
             whole = yield from self._string(reader, tell, opening["opening"])
             if whole:
                 tell('"')
             return whole
-        word = yield from reader.look(_PATTERNS.word)
+        word = yield from reader.look(_WORD)
         value = None if word is None else self._value(word[0])
         if word is not None and value is not None:
             reader.take(len(word[0]))
@@ -153,7 +115,7 @@ class PythonLiterals:
             raw, quote = opening[0] in "rR", opening.lstrip("rRuU")
             if not (yield from self._rest(reader, tell, quote, raw)):
                 return False
-            again = yield from reader.match(_PATTERNS.again)
+            again = yield from reader.match(_AGAIN)
             if again is None:
                 return True
             self.repaired = self.repaired or again["plus"] is not None
@@ -183,17 +145,17 @@ class PythonLiterals:
     def _closes(self, reader: Reader, quote: str) -> Step[bool]:
         """Whether the quote that comes next ends the string."""
         if len(quote) == 3:
-            return (yield from reader.look(_PATTERNS.triple[quote])) is not None
-        end, last = _PATTERNS.ends[quote, self.argument]
+            return (yield from reader.look(_TRIPLE[quote])) is not None
+        end, last = _ENDS[quote, self.argument]
         found = yield from reader.look(end, last)
         if found is None and not self._loose:
-            found = yield from reader.look(_PATTERNS.joins[quote])
+            found = yield from reader.look(_JOINS[quote])
         self._loose = self._loose or found is None
         self.repaired = self.repaired or self._loose
         return found is not None
 
     def _escape(self, reader: Reader, tell: Tell, raw: bool) -> Step[None]:
-        found = yield from reader.match(_PATTERNS.raw if raw else _PATTERNS.escape, _PATTERNS.last_escape)
+        found = yield from reader.match(_RAW if raw else _ESCAPE, _LAST_ESCAPE)
         if found is None:  # a code that breaks off
             tell(in_string(reader.take(1)))
         else:

@@ -16,13 +16,11 @@ from functools import cached_property
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener
+from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, follows_of
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.tag_patterns import KEY, TagPatterns
+from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import gradual
-
-__all__ = ["Remembered", "leftover", "leftovers", "stray_tags"]
 
 _OPENING = gradual(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
 _AGAIN = gradual(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
@@ -51,7 +49,7 @@ def _doubt(context: Context, tags: str) -> None:
     context.sink.calls_doubted("ambiguous_markup", message)
 
 
-def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
+def leftovers(name: str, tags: TagCalls, *begins: str) -> Dialect:
     """What reads the closing tags of a format where they close nothing; `begins` are the literals they begin with."""
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
     return leftover(name, f"{value}{GAP}{tags.call_close}", *begins)
@@ -59,13 +57,18 @@ def leftovers(name: str, tags: TagPatterns, *begins: str) -> Dialect:
 
 def leftover(name: str, follows: str, *begins: str) -> Dialect:
     """The same of a format whose end of a value and its call is the pattern `follows`."""
-    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), follows, _Leftovers(follows))
+    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _Leftovers(follows), follows)
 
 
 class Remembered(msgspec.Struct, frozen=True):
     """A body whose opening tag is remembered where it tells a call."""
 
     body: Body
+
+    @property
+    def follows(self) -> str:
+        """What the body says."""
+        return follows_of(self.body)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         opening = yield from reader.look(_OPENING)
@@ -103,4 +106,4 @@ class _StrayTags(msgspec.Struct, frozen=True, dict=True):
 
 def stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
     """What follows the tags of `words`, or of declared tools, that belong to no call of a body that is `Remembered`."""
-    return Dialect(name, openers, _ANY_TAG, _StrayTags(words))
+    return Dialect(name, openers, _StrayTags(words), _ANY_TAG)

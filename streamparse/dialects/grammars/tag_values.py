@@ -19,8 +19,6 @@ from streamparse.dialects.grammars.json_writer import Value
 from streamparse.patterns import gradual
 from streamparse.schema.text_values import UNQUOTABLE, quoted
 
-__all__ = ["Ending", "tagged"]
-
 _BREAK = gradual(r"\r?\n")
 _ANY_BREAK = re.compile(r"[\r\n]")
 _BLANK = " \t\r\n"

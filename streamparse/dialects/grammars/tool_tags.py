@@ -10,7 +10,6 @@ closing tag has come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from io import StringIO
 from typing import cast
@@ -20,19 +19,26 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.marker_index import Literal, Tags
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.json_writer import Members
-from streamparse.dialects.grammars.tag_patterns import KEY
-from streamparse.dialects.grammars.tool_pattern import A_KEY, NAME, ToolPattern
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.json_writer import write_members
+from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import gradual, plain
 from streamparse.schema.view import Typed
 
-__all__ = ["ToolAttributes", "ToolTags", "ToolText"]
+NAME = "(?P=NAME)"
+"""The name of the tool, in the source of a pattern."""
+A_KEY = r"[A-Za-z_][\w.-]{0,255}"
+"""What the tag of a parameter may hold where the tool declares none."""
 
+_FIRST = plain(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
+_A_KEY = plain(rf"(?:{A_KEY})?\Z")
+_WINDOW = 4096  # more characters than any of these patterns can match
 _TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
 _CALL = gradual(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
 """What any tool's tag and the beginning of what it holds look like."""
+_ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
+_BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
+_INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"
 
 
 class ToolTags:
@@ -54,9 +60,14 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
 
     opening: str
 
+    @property
+    def follows(self) -> str:
+        """What stands before the text."""
+        return self.opening
+
     @cached_property
     def opens(self) -> Pattern:
-        """What stands before the text."""
+        """The same, compiled."""
         return gradual(self.opening)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
@@ -73,7 +84,7 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
         if bool(typed.members) != bool(value) or _ELEMENT.match(value) is not None:
             return False  # an element of HTML, which holds others with attributes
         reader.take(len(close))
-        _tell(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in typed.members])
+        write_members(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in typed.members])
         return True
 
 
@@ -93,29 +104,11 @@ class ToolAttributes(msgspec.Struct, frozen=True, dict=True):
         tag = yield from reader.match(self.tag)
         if tag is None or tag["name"] not in context.tools:
             return False
-        _tell(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
+        write_members(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
         return True
 
 
-def _tell(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:
-    """Tell a whole call."""
-    reader.commit()
-    call = context.sink.call_start(name, None, "inband")
-    members = Members(context, call)
-    for key, text in arguments:
-        value = members.value(key, members.typed.member(key).kinds)
-        value(text)
-        value.end()
-    members.close()
-    context.sink.call_end(call)
-
-
-_ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
-_BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
-_INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"
-
-
-class _TagsOfTool(XmlParams, frozen=True, dict=True):
+class _TagsOfTool(TagCalls, frozen=True, dict=True):
     """The tags of one tool: the patterns are the same for all of them."""
 
     tool: str = ""
@@ -147,3 +140,46 @@ def _tags_of(name: str, members: frozenset[str]) -> _TagsOfTool:
         tool=name,
         members=members,
     )
+
+
+class ToolPattern:
+    """A pattern in which the tag is the name of a tool, though it was not compiled for this one.
+
+    It is matched against the name, `<` and the text: `NAME` refers back to the name.  The group `first`, which is what
+    the tag of a parameter holds, must be one of `members`, if the tool has any.
+    """
+
+    __slots__ = ("_first", "_members", "_name", "_pattern")
+
+    def __init__(self, source: str, name: str, members: frozenset[str]) -> None:
+        self._pattern = _behind_name(source)
+        self._first = "(?P<first>" in source
+        self._name = name
+        self._members = members
+
+    def match(self, text: str, pos: int = 0, *, partial: bool = False) -> Match | None:
+        """What matches at `pos`, as if the text began in front of it."""
+        text = text[pos : pos + _WINDOW]
+        found = self._pattern.match(f"{self._name}<{text}", partial=partial)
+        if found is None or not self._first:
+            return found
+        if found.partial:
+            begun = _FIRST.match(text)
+            return found if begun is None or self._begins(begun["begun"]) else None
+        first = found["first"]
+        return found if first is None or self._is_one(first) else None
+
+    def _is_one(self, key: str) -> bool:
+        """Whether a parameter is called so."""
+        return key in self._members if self._members else _A_KEY.match(key) is not None
+
+    def _begins(self, head: str) -> bool:
+        """Whether a parameter may be called so, as far as it has come."""
+        if self._members:
+            return any(member.startswith(head) for member in self._members)
+        return _A_KEY.match(head) is not None
+
+
+@lru_cache(maxsize=32)
+def _behind_name(source: str) -> Pattern:
+    return gradual(rf"(?P<NAME>[^<]++)<\K(?:{source})")

@@ -14,12 +14,10 @@ from streamparse.dialects.table import (
     literal_rows,
     marker_rows,
     pair_rows,
-    python_rows,
     tag_rows,
-    typed_rows,
     xai_rows,
 )
-from streamparse.dialects.table.thoughts import THOUGHTS
+from streamparse.dialects.table.reasoning_markers import THOUGHTS
 
 __all__ = ["DIALECTS", "REASONING", "THOUGHTS"]
 
@@ -29,10 +27,8 @@ _MODULES = (
     array_rows,
     marker_rows,
     tag_rows,
-    typed_rows,
     pair_rows,
     child_rows,
-    python_rows,
     literal_rows,
     channel_rows,
 )

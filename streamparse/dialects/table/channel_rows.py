@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
-from streamparse.dialects.grammars.branch import Either
-from streamparse.dialects.grammars.channel_header import HEADER
-from streamparse.dialects.grammars.channels import ENDS, Channels, ChannelThoughts
+from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts
 from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.grammars.stripped_channels import STRIPPED, StrippedChannels
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.stripped_channels import StrippedChannels
+from streamparse.dialects.grammars.tag_calls import TagCalls
 
 __all__ = ["REASONING", "ROWS"]
 
@@ -24,7 +23,7 @@ _OPENERS = (
     Opener("<|message|>", inclusive=True, placed="start"),
 )
 
-_ATEM = XmlParams(
+_ATEM = TagCalls(
     # Some recipients are fumbled: name="read<|message|>">
     call=r'(?:<atem:function_calls>[ \t\r\n]{0,64}+)?<atem:invoke\s{1,8}name="(?P<name>[^"<>]{1,256})'
     r'(?:<\|message\|>)?"?\s{0,8}>',
@@ -38,26 +37,10 @@ _ATEM = XmlParams(
     trim=False,
 )
 
-_MUSE = Dialect(
-    "muse-atem",
-    (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
-    rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
-    Channels(
-        markup=_ATEM,
-        markup_head=r"<atem:",
-        interrupts=(),  # its answers quote headers
-    ),
-    models="Muse-Glimmer-30B, Muse Spark 1.x",
-    example=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
-    '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
-    thoughts=("muse",),
-    drops=ENDS,
-    beside=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
-)
 
 _BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<{{\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
 
-_RFL = XmlParams(
+_RFL = TagCalls(
     call=_BEAM_CALL,
     parameter=r'<rfl:parameter\s{1,8}name="(?P<key>[^"<>]{1,256})"\s{0,8}>',
     call_begin=r"<\|start\|>assistant to=",
@@ -69,43 +52,55 @@ _RFL = XmlParams(
     stops=("<rfl:parameter", "</rfl:parameter>", "<|call|>", "<|end|>"),
 )
 
-_BEAM = Dialect(
-    "beam",
-    _OPENERS,
-    HEADER,
-    Channels(
-        markup=_RFL,
-        markup_head=_BEAM_CALL,
-    ),
-    models="Beam",
-    example=' to=get_weather<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="city">\nParis\n'
-    "</rfl:parameter><|call|>",
-    thoughts=("harmony",),
-    drops=ENDS,
-    beside=(leftovers("beam", _RFL, "</rfl:parameter"),),
-)
 
 _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
 
-_HARMONY = Dialect(
-    "harmony",
-    (
-        *_OPENERS,
-        # A server removed the markers.
-        Opener("analysis", inclusive=True, placed="start", auto="start", bare=True),
-        Opener("commentary to=", inclusive=True, placed="start", auto="start", bare=True),
-        Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
+
+ROWS = (
+    Dialect(
+        "muse-atem",
+        (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
+        Channels(
+            markup=_ATEM,
+            markup_head=r"<atem:",
+            interrupts=(),  # its answers quote headers
+        ),
+        rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
+        models="Muse-Glimmer-30B, Muse Spark 1.x",
+        example=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
+        '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
+        thoughts=("muse",),
+        drops=ENDS,
+        beside=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
     ),
-    rf"(?:{_PLAIN_HEADER}|{STRIPPED})",
-    Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
-    models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
-    example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
-    thoughts=("harmony",),
-    drops=ENDS,
+    Dialect(
+        "harmony",
+        (
+            *_OPENERS,
+            # A server removed the markers.
+            Opener("analysis", inclusive=True, placed="start", auto="start", bare=True),
+            Opener("commentary to=", inclusive=True, placed="start", auto="start", bare=True),
+            Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
+        ),
+        Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
+        models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
+        example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
+        thoughts=("harmony",),
+        drops=ENDS,
+    ),
+    Dialect(
+        "beam",
+        _OPENERS,
+        Channels(markup=_RFL, markup_head=_BEAM_CALL),
+        models="Beam",
+        example=' to=get_weather<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="city">\nParis\n'
+        "</rfl:parameter><|call|>",
+        thoughts=("harmony",),
+        drops=ENDS,
+        beside=(leftovers("beam", _RFL, "</rfl:parameter"),),
+    ),
 )
 
-ROWS = (_MUSE, _HARMONY, _BEAM)
-
 _HEADED = rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|{HEADER})"
-REASONING = (Dialect("harmony", _OPENERS, _HEADED, ChannelThoughts()),)
+REASONING = (Dialect("harmony", _OPENERS, ChannelThoughts(), _HEADED),)
 """The thoughts of all of them: without their calls they differ in nothing."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.grammars.branch import Either
-from streamparse.dialects.grammars.labelled_calls import LABEL, LabelledCalls
-from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
+from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.name_then_json import NAME, LabelledCalls, MarkedCalls
 from streamparse.dialects.grammars.nested_tags import NestedTags
 from streamparse.dialects.grammars.stray_closers import Remembered, leftovers, stray_tags
-from streamparse.dialects.grammars.tag_patterns import KEY
+from streamparse.dialects.grammars.tag_calls import KEY
 from streamparse.dialects.grammars.tool_tags import ToolAttributes, ToolTags, ToolText
-from streamparse.dialects.table.tags import child_tags, named_tags
-
-__all__ = ["ROWS"]
+from streamparse.dialects.table.tag_families import child_tags, named_tags
 
 _MARK = "]<]minimax[>["
 _M = r"\]<\]minimax\[>\[\s{0,8}"
@@ -39,48 +36,13 @@ _STRIPPED = child_tags(
     begins=("<invoke ", "<tool_call>"),
     block_close="</tool_call>",
 )
-_MINIMAX_M3 = Dialect(
-    "minimax-m3",
-    (Opener(_MARK, inclusive=True), Opener("<tool_call>", inclusive=True)),
-    rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
-    Either(r"\]", _NESTED, _STRIPPED),
-    thoughts=("mm",),
-    # A server's parser names this marker as what ends an open thought.
-    in_thought="ends",
-    beside=(leftovers("minimax-m3", _NESTED, _MARK),),
-    models="MiniMax-M3",
-    example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>{_MARK}</invoke>\n'
-    f"{_MARK}</tool_call>",
-)
 
 _TOOL_NAMES = stray_tags(
     "tool names",
     Opener("<", inclusive=True, auto="declared", each_tool=True),
     Opener("</", inclusive=True, auto="declared", each_tool=True),
 )
-_TOOL_NAME_TAG = Dialect(
-    "tool-name-tag",
-    (
-        Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),
-        Opener("<", inclusive=True, auto="named", each_tool=True, bare=True),
-    ),
-    r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
-    Remembered(Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})"))),
-    thoughts=("thinking",),
-    beside=(_TOOL_NAMES,),
-    models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
-    example="<get_weather>\n<city>Paris</city>\n</get_weather>",
-)
 
-_TOOL_TEXT_TAG = Dialect(
-    "tool-text-tag",
-    (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),),
-    r"<[^\s<>/]{1,256}>",
-    Remembered(ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>")),
-    beside=(_TOOL_NAMES,),
-    models="GLM-5.1 and DeepSeek through routers",
-    example="<bash>ls -l</bash>",
-)
 
 _WORDS = ("tool", "tool_use", "tool_call", "function", "function_call")
 _PLAIN_WORDS = ("<tool ", "<tool>", "<function ", "<function>")
@@ -97,31 +59,67 @@ _WORD_TAGS = stray_tags(
     *(Opener(f"</{word}>", inclusive=True, auto="declared") for word in _WORDS),
     words=_WORDS,
 )
-_TOOL_TAG = Dialect(
-    "tool-tag",
-    tuple(Opener(begin, inclusive=True, auto="declared", word=begin.startswith(_PLAIN_WORDS)) for begin in _BEGINS),
-    rf"(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})|(?:{_COMMAND})|{_NAME_LINE}|<{_ANY}\s{{1,8}}name=[^<>\s]{{1,256}}\s",
-    Remembered(
-        Either(
-            rf"<{_ANY}\s",
-            Either(
-                _ATTRIBUTE.call, _ATTRIBUTE, ToolAttributes(rf"<{_ANY}\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\"")
-            ),
-            Either(rf"<{_ANY}>{GAP}<", _ELEMENT, Either(_NAME_LINE, _JSON, ToolText(_COMMAND))),
-        )
+
+
+ROWS = (
+    Dialect(
+        "minimax-m3",
+        (Opener(_MARK, inclusive=True), Opener("<tool_call>", inclusive=True)),
+        Either(r"\]", _NESTED, _STRIPPED),
+        rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
+        thoughts=("mm",),
+        # A server's parser names this marker as what ends an open thought.
+        in_thought="ends",
+        beside=(leftovers("minimax-m3", _NESTED, _MARK),),
+        models="MiniMax-M3",
+        example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>'
+        f"{_MARK}</invoke>\n{_MARK}</tool_call>",
     ),
-    beside=(_WORD_TAGS,),
-    models="prompted models",
-    example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
+    Dialect(
+        "tool-name-tag",
+        (
+            Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),
+            Opener("<", inclusive=True, auto="named", each_tool=True, bare=True),
+        ),
+        Remembered(Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})"))),
+        r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
+        thoughts=("thinking",),
+        beside=(_TOOL_NAMES,),
+        models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
+        example="<get_weather>\n<city>Paris</city>\n</get_weather>",
+    ),
+    Dialect(
+        "tool-text-tag",
+        (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),),
+        Remembered(ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>")),
+        beside=(_TOOL_NAMES,),
+        models="GLM-5.1 and DeepSeek through routers",
+        example="<bash>ls -l</bash>",
+    ),
+    Dialect(
+        "tool-tag",
+        tuple(Opener(begin, inclusive=True, auto="declared", word=begin.startswith(_PLAIN_WORDS)) for begin in _BEGINS),
+        Remembered(
+            Either(
+                rf"<{_ANY}\s",
+                Either(
+                    _ATTRIBUTE.call,
+                    _ATTRIBUTE,
+                    ToolAttributes(rf"<{_ANY}\s{{1,8}}name=\"(?P<name>[^<>\s\"]{{1,256}})\""),
+                ),
+                Either(rf"<{_ANY}>{GAP}<", _ELEMENT, Either(_NAME_LINE, _JSON, ToolText(_COMMAND))),
+            )
+        ),
+        rf"(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})|(?:{_COMMAND})|{_NAME_LINE}|<{_ANY}\s{{1,8}}name=[^<>\s]{{1,256}}\s",
+        beside=(_WORD_TAGS,),
+        models="prompted models",
+        example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
+    ),
+    Dialect(
+        "cwm",
+        (Opener("<tool:", inclusive=True, placed="line", auto="declared", word=True),),
+        LabelledCalls(),
+        models="Meta CWM",
+        example='<tool: get_weather>\n{"city": "Paris"}\n</tool>',
+    ),
 )
-
-_CWM = Dialect(
-    "cwm",
-    (Opener("<tool:", inclusive=True, placed="line", auto="declared", word=True),),
-    LABEL,
-    LabelledCalls(),
-    models="Meta CWM",
-    example='<tool: get_weather>\n{"city": "Paris"}\n</tool>',
-)
-
-ROWS = (_MINIMAX_M3, _TOOL_NAME_TAG, _TOOL_TEXT_TAG, _TOOL_TAG, _CWM)

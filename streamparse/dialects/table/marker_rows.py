@@ -4,30 +4,12 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.kimi_calls import KimiCalls
-from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
-from streamparse.dialects.grammars.recipient_calls import RecipientCalls
-
-__all__ = ["ROWS"]
+from streamparse.dialects.grammars.name_then_json import NAME, KimiCalls, MarkedCalls, RecipientCalls
 
 _STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True, bare=True)
 """What is left of some formats where the server strips the special tokens."""
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
-
-_MISTRAL = Dialect(
-    "mistral-v11",
-    (*markers("[TOOL_CALLS]"), _STRIPPED),
-    # Without [ARGS] a brace alone is not enough: prose may name a tool, and then {something}.
-    rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:(?<=\])[{{\"]|\{{{GAP}[\"'}}])",
-    MarkedCalls(
-        _MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME.replace('256', '64')}(?:\[ARGS\])?\{{{GAP}[\"}}]"
-    ),
-    models="Mistral Small 3.1 and 3.2, Magistral, Devstral, Ministral 3, Mistral Medium 3",
-    example='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
-    drops=("</s>",),
-    thoughts=("mistral",),
-)
 
 
 def _deepseek(*words: str) -> tuple[str, ...]:
@@ -66,28 +48,6 @@ _DEEPSEEK_DROPS = (
     *_deepseek("end", "of", "sentence"),
 )
 
-_DEEPSEEK_V3 = Dialect(
-    "deepseek-v3",
-    (*_DEEPSEEK_OPENERS, Opener("function", inclusive=True, placed="start", auto="start", declared=True, bare=True)),
-    rf"{GAP}{_DEEPSEEK_FUNCTION}{GAP}\{{",
-    _DEEPSEEK_CALLS,
-    models="DeepSeek V3, V3-0324, R1-0528, Cogito v2",
-    example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n"
-    '```json\n{"city": "Paris"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-    drops=_DEEPSEEK_DROPS,
-)
-
-_DEEPSEEK_V31 = Dialect(
-    "deepseek-v3.1",
-    (*_DEEPSEEK_OPENERS, _STRIPPED),
-    rf"{GAP}{_DEEPSEEK_SURE}{GAP}\{{|(?!{_WORD_OF_PROSE}){GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}"
-    rf"(?:\{{{GAP}[\"'}}]|{_DEEPSEEK_END})",
-    _DEEPSEEK_CALLS,
-    models="DeepSeek V3.1, V3.1-Terminus, V3.2-Exp",
-    example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
-    '{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-    drops=_DEEPSEEK_DROPS,
-)
 
 _KIMI_BEGIN, _KIMI_ARGUMENTS, _KIMI_END = "<|tool_call_begin|>", r"<\|tool_call_argument_begin\|>", "<|tool_call_end|>"
 _KIMI_SECTIONS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
@@ -95,50 +55,10 @@ _KIMI_SECTION_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 _KIMI_ID = rf"(?:(?P<id>(?:functions\.)?{NAME}:{GAP}[0-9]{{1,10}})|(?:functions\.)?{NAME})"
 _KIMI_HEAD = rf"(?:<\|tool_call_begin\|>{GAP})?{_KIMI_ID}{GAP}(?:{_KIMI_ARGUMENTS})?"
 
-_KIMI = Dialect(
-    "kimi-k2",
-    (
-        *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
-        Opener("functions.", inclusive=True, placed="start", auto="start", declared=True, bare=True),
-    ),
-    rf"(?!{_WORD_OF_PROSE}){GAP}{_KIMI_HEAD}{GAP}(?:\{{|(?<=>)\"|<\|tool_call_end\|>)",
-    KimiCalls(
-        _KIMI_HEAD,
-        closes=(_KIMI_END,),
-        again=rf"{GAP}(?:<\|tool_call_begin\|>|functions\.)",
-        block_closes=_KIMI_SECTION_ENDS,
-        opens=(_KIMI_BEGIN,),
-    ),
-    thoughts=("think-old-kimi",),
-    models="Kimi K2 Instruct, K2 Thinking, K2.5, K2.6",
-    example="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
-    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
-    # VLLM's tests of Kimi K2 Thinking: the section ends the thought.
-    in_thought="ends",
-    drops=(*_KIMI_SECTIONS, *_KIMI_SECTION_ENDS, "<|im_end|>"),
-)
 
 _SOLAR_HEAD = (
     rf"(?:<\|tool_call:begin\|>{GAP})?(?P<id>[^\s<|]{{1,256}})?{GAP}"
     rf"<\|tool_call:name\|>{GAP}{NAME}{GAP}<\|tool_call:args\|>"
-)
-
-_SOLAR = Dialect(
-    "solar-open",
-    markers("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>", "<|tool_call:begin|>"),
-    rf"{GAP}{_SOLAR_HEAD}{GAP}[{{\"]",
-    MarkedCalls(
-        _SOLAR_HEAD,
-        closes=("<|tool_call:end|>",),
-        again=rf"{GAP}<\|tool_call:begin\|>",
-        block_closes=("<|calls|>",),
-    ),
-    models="Solar Open 100B",
-    example="<|begin|>assistant<|tool_calls|><|tool_call:begin|>call_0<|tool_call:name|>get_weather<|tool_call:args|>"
-    '{"city": "Paris"}<|tool_call:end|><|calls|>',
-    opens_text=("<|begin|>assistant<|content|>", "<|content|>"),
-    drops=("<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|end|>", "<|calls|>", "<|flush|>"),
-    thoughts=("solar",),
 )
 
 
@@ -153,75 +73,148 @@ _PLAMO_HEAD = (
     rf"(?:<\|plamo:constrain\|>{GAP}json{GAP})?(?:<\|plamo:msg\|>)?"
 )
 
-_PLAMO = Dialect(
-    "plamo3",
-    markers(*_PLAMO_BEGINS),
-    rf"{GAP}{_PLAMO_HEAD}{GAP}[{{\"<]",
-    MarkedCalls(
-        _PLAMO_HEAD,
-        closes=_plamo("end_tool_arguments", "end_tool_request"),
-        again=rf"{GAP}<\|plamo:begin_tool_(?:request|name):plamo\|>",
-        block_closes=_plamo("end_tool_requests"),
-    ),
-    models="PLaMo 3",
-    example="<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>"
-    "get_weather<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>"
-    '{"city": "Paris"}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>'
-    "<|plamo:end_tool_requests:plamo|>",
-    # Its marks are tokens of the model's own; no recording either way.
-    in_thought="ends",
-    drops=(*_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"), "<|plamo:tag|>"),
-    thoughts=("plamo",),
-)
 
 _FUNCTIONARY_NAME = rf"{NAME}[ \t]{{0,8}}\r?\n(?={GAP}\{{)"
 _FUNCTIONARY_HEAD = rf"(?:>>>)?{_FUNCTIONARY_NAME}"
 
-_FUNCTIONARY = Dialect(
-    "functionary-v3.2",
-    (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named", bare=True), _STRIPPED),
-    rf"(?:{_FUNCTIONARY_NAME}|all[ \t]{{0,8}}\r?\n)",
-    RecipientCalls(_FUNCTIONARY_HEAD, again=rf"{GAP}>>>", opens=(">>>",)),
-    models="Functionary v3.2",
-    example='>>>get_weather\n{"city": "Paris"}',
-    drops=(">>>all\n", "<|eot_id|>"),
-)
-
-_FUNCTION_TAG = Dialect(
-    "function-tag-json",
-    (Opener("<function=", inclusive=True),),
-    rf"<function=[^>\s]{{1,256}}>{GAP}\{{",
-    MarkedCalls(
-        r"<function=(?P<name>[^>\s]{1,256})>",
-        closes=("</function>",),
-        again=rf"{GAP}<function=",
-        block_closes=("<|eom_id|>", "<|eot_id|>"),
-    ),
-    models="Functionary v3.1, Llama 3.1 with custom tools",
-    example='<function=get_weather>{"city": "Paris"}</function>',
-    drops=("<|eom_id|>", "<|eot_id|>"),
-)
 
 _REACT_HEAD = rf"[ \t]{{0,8}}{NAME}[ \t]{{0,8}}\r?\n{GAP}Action Input:(?:{GAP}```(?:json)?)?+(?={GAP}\{{)"
 
-_REACT = Dialect(
-    "react",
-    (Opener("Action:", placed="line", auto="declared", bare=True),),
-    _REACT_HEAD,
-    MarkedCalls(_REACT_HEAD, closes=("```",), opens=("Observation:",)),
-    models="any model with a ReAct prompt",
-    settles=("Observation:",),
-    example='Thought: I look it up.\nAction: get_weather\nAction Input: {"city": "Paris"}',
-)
 
 ROWS = (
-    _MISTRAL,
-    _DEEPSEEK_V3,
-    _DEEPSEEK_V31,
-    _KIMI,
-    _SOLAR,
-    _PLAMO,
-    _FUNCTIONARY,
-    _FUNCTION_TAG,
-    _REACT,
+    Dialect(
+        "mistral-v11",
+        (*markers("[TOOL_CALLS]"), _STRIPPED),
+        # Without [ARGS] a brace alone is not enough: prose may name a tool, and then {something}.
+        MarkedCalls(
+            _MISTRAL_HEAD, opens=("[TOOL_CALLS]",), again=rf"{NAME.replace('256', '64')}(?:\[ARGS\])?\{{{GAP}[\"}}]"
+        ),
+        rf"{GAP}{_MISTRAL_HEAD}{GAP}(?:(?<=\])[{{\"]|\{{{GAP}[\"'}}])",
+        models="Mistral Small 3.1 and 3.2, Magistral, Devstral, Ministral 3, Mistral Medium 3",
+        example='[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
+        drops=("</s>",),
+        thoughts=("mistral",),
+    ),
+    Dialect(
+        "deepseek-v3",
+        (
+            *_DEEPSEEK_OPENERS,
+            Opener("function", inclusive=True, placed="start", auto="start", declared=True, bare=True),
+        ),
+        _DEEPSEEK_CALLS,
+        rf"{GAP}{_DEEPSEEK_FUNCTION}{GAP}\{{",
+        models="DeepSeek V3, V3-0324, R1-0528, Cogito v2",
+        example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n"
+        '```json\n{"city": "Paris"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+        drops=_DEEPSEEK_DROPS,
+    ),
+    Dialect(
+        "deepseek-v3.1",
+        (*_DEEPSEEK_OPENERS, _STRIPPED),
+        _DEEPSEEK_CALLS,
+        rf"{GAP}{_DEEPSEEK_SURE}{GAP}\{{|(?!{_WORD_OF_PROSE}){GAP}(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME}){GAP}"
+        rf"(?:\{{{GAP}[\"'}}]|{_DEEPSEEK_END})",
+        models="DeepSeek V3.1, V3.1-Terminus, V3.2-Exp",
+        example="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
+        '{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+        drops=_DEEPSEEK_DROPS,
+    ),
+    Dialect(
+        "kimi-k2",
+        (
+            *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
+            Opener("functions.", inclusive=True, placed="start", auto="start", declared=True, bare=True),
+        ),
+        KimiCalls(
+            _KIMI_HEAD,
+            closes=(_KIMI_END,),
+            again=rf"{GAP}(?:<\|tool_call_begin\|>|functions\.)",
+            block_closes=_KIMI_SECTION_ENDS,
+            opens=(_KIMI_BEGIN,),
+        ),
+        rf"(?!{_WORD_OF_PROSE}){GAP}{_KIMI_HEAD}{GAP}(?:\{{|(?<=>)\"|<\|tool_call_end\|>)",
+        thoughts=("think-old-kimi",),
+        models="Kimi K2 Instruct, K2 Thinking, K2.5, K2.6",
+        example="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+        '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
+        # VLLM's tests of Kimi K2 Thinking: the section ends the thought.
+        in_thought="ends",
+        drops=(*_KIMI_SECTIONS, *_KIMI_SECTION_ENDS, "<|im_end|>"),
+    ),
+    Dialect(
+        "solar-open",
+        markers("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>", "<|tool_call:begin|>"),
+        MarkedCalls(
+            _SOLAR_HEAD,
+            closes=("<|tool_call:end|>",),
+            again=rf"{GAP}<\|tool_call:begin\|>",
+            block_closes=("<|calls|>",),
+        ),
+        rf"{GAP}{_SOLAR_HEAD}{GAP}[{{\"]",
+        models="Solar Open 100B",
+        example="<|begin|>assistant<|tool_calls|><|tool_call:begin|>call_0<|tool_call:name|>get_weather<|tool_call:args|>"
+        '{"city": "Paris"}<|tool_call:end|><|calls|>',
+        opens_text=("<|begin|>assistant<|content|>", "<|content|>"),
+        drops=(
+            "<|begin|>assistant<|content|>",
+            "<|begin|>assistant",
+            "<|content|>",
+            "<|end|>",
+            "<|calls|>",
+            "<|flush|>",
+        ),
+        thoughts=("solar",),
+    ),
+    Dialect(
+        "plamo3",
+        markers(*_PLAMO_BEGINS),
+        MarkedCalls(
+            _PLAMO_HEAD,
+            closes=_plamo("end_tool_arguments", "end_tool_request"),
+            again=rf"{GAP}<\|plamo:begin_tool_(?:request|name):plamo\|>",
+            block_closes=_plamo("end_tool_requests"),
+        ),
+        rf"{GAP}{_PLAMO_HEAD}{GAP}[{{\"<]",
+        models="PLaMo 3",
+        example="<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>"
+        "get_weather<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>"
+        '{"city": "Paris"}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>'
+        "<|plamo:end_tool_requests:plamo|>",
+        # Its marks are tokens of the model's own; no recording either way.
+        in_thought="ends",
+        drops=(*_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"), "<|plamo:tag|>"),
+        thoughts=("plamo",),
+    ),
+    Dialect(
+        "functionary-v3.2",
+        (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named", bare=True), _STRIPPED),
+        RecipientCalls(_FUNCTIONARY_HEAD, again=rf"{GAP}>>>", opens=(">>>",)),
+        rf"(?:{_FUNCTIONARY_NAME}|all[ \t]{{0,8}}\r?\n)",
+        models="Functionary v3.2",
+        example='>>>get_weather\n{"city": "Paris"}',
+        drops=(">>>all\n", "<|eot_id|>"),
+    ),
+    Dialect(
+        "function-tag-json",
+        (Opener("<function=", inclusive=True),),
+        MarkedCalls(
+            r"<function=(?P<name>[^>\s]{1,256})>",
+            closes=("</function>",),
+            again=rf"{GAP}<function=",
+            block_closes=("<|eom_id|>", "<|eot_id|>"),
+        ),
+        rf"<function=[^>\s]{{1,256}}>{GAP}\{{",
+        models="Functionary v3.1, Llama 3.1 with custom tools",
+        example='<function=get_weather>{"city": "Paris"}</function>',
+        drops=("<|eom_id|>", "<|eot_id|>"),
+    ),
+    Dialect(
+        "react",
+        (Opener("Action:", placed="line", auto="declared", bare=True),),
+        MarkedCalls(_REACT_HEAD, closes=("```",), opens=("Observation:",)),
+        _REACT_HEAD,
+        models="any model with a ReAct prompt",
+        settles=("Observation:",),
+        example='Thought: I look it up.\nAction: get_weather\nAction Input: {"city": "Paris"}',
+    ),
 )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
 from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.table.tags import pair_tags
-
-__all__ = ["ROWS"]
+from streamparse.dialects.table.tag_families import pair_tags
 
 _PAIRS = pair_tags("", "tool_call")
 _PAIRS_LEFT = leftovers("pairs", _PAIRS, "</arg_value")
@@ -24,7 +22,6 @@ def _row(
     return Dialect(
         name,
         tuple(Opener(text, inclusive=True) for text in openers),
-        _PAIRS.call,
         _PAIRS,
         models=models,
         example=example,
@@ -41,7 +38,6 @@ def _iquest(name: str, word: str, models: str, ends_thought: bool = False) -> Di
     return Dialect(
         name,
         (Opener(f"<{word}>", inclusive=True),),
-        tags.call,
         tags,
         models=models,
         example=f"<{word}>get_weather" + _PAIR.format("") + f"</{word}>",
@@ -53,36 +49,10 @@ def _iquest(name: str, word: str, models: str, ends_thought: bool = False) -> Di
 
 _GLM_JSON_HEAD = rf"<tool_call>{GAP}{NAME}>"
 _GLM_JSON = MarkedCalls(_GLM_JSON_HEAD, closes=("</tool_call>",), again=rf"{GAP}<tool_call>", opens=("<tool_call>",))
-_GLM_5_3 = Dialect(
-    "glm-5.3",
-    (Opener("<tool_call>", inclusive=True),),
-    rf"{_GLM_JSON_HEAD}{GAP}\{{|(?:{_PAIRS.call})",
-    Either(rf"{_GLM_JSON_HEAD}{GAP}\{{", _GLM_JSON, _PAIRS),
-    models="GLM-5.3-Flash",
-    example='<tool_call>get_weather>{"city": "Paris"}</tool_call>',
-    # VLLM's parser: a call may come without a closing think token.
-    in_thought="ends",
-    drops=("<|observation|>",),
-    beside=(_PAIRS_LEFT,),
-)
 
 _IFM = pair_tags("ifm|", "tool_call")
 _IFM_OPEN = rf"(?:<ifm\|tool_calls>{GAP})?<ifm\|tool_call>"
 _IFM_JSON = JsonCalls(closes=("</ifm|tool_call>",), opens=("<ifm|tool_call>",), lead=_IFM_OPEN)
-_K2_HORIZON = Dialect(
-    "k2-horizon",
-    (Opener("<ifm|tool_calls>", inclusive=True), Opener("<ifm|tool_call>", inclusive=True)),
-    rf"(?:{_IFM.call})|{_IFM_OPEN}{GAP}[\[{{]",
-    Either(_IFM.call, _IFM, _IFM_JSON),
-    thoughts=("ifm", "ifm-fast", "ifm-faster"),
-    models="K2-v3, K2 Horizon",
-    # VLLM's tests: an implicit boundary at the call.
-    in_thought="ends",
-    drops=("</ifm|tool_calls>",),
-    beside=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
-    example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
-    "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
-)
 
 ROWS = (
     _row(
@@ -108,7 +78,17 @@ ROWS = (
         example="<tool_call>get_weather\n" + _PAIR.format("") + "\n</tool_call>",
         ends_thought=True,
     ),
-    _GLM_5_3,
+    Dialect(
+        "glm-5.3",
+        (Opener("<tool_call>", inclusive=True),),
+        Either(rf"{_GLM_JSON_HEAD}{GAP}\{{", _GLM_JSON, _PAIRS),
+        models="GLM-5.3-Flash",
+        example='<tool_call>get_weather>{"city": "Paris"}</tool_call>',
+        # VLLM's parser: a call may come without a closing think token.
+        in_thought="ends",
+        drops=("<|observation|>",),
+        beside=(_PAIRS_LEFT,),
+    ),
     _iquest("iquest-q1", "iquest_tool_call", "IQuest-Q1"),
     _iquest("iquest-coder-v2", "iquestcoder_tool_call", "IQuest Coder V2", ends_thought=True),
     _row(
@@ -127,5 +107,18 @@ ROWS = (
         example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",
         ends_thought=True,
     ),
-    _K2_HORIZON,
+    Dialect(
+        "k2-horizon",
+        (Opener("<ifm|tool_calls>", inclusive=True), Opener("<ifm|tool_call>", inclusive=True)),
+        Either(_IFM.call, _IFM, _IFM_JSON),
+        rf"(?:{_IFM.call})|{_IFM_OPEN}{GAP}[\[{{]",
+        thoughts=("ifm", "ifm-fast", "ifm-faster"),
+        models="K2-v3, K2 Horizon",
+        # VLLM's tests: an implicit boundary at the call.
+        in_thought="ends",
+        drops=("</ifm|tool_calls>",),
+        beside=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
+        example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
+        "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
+    ),
 )

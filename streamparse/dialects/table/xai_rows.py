@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.grammars.branch import Either
+from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.stray_closers import Remembered, stray_tags
-from streamparse.dialects.table.tags import child_tags, named_tags
-
-__all__ = ["ROWS"]
+from streamparse.dialects.table.tag_families import child_tags, named_tags
 
 _WORDS = ("x.ai:tool_call", "xai:tool_call", "xai:function_call")
 _TAGS = tuple(f"<{word}>" for word in _WORDS)
@@ -31,14 +29,16 @@ _INVOKE = child_tags(
 )
 _IN_BLOCK = rf"<{_BLOCK}>{GAP}<invoke\s"
 
-_XAI = Dialect(
-    "xai-tool-call",
-    tuple(Opener(begin, inclusive=True) for begin in (*_BEGINS, "<xai:tool_calls>", "<xai:function_calls>")),
-    rf"{_OBJECT}|{_IN_BLOCK}|(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})",
-    Remembered(Either(_IN_BLOCK, _INVOKE, Either(_OBJECT, _JSON, Either(rf"<{_ANY}\s", _ATTRIBUTE, _ELEMENT)))),
-    beside=(stray_tags("xai tags", *(Opener(tag, inclusive=True) for tag in (*_BEGINS, *_ENDS)), words=_WORDS),),
-    models="Grok",
-    example='<xai:function_call name="get_weather">\n<parameter name="city">Paris</parameter>\n</xai:function_call>',
-)
 
-ROWS = (_XAI,)
+ROWS = (
+    Dialect(
+        "xai-tool-call",
+        tuple(Opener(begin, inclusive=True) for begin in (*_BEGINS, "<xai:tool_calls>", "<xai:function_calls>")),
+        Remembered(Either(_IN_BLOCK, _INVOKE, Either(_OBJECT, _JSON, Either(rf"<{_ANY}\s", _ATTRIBUTE, _ELEMENT)))),
+        rf"{_OBJECT}|{_IN_BLOCK}|(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})",
+        beside=(stray_tags("xai tags", *(Opener(tag, inclusive=True) for tag in (*_BEGINS, *_ENDS)), words=_WORDS),),
+        models="Grok",
+        example='<xai:function_call name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+        "</xai:function_call>",
+    ),
+)

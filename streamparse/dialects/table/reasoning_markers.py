@@ -10,8 +10,6 @@ from functools import partial
 
 from streamparse.dialects.engine.grammar import Thought
 
-__all__ = ["THOUGHTS"]
-
 _HARMONY = "<|channel|>analysis<|message|>"
 _MUSE = "to=self<|message|>"
 _MUSE_ANSWER = "<|start|>assistant to=user<|message|>"  # the end before it may be missing

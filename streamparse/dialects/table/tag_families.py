@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.tag_patterns import KEY
-from streamparse.dialects.grammars.xml_params import XmlParams
+from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.schema.kinds import ANY, Kinds
-
-__all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "named_tags", "pair_tags"]
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
@@ -29,11 +26,11 @@ _BREAKS = r"(?:[ \t\r\n]|\\n)"
 """A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
 
-def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> XmlParams:
+def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:
     """`<function=NAME>` and `<parameter=KEY>`; also as `<function name="NAME">`."""
     inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
     name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
-    return XmlParams(
+    return TagCalls(
         call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?:\s{{0,8}}(?P<empty>/)?>|(?P<odd>){inside})"
         rf"|{name}(?:\s{{0,8}}(?P<empty>/)>|(?:\s{{0,8}}>|(?P<odd>)){inside}))",
         call_begin=rf"<(?:{block}>|function[=\s])",
@@ -49,7 +46,7 @@ def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> XmlPar
     )
 
 
-def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = "", block_close: str = "") -> XmlParams:
+def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = "", block_close: str = "") -> TagCalls:
     """`<invoke name="NAME">` and `<parameter name="KEY">`, a type perhaps as `string="true"` or `type="number"`.
 
     `prefix` is a pattern of what stands before the word of each tag, and `begins` are the literals that tags begin
@@ -57,7 +54,7 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
     """
     inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"
     name = rf"{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}"
-    return XmlParams(
+    return TagCalls(
         call=rf"(?:(?:<{block}>{GAP}){{1,3}}{name}(?P<empty>/)?>|{name}(?:(?P<empty>/)>|>{inside}))",
         call_begin=rf"(?:<{block}>|{lead}<{prefix}invoke\s)",
         call_close=f"</{prefix}invoke>",
@@ -73,13 +70,13 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
 
 def child_tags(
     call: str, call_begin: str, call_close: str, begins: tuple[str, ...], block_close: str = "(?!)", lead: str = ""
-) -> XmlParams:
+) -> TagCalls:
     """`<KEY>VALUE</KEY>`: the tag of a parameter is its name; also `<parameter name="KEY">`.
 
     No other tag ends a value, for it may hold tags.  `begins` are the literals that a call begins with.
     """
     words = "parameter|param|argument|arg"
-    return XmlParams(
+    return TagCalls(
         call=call,
         call_begin=call_begin,
         call_close=call_close,
@@ -98,7 +95,7 @@ _ID = r"(?P<id>[^\"<>]{1,256})"
 _INSIDE = "(?:arguments|parameters|args|input|params)"
 
 
-def named_tags(words: str, begins: tuple[str, ...]) -> tuple[XmlParams, XmlParams]:
+def named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]:
     """`<tool name="NAME">` and `<tool><name>NAME</name>`: the name is an attribute, or the first element.
 
     `words` is the pattern of the tag's word.  An id may stand beside the name, and an element around the parameters,
@@ -126,7 +123,7 @@ def named_tags(words: str, begins: tuple[str, ...]) -> tuple[XmlParams, XmlParam
     return attribute, element
 
 
-def pair_tags(mark: str, word: str) -> XmlParams:
+def pair_tags(mark: str, word: str) -> TagCalls:
     """`<tool_call>NAME`, then `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>` for each parameter.
 
     `mark` is a literal before the word of each tag, `word` the call's.  Any tag may bear a suffix
@@ -143,7 +140,7 @@ def pair_tags(mark: str, word: str) -> XmlParams:
         rf"(?:<{m}tool_calls{end}{GAP}){{0,3}}<{m}{word}{end}(?! {{1,4}}{_WORD} {{1,4}}</){GAP}(?P<name>{_WORD})"
         rf"(?:{_BREAKS}{{0,64}}(?:<{m}tool_sep{end}|(?={inside}))|{_BREAKS}{{1,64}}(?={key}))"
     )
-    return XmlParams(
+    return TagCalls(
         call=call,
         call_begin=rf"(?:{call}|<{m}tool_calls{end})",
         call_close=f"</{m}{word}{end}",

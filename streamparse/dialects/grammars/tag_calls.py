@@ -1,0 +1,263 @@
+"""Grammars D and E: a tag for the call, with its name, and tags for each parameter.
+
+    <tool_call>                             <tool_call>NAME
+    <function=NAME>                         <arg_key>KEY</arg_key>
+    <parameter=KEY>                         <arg_value>VALUE</arg_value>
+    VALUE                                   </tool_call>
+    </parameter>
+    </function>
+    </tool_call>
+
+Both are one grammar: what opens a call says its name, what opens a value says its key.  The arguments become JSON
+text on the way: a parameter that must be a string streams as it comes, any other when its tag closes.
+The call is complete at its closing tag.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Final
+
+import msgspec
+
+from streamparse.dialects.engine.grammar import Context
+from streamparse.dialects.engine.markers import GAP, Markers, Stops
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block
+from streamparse.dialects.grammars.json_values import read_container
+from streamparse.dialects.grammars.json_writer import Members
+from streamparse.dialects.grammars.tag_values import Ending, tagged
+from streamparse.patterns import gradual
+from streamparse.schema.kinds import ANY, STRING, Kinds, kinds_of_attribute
+from streamparse.schema.view import Typed
+from streamparse.sink import Call
+
+KEY: Final = "(?P=KEY)"
+"""In the pattern of a closing tag: the key of the parameter that it closes."""
+
+_ANY_KEY = r"(?P<closing>[^<>]{1,256})"
+_ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
+"""Names of a single parameter in which models put all arguments as one JSON object."""
+
+
+class TagCalls(msgspec.Struct, frozen=True, dict=True):
+    """The tags of one format, as patterns of gradual length.
+
+    In any of them the group `odd` stands where the tags are not as they should be: the call is repaired.
+    """
+
+    call: str
+    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
+
+    No pattern may end in something optional: what it matches must not depend on what has come so far.
+    """
+    call_begin: str
+    """Enough of it to know it by."""
+    call_close: str
+    block_close: str
+    parameter: str
+    """What says the key of a value: group `key`; group `type` if it may say a type."""
+    parameter_begin: str
+    """Enough of it to know it by."""
+    parameter_close: str
+    stops: tuple[str, ...]
+    """Literals that begin whatever may end a value, or open a call inside of it."""
+    gap: str = GAP
+    """What may stand between tags and says nothing."""
+    lead: str = ""
+    """What may stand between the call's opening and its parameters."""
+    value_open: str = ""
+    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
+    there is no value."""
+    stop: bool = False
+    """What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
+    stopped, and it did so behind a parameter, the call is whole."""
+    trim: bool = True
+    """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
+    unclosed: bool = True
+    """A value may end without a closing tag where the next parameter begins."""
+    stray: str = "(?!)"
+    """Text that may stand between a value and the next parameter, and says nothing: the call is repaired."""
+    hollow: bool = True
+    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
+    untyped: Kinds = ANY
+    """What a value may be where neither the markup nor a schema says anything of it."""
+    entities: tuple[tuple[str, str], ...] = ()
+    """What is escaped in names and keys, and what it stands for."""
+
+    @property
+    def follows(self) -> str:
+        """What the text of a call begins with."""
+        return self.call
+
+    @cached_property
+    def markers(self) -> Stops:
+        """Where a value may end."""
+        return Markers(self.stops)
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """What stands around the parameters, and between them."""
+        next_call = self._next_call
+        return Patterns(
+            self.compiled,
+            opening=self.call,
+            token=self._token(self.call_close),
+            last_token=self._token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
+            ended=rf"{self.gap}(?:{self.call_close}|{next_call})",
+            following=rf"{self.gap}(?:(?P<more>(?={self.call_begin}))|{self.block_close})",
+            again=self.gap + self.block_close,
+            leading=self.gap + self.lead,
+            entering=self.value_open,
+        )
+
+    def compiled(self, source: str) -> Pattern:
+        """The pattern that is written so."""
+        return gradual(source)
+
+    def _token(self, close: str) -> str:
+        """A pattern of what stands between the parameters of a call."""
+        stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
+        stray = rf"(?:{stray}|{self.stray}(?={self.parameter_begin}))"
+        cut = rf"(?P<cut>(?={self._next_call}))"
+        return rf"{self.gap}(?:{self.parameter}|(?P<end>{close})|{cut}|(?P<stray>{stray}))"
+
+    @property
+    def _next_call(self) -> str:
+        return rf"(?:{self.block_close}|{self.call_begin})"
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        return read_block(reader, context, self._read_call, self._read_next, context.limits.max_call_args)
+
+    def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:  # noqa: ARG002
+        yield from reader.blanks()
+        opening = yield from reader.match(self.patterns.opening)
+        if opening is None:
+            return False
+        name = context.tool_name(self._unescape(opening["name"]))
+        if not context.believes(name):
+            return False
+        # Without parameters, a call of a tool that is not declared could as well be prose.
+        is_weak = name not in context.tools and bool(context.tools) and not self.hollow
+        if is_weak and (yield from reader.look(self.patterns.ended)) is not None:
+            return False
+        reader.commit()
+        groups = opening.groupdict()
+        is_empty = groups.get("empty") is not None
+        call = context.sink.call_start(name, groups.get("id"), "inband")
+        if self.lead:
+            yield from reader.match(self.patterns.leading)
+        if not is_empty and (yield from reader.blanks()) == "{":
+            yield from self._read_json(reader, context, call)
+            return True
+        members = Members(context, call)
+        members.repaired = _is_odd(opening)
+        token = None if is_empty else (yield from self._read_members(reader, members))
+        if token is not None or is_empty:
+            if members.repaired or (token is not None and (token["end"] is None or _is_odd(token))):
+                context.sink.call_repaired(call)
+            members.close()
+            context.sink.call_end(call)
+        elif reader.beginning(self.patterns.token):
+            reader.rest()  # the text ends inside of a tag; the call stays open
+        elif not reader.over:
+            message = f"the call of {name!r} holds something else than parameters"
+            context.sink.call_error(call, "malformed_call", message)
+        return True
+
+    def _read_next(self, reader: Reader) -> Step[bool]:
+        following = yield from reader.match(self.patterns.following)
+        if following is not None and following["more"] is not None:
+            return True
+        if following is not None:
+            yield from reader.match(self.patterns.again)  # some models close the block twice
+        if reader.beginning(self.patterns.again):
+            reader.rest()  # the end of the block is cut off
+        return False
+
+    def _read_members(self, reader: Reader, members: Members) -> Step[Match | None]:
+        """Read parameters; return what ended them, None if nothing of the format did."""
+        while True:
+            token = yield from reader.match(self.patterns.token)
+            if token is None and reader.final and reader.stopped:
+                token = yield from reader.match(self.patterns.last_token)
+            if token is None or token["end"] is not None or token["cut"] is not None:
+                return token
+            members.repaired = members.repaired or token["stray"] is not None or _is_odd(token)
+            if token["stray"] is None and not (yield from self._read_parameter(reader, members, token)):
+                return None
+
+    def _read_parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
+        """Read a parameter's value; False if there is none, or the text ends inside of it."""
+        key, declared = self._unescape(token["key"]), members.typed.members
+        foreign = members.empty and key in _ENVELOPES and bool(declared) and key not in declared
+        entered = (yield from reader.match(self.patterns.entering)) if self.value_open else None
+        groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
+        if groups.get("none") is not None:
+            return False
+        value = members.value(key, self.kinds(groups.get("type"), members.typed.member(key)))
+        ending = _ending(self, groups.get("cdata") is not None, _ANY_KEY)
+        end = yield from tagged(reader, ending, value, token["key"])
+        if end is None:
+            value.break_off()
+            return False
+        members.repaired = members.repaired or _is_odd(end) or (entered is not None and _is_odd(entered))
+        held = value.read if foreign else None
+        if held is not None and held.startswith("{") and (yield from reader.look(self.patterns.ended)) is not None:
+            members.repaired = True
+            members.replace(held)
+        else:
+            value.end()
+        return True
+
+    def kinds(self, word: str | None, typed: Typed) -> Kinds:
+        """What a value may be: by its type in the markup, if there is one, else by the schema."""
+        declared = typed.kinds if typed.kinds != ANY else self.untyped
+        said = kinds_of_attribute(word or "") or declared
+        # DeepSeek calls numbers strings at times; what no tool takes is not what it meant.
+        return declared if said == STRING and "string" not in declared else said
+
+    def _read_json(self, reader: Reader, context: Context, call: Call) -> Step[None]:
+        """Some models write the arguments as one JSON object inside of the call's tag."""
+        sink = context.sink
+        whole = yield from read_container(reader, self.markers, context.limits.max_depth, sink.call_teller(call))
+        if whole:
+            sink.call_end(call)
+            yield from reader.match(self.patterns.token)
+        elif not reader.over:
+            fail_call(context, call, f"the arguments of {call.name!r} break off")
+
+    def _unescape(self, text: str) -> str:
+        """A name or key without escapes."""
+        for escape, character in self.entities:
+            text = text.replace(escape, character)
+        return text
+
+
+def _is_odd(tag: Match) -> bool:
+    """Whether a tag was not as it should be."""
+    return tag.groupdict().get("odd") is not None
+
+
+@lru_cache(maxsize=256)
+def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
+    """What ends a value; `key` is the pattern of the key in its closing tag."""
+    close = tags.parameter_close.replace(KEY, key)
+    others = _ending(tags, cdata, "(?!)") if KEY in tags.parameter_close and key == _ANY_KEY else None
+    # Some models close a parameter twice.  First without a second tag: what it may be is checked only afterwards.
+    again = rf"(?:{close}{tags.gap}){{0,2}}?"
+    after = rf"{tags.gap}{again}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call})"
+    after = rf"(?={after}|{tags.stray}{tags.parameter_begin})"
+    over = r"\s{0,256}\Z"
+    if cdata:
+        close = rf"\]\]>{tags.gap}{close}"
+        last = f"{close}(?:{after}|(?={over}))"
+        return Ending(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compiled, others)
+    newline = r"(?:\r?\n)?" if tags.trim else ""
+    unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
+    closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
+    last = rf"{closing}|{newline}(?:{close}(?={over})|(?P<odd>)(?={tags.call_close}{over}))"
+    inner = (
+        rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
+    )
+    return Ending(tags.markers, closing, last, inner, tags.trim, tags.compiled, others)
