@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from streamparse.dialects.groups import GROUPS
-from streamparse.parser.composite import CompositeParser
+from streamparse.parser.composite import CompositeParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.plugins import find
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.names import PROVIDERS as _ROWS
 from streamparse.providers.names import key_of, provider_named
 from streamparse.providers.wires import WIRES
-
-__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "factory_of", "parser_for", "register_parser"]
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
