@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamparse.assembler import At, Halt, Place
@@ -71,13 +71,24 @@ class StreamParser(AssemblyLine):
         path = self._fast_path
         if path is None or chunk.__class__ is not bytes:
             return self._feed_slow(chunk)
-        # Nearly every read is one plain message.  What is done for it is written here, for a call costs more than a
-        # line: the form of the message before is looked at first, then the message itself.
-        try:
-            if (template := path.template) is not None and (string := template.take(chunk)) is not None:
-                path.tell(string)
-            elif not path.take_message(chunk):
+        # Nearly every read is one plain message.  What is done for it is written here, for a call costs more than a line.
+        tell: Callable[[Any], None]
+        message: Any = path.template and path.template.take(chunk)
+        if message is not None:
+            tell = path.tell
+        elif (data := path.single(chunk)) is None:
+            return self._feed_slow(chunk)
+        else:
+            try:
+                message = path.decode(data)
+            except (ValueError, RecursionError):
+                path.framer.undo(chunk)
                 return self._feed_slow(chunk)
+            tell = path.take
+            if path.framer.singles >= path.learns_from:
+                path.learn(chunk, message)
+        try:
+            tell(message)
         except Halt:
             self._stop()
         record = self._record

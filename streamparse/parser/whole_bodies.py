@@ -45,7 +45,8 @@ class BodyReader:
 
     def __init__(self, options: ParserOptions) -> None:
         self.options = options
-        _BodyLine(options)  # an unknown dialect raises
+        if options.dialects not in ("auto", "all", "reasoning", ()):
+            _BodyLine(options)  # an unknown dialect raises
 
     def read(self, thing: Any, recovers: bool = False) -> Reading:
         """Read native fields, and calls and thoughts in the text.
