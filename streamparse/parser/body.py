@@ -12,10 +12,9 @@ from streamparse.dialects.grammars.call_json import calls_in
 from streamparse.frames import AutoFramer, Fault, Format, Frame
 from streamparse.json import snapshot
 from streamparse.limits import Limits
-from streamparse.parser.bare_values import loosely
-from streamparse.parser.partial_bodies import complete
 from streamparse.parser.to_builtins import Unreadable, to_builtins
 from streamparse.patterns import plain
+from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
 from streamparse.reading.lenient_json import lenient
 
@@ -97,7 +96,7 @@ def _of_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     if framing == "empty":
         text = None
     value = _sole(data, frames, framing) if fault is None else None
-    completed = complete(value)
+    completed = complete_body(value)
     if completed is not None and completed != value:
         return msgspec.structs.replace(_of_value(completed), framing=framing, size=len(data), text=text)
     shown_by = next((frame for frame in frames[:UNDECIDED_FRAMES] if detect(frame)), None)
@@ -142,7 +141,7 @@ def _sole(data: bytes, frames: list[Frame], framing: Format) -> Any:
 
 def _of_value(value: Any) -> Body:
     """The body of decoded JSON: one message, or a list of them."""
-    value = complete(value) or loosely(value) or value
+    value = complete_body(value) or wrap_bare_value(value) or value
     wires = _claimed(value)
     messages = _messages(value)
     frames = []

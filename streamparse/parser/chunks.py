@@ -32,7 +32,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
-from streamparse.providers.sdks import LANGCHAIN_CHUNK, WRAPPED_EVENTS, chunk_of_langchain
+from streamparse.providers.sdks import CHUNK_TYPE, WRAPPED_EVENTS, chat_chunk_of
 
 Message: TypeAlias = bytes | memoryview | str | dict[str, Any]
 """What a framer, or a wire, can be given."""
@@ -66,8 +66,8 @@ def message_of(chunk: Any) -> Message | None:
     Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
     """
     match chunk:
-        case dict() if chunk.get("type") == LANGCHAIN_CHUNK and "tool_call_chunks" in chunk:
-            return chunk_of_langchain(chunk)
+        case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
+            return chat_chunk_of(chunk)
         case bytes() | str() | memoryview() | dict():
             return chunk
         case bytearray():

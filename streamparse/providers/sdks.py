@@ -8,15 +8,15 @@ from typing import Any, Final
 WRAPPED_EVENTS: Final = {"mistralai": ("CompletionEvent",)}
 """Classes of events whose `data` is the message, by their packages."""
 
-LANGCHAIN_CHUNK: Final = "AIMessageChunk"
+CHUNK_TYPE: Final = "AIMessageChunk"
 """The `type` of a piece of a LangChain message."""
-LANGCHAIN_MESSAGES: Final = ("ai", LANGCHAIN_CHUNK)
+MESSAGE_TYPES: Final = ("ai", CHUNK_TYPE)
 
 _REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _LAST: Final = "data: [DONE]\n\n"
 
 
-def chunk_of_langchain(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
+def chat_chunk_of(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
     """Write a chunk of LangChain as one of chat completions; the last one, which says nothing else, as their end.
 
     Its `tool_calls` are guesses at what `tool_call_chunks` will come to.
@@ -38,7 +38,7 @@ def chunk_of_langchain(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
     return {"object": "chat.completion.chunk", "choices": [choice], **({"usage": usage} if usage else {})}
 
 
-def message_of_langchain(value: Mapping[str, Any]) -> dict[str, Any]:
+def chat_message_of(value: Mapping[str, Any]) -> dict[str, Any]:
     """Write a whole message of LangChain as one of chat completions, with its finish reason and usage."""
     about = value.get("response_metadata")
     reasons = [about.get(key) for key in _REASONS] if isinstance(about, dict) else []
