@@ -93,7 +93,7 @@ class AssemblyLine:
         self._record.place = end
 
     def _recover(self) -> JSONRun | None:
-        """Look for calls in what is in doubt, if the model ended its turn without one; return the JSON that they are."""
+        """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
         if not self._assembler.stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need

@@ -7,9 +7,10 @@
 | `JSONContentParser` | JSON that is the content, or begins or ends it |
 | `CompositeParser` | all of these |
 
-By default `CompositeParser` reads a body once, and finds what streaming finds (native fields and markup, in the order of
-the answer, the same call written both ways only once, with its native id); where that finds no call, JSON in the content
-counts; then come intents.  Parsers of your own choice are asked one after the other, and what they find is merged.
+By default `CompositeParser` reads a body once, and finds what streaming finds: native fields and markup, in the order
+of the answer, the same call written both ways only once, with its native id.  Where that finds no call, JSON in the
+content counts; then come intents.  Parsers of your own choice are asked one after the other, and what they find is
+merged.
 """
 
 from __future__ import annotations
@@ -170,8 +171,9 @@ class MarkupParser:
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         options = ParserOptions(
-            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits
-        )
+            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning,
+            limits=limits,
+        )  # fmt: skip
         self._reader = BodyReader(options)
 
     def can_parse(self, body: Any) -> bool:

@@ -32,6 +32,7 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
+
 class JSONRun(NamedTuple):
     """JSON values one after the other, all of them calls, and where they stand with the fence around them."""
 

@@ -11,14 +11,12 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
 from streamparse.parser.sources import AsyncSource, Chunk, Source, open_async_source, open_source
 from streamparse.parser.stream import StreamParser
 from streamparse.providers.wires import WireName
-
-__all__ = ["AsyncEventStream", "EventStream", "aiter_events", "iter_events"]
 
 _MOST_BEHIND: Final = 64
 """Chunks that are read behind the end of an answer."""

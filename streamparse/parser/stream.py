@@ -1,24 +1,33 @@
-"""A response in, cut anywhere; events out."""
+"""A response in, cut anywhere; events out.
+
+Nearly every read is one plain message.  `FastPath` takes it through the same rooms as the others with less in between:
+without a list of frames and, if it is like the message before, undecoded.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from streamparse.assembler import At, Halt, Place
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
+from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer, Mould, mould_of
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, message_of
-from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
-from streamparse.parser.surrogates import SurrogateJoiner
+from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
-from streamparse.providers.wires import WireName
+from streamparse.providers.wires import RegularWire, Wire, WireName
 from streamparse.stats import Stats
 from streamparse.tools import Toolset
+
+_MAX_MISSES: Final = 16
+"""After so many messages in a row of which none had the form of the one before, no form is learnt for a while."""
+_COOLDOWN: Final = 1000
+"""How long: messages."""
 
 
 class StreamParser(AssemblyLine):
@@ -71,7 +80,7 @@ class StreamParser(AssemblyLine):
         path = self._fast_path
         if path is None or chunk.__class__ is not bytes:
             return self._feed_slow(chunk)
-        # Nearly every read is one plain message.  What is done for it is written here, for a call costs more than a line.
+        # Nearly every read is one plain message.  It is taken right here, for a call costs more than a line.
         tell: Callable[[Any], None]
         message: Any = path.template and path.template.take(chunk)
         if message is not None:
@@ -250,8 +259,8 @@ class StreamParser(AssemblyLine):
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         is_fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
-        left = self._joiner.end()
-        events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if is_fed else []
+        left = self._joiner.end().encode()
+        events = self._run([*(self._framer.feed(left) if left else ()), *self._framer.close()]) if is_fed else []
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:
@@ -271,3 +280,41 @@ class StreamParser(AssemblyLine):
         if self._selector.ended:
             return At(self._record.place.offset)
         return At(self._framer.received + self._message_bytes)
+
+
+class FastPath:
+    """Takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
+
+    `template` is the form of the message before, if that held one string and nothing else, and `tell` passes such a
+    string on.  Forms are learnt from the message number `learns_from` on, as `framer.singles` counts, and only if the
+    wire says which of its messages are like that.
+    """
+
+    def __init__(self, framer: BaseFramer, wire: Wire) -> None:
+        self.framer = framer
+        self.single = framer.single
+        self.decode = wire.decode
+        self.take = wire.take
+        self.template: Mould | None = None
+        self.tell: Callable[[str], None]
+        self.learns_from = 0 if isinstance(wire, RegularWire) else sys.maxsize
+        self._wire: Any = wire
+        self._misses_left = _MAX_MISSES
+        self._learnt_at = 0  # the number of the message that a form was looked for in last
+
+    def learn(self, chunk: bytes, message: Any) -> None:
+        """Keep the form of a message that is taken now, if it may serve for the next ones."""
+        self.template = None
+        number = self.framer.singles
+        was_fit = number > self._learnt_at + 1
+        self._learnt_at = number
+        self._misses_left = _MAX_MISSES if was_fit else self._misses_left - 1
+        if not self._misses_left:
+            self.learns_from, self._misses_left = number + 1 + _COOLDOWN, _MAX_MISSES
+        elif (plain := self._wire.plain(message)) is not None:
+            self.tell, string = plain
+            self.template = mould_of(self.framer, chunk, string)
+
+    def reset(self) -> None:
+        """Forget the form: once something else came between, a message like the one before may mean something else."""
+        self.template = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from streamparse.assembler import At, Halt
 from streamparse.dialects import Dialects, Quoted, Reasoning
@@ -11,9 +11,11 @@ from streamparse.events import Event
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.options import ParserOptions
-from streamparse.parser.surrogates import SurrogateJoiner
 from streamparse.stats import Stats
 from streamparse.tools import Toolset
+
+_HIGH: Final = ("\ud800", "\udbff")
+"""The first and the last high surrogate."""
 
 
 class TextParser(AssemblyLine):
@@ -95,3 +97,30 @@ class TextParser(AssemblyLine):
             leniencies=dict(self._record.leniencies),
             unread_calls=self._count_unread(),
         )
+
+
+class SurrogateJoiner:
+    """Joins surrogate pairs whose halves come in two pieces; a half that stays alone becomes U+FFFD."""
+
+    __slots__ = ("_high",)
+
+    def __init__(self) -> None:
+        self._high = ""
+
+    def join(self, piece: str) -> str:
+        """Return the text of a piece, whole characters only; an open half waits for the next one."""
+        if not self._high and piece.isascii():
+            return piece
+        text = self._high + piece
+        self._high = text[-1:] if _HIGH[0] <= text[-1:] <= _HIGH[1] else ""
+        whole = text[: len(text) - len(self._high)]
+        try:
+            whole.encode()
+        except UnicodeEncodeError:
+            return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return whole
+
+    def end(self) -> str:
+        """Return what a half that never found its other one stands for."""
+        left, self._high = self._high, ""
+        return "\N{REPLACEMENT CHARACTER}" if left else ""

@@ -103,8 +103,8 @@ class NativeReader:
         tools: Iterable[Any] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        tools = Toolset.of(tools)
-        self._reader = BodyReader(ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=tools, limits=limits))
+        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=Toolset.of(tools), limits=limits)
+        self._reader = BodyReader(options)
 
 
 class _BodyLine(AssemblyLine):

@@ -91,5 +91,6 @@ def known_as(name: str, known: Container[str]) -> str | None:
     names = (found, PROVIDERS[found].adapter) if found is not None else ()
     return next((each for each in names if each in known), None)
 
+
 NATIVE_FORMATS: Final = ("openai_native",)
 """What configurations call calls in a wire's own fields."""

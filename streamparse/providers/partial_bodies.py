@@ -58,10 +58,10 @@ _KEYS: Final = {
         ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
     ),
     "gemini": frozenset(
-        ("text", "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData")
-        + ("function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "fileData")
-        + ("file_data", "thoughtSignature", "thought_signature", "toolCall", "tool_call", "toolResponse")
-        + ("tool_response",)
+        {"text", "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData"}
+        | {"function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "fileData"}
+        | {"file_data", "thoughtSignature", "thought_signature", "toolCall", "tool_call", "toolResponse"}
+        | {"tool_response"}
     ),
 }
 """The keys of parts that have no `type`."""
@@ -104,8 +104,10 @@ def wrap_bare_value(value: Any) -> dict[str, Any] | None:
         return _chat({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
     if isinstance(value, list) and _has_key(value, "gemini") and all(part.keys() <= _KEYS["gemini"] for part in value):
         return _gemini(value)
-    if not isinstance(value, dict):
-        return None
+    return _of_bare_object(value) if isinstance(value, dict) else None
+
+
+def _of_bare_object(value: dict[str, Any]) -> dict[str, Any] | None:
     if (body := _of_list([value])) is not None or not _BODIES.isdisjoint(value):
         return body
     content = value.get("content")
@@ -153,12 +155,8 @@ def _as_item(value: Any) -> Any:
 def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     message, content = value.get("message"), value.get("content")
     if isinstance(message, dict):
-        if isinstance(value.get("index"), int):
-            return {"choices": [value]}
-        shared: dict[str, Any] = {key: value[key] for key in ("finish_reason", "usage") if key in value}
-        return _of_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
-    says_no_role = "role" not in value and isinstance(content, list) and _OTHERS.isdisjoint(value)
-    if says_no_role and _has_kind(content, "anthropic"):
+        return _of_choice(value, message)
+    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_blocks(content):
         return _anthropic(value)
     if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
         return None
@@ -169,6 +167,13 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     if is_anthropic and isinstance(content, str) and not value.get("tool_calls"):
         return {**value, "type": "message", "content": blocks}  # a text is short for one block
     return (_of_parts(value, content) if isinstance(content, list) else None) or _chat(value)
+
+
+def _of_choice(value: dict[str, Any], message: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(value.get("index"), int):
+        return {"choices": [value]}
+    shared: dict[str, Any] = {key: value[key] for key in ("finish_reason", "usage") if key in value}
+    return _of_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
 
 
 def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
@@ -257,13 +262,15 @@ def _completion(text: str, reason: Any = None) -> dict[str, Any]:
     return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
 
 
-def _in_camel_case(value: Any) -> Any:
+def _in_camel_case(body: dict[str, Any]) -> dict[str, Any]:
     """Spell the names of Gemini's own fields as its wire does."""
+    return {_camel(key): each if key in _DATA else _in_camel_case_inside(each) for key, each in body.items()}
+
+
+def _in_camel_case_inside(value: Any) -> Any:
     if isinstance(value, list):
-        return list(map(_in_camel_case, value))
-    if not isinstance(value, dict):
-        return value
-    return {_camel(key): each if key in _DATA else _in_camel_case(each) for key, each in value.items()}
+        return list(map(_in_camel_case_inside, value))
+    return _in_camel_case(value) if isinstance(value, dict) else value
 
 
 def _camel(name: str) -> str:
@@ -305,10 +312,15 @@ def _hold_calls(parts: list[Any], *keys: str) -> bool:
     return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
 
 
+def _has_blocks(parts: list[Any]) -> bool:
+    """Whether one of typed parts is a content block that only Anthropic has."""
+    return _has_kind(parts, "anthropic")
+
+
 def _are_blocks(parts: list[Any]) -> bool:
     """Whether typed parts are content blocks of Anthropic; text alone is, too."""
     kinds = _kinds(parts)
-    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_kind(parts, "anthropic"))
+    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_blocks(parts))
 
 
 def _is_of_chat(part: Any) -> bool:

@@ -11,8 +11,8 @@ from anthropic.types import Message
 from google.genai.types import Candidate, Content
 
 import streamparse as sp
-from streamparse.providers.partial_bodies import complete_body
 from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.partial_bodies import complete_body
 
 CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
 TEXT = {"type": "text", "text": "So."}
