@@ -174,6 +174,8 @@ class Assembler:
             self._calls.settle_lacking()
         self._calls.give_up()
         self._miss_call()
+        if truncated:
+            self._miss_answer()
         if self._taken_back:
             self._take_back(self._taken_back)
         if not self.stopped:
@@ -190,6 +192,11 @@ class Assembler:
         if self._wants_results and not (self._failed or self._taken_back or is_there):
             reason = response.finish_reason
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
+
+    def _miss_answer(self) -> None:
+        """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
+        if self.ended and not self._is_stopped and self.silent:
+            self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
         """The server ended the turn with a failure."""

@@ -258,7 +258,7 @@ def test_what_a_tool_of_mcp_reads_is_a_document(provider: str) -> None:
 
 
 def test_documents_are_what_the_sdks_take() -> None:
-    says = pytest.importorskip("test_sdk_types").says
+    says = pytest.importorskip("sdk_types").assert_taken
     chat = pytest.importorskip("openai.types.chat")
     responses = pytest.importorskip("openai.types.responses")
     messages = pytest.importorskip("anthropic.types")

@@ -24,7 +24,7 @@ def assert_loud(events: list[sp.Event], response: sp.ParsedResponse) -> None:
     done = events[-1]
     assert isinstance(done, sp.Done)
     if not any(isinstance(event, SPEAKS) for event in events):
-        assert not done.ok or done.finish_reason, "only the server's own word makes an empty answer"
+        assert not done.ok or done.finish_reason or done.usage, "only the server's own word makes an empty answer"
     if response.stop == "tools" and not any(isinstance(event, CALLS) for event in events):
         assert not done.ok
         assert response.errors

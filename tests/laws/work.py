@@ -1,8 +1,8 @@
 """Work by counting: the calls that the interpreter makes, and the text within their reach.
 
 The characters of all text that the called functions of the library were given, or hold in a buffer, are summed: a
-buffer that is searched again with each piece shows there.  Functions of `jsonread` count only as calls: they share one
-text, and are given the place where each of them goes on.
+buffer that is searched again with each piece shows there.  Functions of `json`, but for the scanner, count only as
+calls: they share one text, and are given the place where each of them goes on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from streamparse.dialects.engine.reader import Reader
 __all__ = ["assert_linear", "repeated", "work"]
 
 PACKAGE = Path(sp.__file__).parent
-READS_IN_PLACE = str(PACKAGE / "jsonread")
+READS_IN_PLACE, SCANNER = str(PACKAGE / "json"), str(PACKAGE / "json" / "scan.py")
 GROWTH = 1.15
 
 
@@ -47,7 +47,7 @@ def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
         if event == "call":
             calls += 1
             path = frame.f_code.co_filename
-            if path.startswith(str(PACKAGE)) and not path.startswith(READS_IN_PLACE):
+            if path.startswith(str(PACKAGE)) and (path == SCANNER or not path.startswith(READS_IN_PLACE)):
                 reach += _held(frame)
         elif event == "c_call":
             calls += 1

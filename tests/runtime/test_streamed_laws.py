@@ -64,6 +64,7 @@ class Known:
         self.index, self.name, self.path = index, name, path
         self.tool = GATE.tools.get(name)
         self.event = self.opened = self.function = self.answer = None
+        self.offered = None  # the arguments that it may be opened with, once they are known
         self.is_offered = self.is_misread = self.is_revoked = self.is_error = self.granted = False
         self.starts = 0
 
@@ -79,9 +80,10 @@ class Known:
         """The locks that it holds or needs: those that were opened, and those of the whole call."""
         if self.tool.lock is None:
             return set()
-        if self.tool.lock == "*" or (self.event is None and self.opened is None):
+        known = [each for each in (self.arguments, self.opened, self.offered) if each is not None]
+        if self.tool.lock == "*" or not known:
             return {"*"}
-        return {each["path"] for each in (self.arguments, self.opened) if each is not None}
+        return {each["path"] for each in (self.arguments, self.opened) if each is not None} or {self.offered["path"]}
 
 
 def clash(one, other):
@@ -367,6 +369,7 @@ def take_of_call(world, kind, position, *more):
         case "open" if not call.is_offered:
             call.is_offered = True
             path = {"path": call.path} if more[0] == "right" else {"path": {}} if more[0] == "wrong" else {}
+            call.offered = path if more[0] == "right" else None
             world.hear(Opened(call.index, path, ("content",), world.now))
         case "misread" if call.is_offered:
             world.hear(Misread(call.index, world.now))
