@@ -38,7 +38,7 @@ Message: TypeAlias = bytes | memoryview | str | dict[str, Any]
 """What a framer, or a wire, can be given."""
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
-_TELLING: Final = frozenset(
+_ANSWER_FIELDS: Final = frozenset(
     {"choices", "message", "content", "delta", "text", "tool_calls", "function", "function_call", "arguments", "output"}
     | {"input", "thinking", "candidates", "parts", "args", "response", "error", "type"}
 )
@@ -75,13 +75,13 @@ def message_of(chunk: Any) -> Message | None:
         case Mapping():
             return message_of(dict(chunk))
     if is_answer(chunk) or _is_wrapped(chunk):
-        return _of_record(chunk)
+        return _message_of_record(chunk)
     if _is_event(chunk):
         return _event_stream_text(chunk.event, chunk.data)
-    raise TypeError(_refusal(chunk))
+    raise TypeError(_explain_refusal(chunk))
 
 
-def _of_record(chunk: Any) -> Message | None:
+def _message_of_record(chunk: Any) -> Message | None:
     kind = chunk.__class__
     if _is_added(kind):
         return message_of(chunk.chunk) if kind.__name__ == "ChunkEvent" else None
@@ -122,11 +122,11 @@ def _is_of_helper(kind: type) -> bool:
 
 @lru_cache(256)
 def _is_added(kind: type) -> bool:
-    """Whether such an event is none of the API: then it tells again what the API's events tell."""
+    """Whether such an event is not one of the API: then it repeats what the API's events say."""
     return _is_of_helper(kind) and not any(".types." in base.__module__ for base in kind.__mro__)
 
 
-def _refusal(thing: object) -> str:
+def _explain_refusal(thing: object) -> str:
     name = thing.__class__.__name__
     if is_model(thing):
         return f"a chunk must be bytes, str, a mapping or an SDK's object, and {name} has no field of an answer"
@@ -140,7 +140,7 @@ def is_answer(thing: Any) -> bool:
     """Whether an object is a record, and may be an answer, a part of one, or an event of a stream."""
     if _declares_answer(thing.__class__) and not isinstance(thing, type):
         return True
-    return is_record(thing) and not _TELLING.isdisjoint(_names_of(thing))
+    return is_record(thing) and not _ANSWER_FIELDS.isdisjoint(_field_names(thing))
 
 
 def is_record(thing: Any) -> bool:
@@ -173,40 +173,40 @@ def fields_of(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
     if _is_old_model_class(kind):
         old: Mapping[str, Any] = record.dict(by_alias=True, exclude={*without}, exclude_none=True)
         return old
-    return {name: getattr(record, name) for name in _names_of(record) if name not in without}
+    return {name: getattr(record, name) for name in _field_names(record) if name not in without}
 
 
-def _names_of(record: Any) -> Collection[str]:
+def _field_names(record: Any) -> Collection[str]:
     if isinstance(record, SimpleNamespace):
         return vars(record).keys()
     extra = record.model_extra if _is_model_class(record.__class__) else None
-    return _declared(record.__class__) | (extra or {}).keys()
+    return _declared_fields(record.__class__) | (extra or {}).keys()
 
 
 @lru_cache(256)
 def _declares_answer(kind: type) -> bool:
-    return _is_record_class(kind) and not _TELLING.isdisjoint(_declared(kind))
+    return _is_record_class(kind) and not _ANSWER_FIELDS.isdisjoint(_declared_fields(kind))
 
 
-def _declared(kind: Any) -> Set[str]:
+def _declared_fields(kind: Any) -> Set[str]:
     """The names of the fields that a class of records declares, in Python and on the wire."""
     if _is_model_class(kind):
-        return _aliases(kind.model_fields)
+        return _model_fields(kind.model_fields)
     if _is_old_model_class(kind):
-        return _aliases(kind.__fields__)
+        return _model_fields(kind.__fields__)
     if issubclass(kind, msgspec.Struct):
         return {*kind.__struct_fields__}
     if dataclasses.is_dataclass(kind):
         return {field.name for field in dataclasses.fields(kind)}
-    return {*kind._fields} if _is_named_tuple(kind) else _attributes(kind)
+    return {*kind._fields} if _is_named_tuple(kind) else _attrs_fields(kind)
 
 
-def _aliases(fields: Mapping[str, Any]) -> set[str]:
+def _model_fields(fields: Mapping[str, Any]) -> set[str]:
     """The names of the fields of a model, in Python and on the wire."""
     return {*fields, *(field.alias for field in fields.values() if field.alias)}
 
 
-def _attributes(kind: Any) -> set[str]:
+def _attrs_fields(kind: Any) -> set[str]:
     declared: Iterable[Any] = getattr(kind, "__attrs_attrs__", ())  # a SimpleNamespace declares none
     return {attribute.name for attribute in declared}
 
@@ -241,11 +241,11 @@ def encode_message(message: Mapping[str, Any]) -> bytes:
 
     Raises ValueError or RecursionError for a number or a depth beyond every bound, and TypeError for odd keys.
     """
-    return json.dumps(message, default=_jsonable).encode()
+    return json.dumps(message, default=_to_jsonable).encode()
 
 
-def _jsonable(value: Any) -> Any:
-    """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
+def _to_jsonable(value: Any) -> Any:
+    """What an SDK puts into a message besides JSON: its `str` is the best there is."""
     if isinstance(value, (bytes, bytearray)):
         import base64  # noqa: PLC0415 - rarely needed
 

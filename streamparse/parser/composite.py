@@ -38,7 +38,7 @@ Strategy: TypeAlias = Literal["merge", "first"]
 
 Made = TypeVar("Made", ToolCall, BrokenCall)
 Same: TypeAlias = list[tuple[int, Made]]
-"""What several readings hold of one call, each with the number of its reading; the first stands for all of them."""
+"""What several readings hold of one call, each with the number of its reading; the first represents all of them."""
 
 
 class CompositeParser:
@@ -76,7 +76,7 @@ class CompositeParser:
         )  # fmt: skip
         self._reader = BodyReader(options)
         self._strategy: Strategy = strategy
-        self._parsers = None if given is None else tuple(_checked(given))
+        self._parsers = None if given is None else tuple(_check_parsers(given))
         if given is None and strategy == "first":
             shared: dict[str, Any] = {
                 "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
@@ -108,7 +108,7 @@ class CompositeParser:
         return response
 
 
-def _checked(parsers: Iterable[ToolCallParser]) -> Iterable[ToolCallParser]:
+def _check_parsers(parsers: Iterable[ToolCallParser]) -> Iterable[ToolCallParser]:
     for parser in parsers:
         if not isinstance(parser, ToolCallParser):
             raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
@@ -189,7 +189,7 @@ class MarkupParser:
 
 
 class JSONContentParser(NativeReader):
-    """Reads calls that stand as JSON in the content: envelopes, lists and single calls, in a fence or bare.
+    """Reads calls that are JSON in the content: envelopes, lists and single calls, in a fence or bare.
 
     Only whole JSON that begins or ends the message counts, and only if it names a declared tool; without declared tools
     only a message that is nothing but an envelope of calls, such as `{"toolCalls": [...]}`.
@@ -219,16 +219,16 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     readings = [parser.parse(body) for parser in parsers]
     calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
     counting = calling if strategy == "merge" else calling[:1]
-    calls = _together((number, readings[number].tool_calls, _what) for number in counting)
+    calls = _group_equal((number, readings[number].tool_calls, _identity) for number in counting)
     for same in calls:
         same.sort(key=_is_not_native)
     calls.sort(key=lambda same: _is_not_native(same[0]))
-    broken = _together((number, reading.broken_calls, _how_broken) for number, reading in enumerate(readings))
+    broken = _group_equal((number, reading.broken_calls, _broken_identity) for number, reading in enumerate(readings))
     response = ParsedResponse(
-        content=_cleaned(parsers, readings),
-        reasoning="\n".join(_distinct(reading.reasoning for reading in readings if reading.reasoning)),
-        refusal="\n".join(_distinct(reading.refusal for reading in readings if reading.refusal)),
-        tool_calls=_with_ids(replace(same[0][1], index=index) for index, same in enumerate(calls)),
+        content=_clean_content(parsers, readings),
+        reasoning="\n".join(_drop_repeats(reading.reasoning for reading in readings if reading.reasoning)),
+        refusal="\n".join(_drop_repeats(reading.refusal for reading in readings if reading.refusal)),
+        tool_calls=_assign_ids(replace(same[0][1], index=index) for index, same in enumerate(calls)),
         broken_calls=[replace(same[0][1], index=index) for index, same in enumerate(broken, len(calls))],
         items=next((reading.items for reading in readings if reading.items), []),
         finish_reason=next((reading.finish_reason for reading in readings if reading.finish_reason is not None), None),
@@ -237,9 +237,11 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
         raw_response=body,
     )
     called = {call.name for call in response.tool_calls}
-    response.intents = _distinct(each for reading in readings for each in reading.intents if each.name not in called)
-    response.formats = {**_formats(calls, 0, readings), **_formats(broken, len(calls), readings)}
-    _renumber(response, readings, {**_numbers(calls, 0), **_numbers(broken, len(calls))})
+    response.intents = _drop_repeats(
+        each for reading in readings for each in reading.intents if each.name not in called
+    )
+    response.formats = {**_number_formats(calls, 0, readings), **_number_formats(broken, len(calls), readings)}
+    _renumber(response, readings, {**_number_calls(calls, 0), **_number_calls(broken, len(calls))})
     return response
 
 
@@ -248,13 +250,13 @@ def _is_not_native(found: tuple[int, ToolCall]) -> bool:
     return found[1].source != "native"
 
 
-def _formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
+def _number_formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
     """The formats by the new numbers of calls."""
-    told = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
-    return {index: name for index, name in told if name is not None}
+    found = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
+    return {index: name for index, name in found if name is not None}
 
 
-def _numbers(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
+def _number_calls(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
     """The new numbers of calls, by their readings and the numbers that they have there."""
     return {(at, made.index): index for index, same in enumerate(together, first) for at, made in same}
 
@@ -262,7 +264,7 @@ def _numbers(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int]
 def _renumber(
     response: ParsedResponse, readings: Sequence[ParsedResponse], numbers: dict[tuple[int, int], int]
 ) -> None:
-    """Take over the errors and the order of the readings, in which calls stand by their numbers."""
+    """Take over the errors and the order of the readings, in which calls are known by their numbers."""
     order: dict[tuple[str, int], Mark] = {}
     for at, reading in enumerate(readings):
         found = {old: index for (number, old), index in numbers.items() if number == at}
@@ -270,51 +272,51 @@ def _renumber(
             error if error.index is None else replace(error, index=found.get(error.index)) for error in reading.errors
         ]
         items = range(len(reading.items) if reading.items is response.items else 0)
-        for mark in _moved(reading, response):
+        for mark in _move_marks(reading, response):
             index = found.get(mark.index) if mark.what == "call" else mark.index
             if index is not None and (mark.what == "call" or mark.index in items):
                 order.setdefault((mark.what, index), replace(mark, index=index))
-    response.errors = _distinct(response.errors)
+    response.errors = _drop_repeats(response.errors)
     response.order = sorted(order.values(), key=lambda mark: mark.content)
 
 
 def _put_native_first(response: ParsedResponse) -> None:
-    """Where a call came in the text and then natively, let the native one stand: it has the server's own id.
+    """Where a call came in the text and then natively, keep the native one: it has the server's own id.
 
-    In a stream the first one stands, for it may run already; of a whole response nothing has.
+    In a stream the first one is kept, for it may run already; of a whole response nothing does.
     """
     doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
         if call.source != "native":
-            in_text[_what(call)].append(at)
+            in_text[_identity(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
-        if places := in_text[double.name, _made(double.raw)]:
+        if places := in_text[double.name, _decode_arguments(double.raw)]:
             _exchange(response, places.popleft(), place)
 
 
 def _exchange(response: ParsedResponse, at: int, place: int) -> None:
-    """Let a broken call stand for the call that it is a double of, and the other way round."""
+    """Put a broken call in the place of the call that it repeats, and the other way round."""
     call, double = response.tool_calls[at], response.broken_calls[place]
-    shared = double.id == f"{call.id}_{double.index}"  # told behind it, so it could not have its own
-    told, left = (call.id, double.id) if shared else (double.id, call.id)
-    response.tool_calls[at] = replace(call, id=told, source="native", raw=double.raw)
+    shared = double.id == f"{call.id}_{double.index}"  # it came second, so it could not have its own
+    kept, left = (call.id, double.id) if shared else (double.id, call.id)
+    response.tool_calls[at] = replace(call, id=kept, source="native", raw=double.raw)
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
     if call.index in response.formats:
         response.formats[double.index] = response.formats.pop(call.index)
 
 
-def _made(raw: str) -> object:
-    """What the text of arguments says, as `_what` compares it."""
+def _decode_arguments(raw: str) -> object:
+    """What the text of arguments says, as `_identity` compares it."""
     try:
         return _canonical(read(raw).value)
     except JSONError:
         return None
 
 
-def _together(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
-    """One reading's call stands for an equal one of another's: of one way, the same call twice is two calls."""
+def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
+    """Group equal calls of several readings; the same call twice in one reading is two calls."""
     together: list[Same[Made]] = []
     for at, calls, key in found:
         earlier: defaultdict[object, deque[Same[Made]]] = defaultdict(deque)
@@ -328,7 +330,7 @@ def _together(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object
     return together
 
 
-def _with_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
+def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
     """The calls, each with an id of its own."""
     found = list(calls)
     ids = {call.id for call in found}
@@ -340,27 +342,27 @@ def _with_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
     return found
 
 
-def _moved(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
+def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
     """The marks of a reading in the text that is left, as far as their places in it are known."""
     for mark in reading.order:
-        content = _place(mark.content, reading.content, whole.content)
-        reasoning = _place(mark.reasoning, reading.reasoning, whole.reasoning)
+        content = _find_place(mark.content, reading.content, whole.content)
+        reasoning = _find_place(mark.reasoning, reading.reasoning, whole.reasoning)
         if content is not None:
             yield replace(mark, content=content, reasoning=len(whole.reasoning) if reasoning is None else reasoning)
 
 
-def _place(place: int, text: str, cleaned: str) -> int | None:
+def _find_place(place: int, text: str, cleaned: str) -> int | None:
     """Where a place of a text is once things were taken out of it; None if they were on both sides of it."""
     if cleaned[:place] == text[:place]:
         return place
     return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
 
 
-def _how_broken(call: BrokenCall) -> tuple[str, str, str]:
+def _broken_identity(call: BrokenCall) -> tuple[str, str, str]:
     return call.name, call.raw, call.code
 
 
-def _what(call: ToolCall) -> tuple[str, object]:
+def _identity(call: ToolCall) -> tuple[str, object]:
     return call.name, _canonical(call.arguments)
 
 
@@ -373,7 +375,7 @@ def _canonical(value: Any) -> object:
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
 
 
-def _cleaned(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
+def _clean_content(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
     """The content without what any parser took out of it."""
     content = next((reading.content for reading in readings if reading.content or reading.tool_calls), "")
     for parser, reading in zip(parsers, readings, strict=True):
@@ -382,7 +384,7 @@ def _cleaned(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedRespons
     return content
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
+def _drop_repeats(values: Iterable[Any]) -> list[Any]:
     """Each value once, in order; not all of them can be hashed."""
     kept: list[Any] = []
     for value in values:

@@ -34,7 +34,7 @@ from streamparse.tools import Toolset
 
 
 class JSONRun(NamedTuple):
-    """JSON values one after the other, all of them calls, and where they stand with the fence around them."""
+    """JSON values one after the other, all of them calls, and where they are, with the fence around them."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class JSONRun(NamedTuple):
     enveloped: bool
     fenced: bool
     said: str
-    """The text that envelopes hold beside their calls."""
+    """The text that envelopes hold besides their calls."""
 
 
 def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) -> JSONRun | None:
@@ -65,7 +65,7 @@ def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) ->
 
 
 def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
-    """Count the whole calls of declared tools that stand in a text, by place."""
+    """Count the whole calls of declared tools that are in a text, by place."""
     if not _has_signs(content) and "{" not in content:
         return {}
     scratch = Assembler(tools, limits)
@@ -96,19 +96,23 @@ def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
 
     Where tools are declared, it must name one of them; else only an envelope that is all of the content counts.
     """
-    if not _may_hold_run(content):
+    if not _may_hold_json(content):
         return None
     first, last = len(content) - len(content.lstrip()), len(content.rstrip())
-    for run in _runs(content, tools, limits):
+    for run in _find_runs(content, tools, limits):
         at_start, at_end = run.start <= first, run.end >= last
         is_open_envelope = run.enveloped and not run.fenced and (at_start or at_end)
         is_whole = at_start and at_end
-        if (is_whole or is_open_envelope) and _declared(run, tools) if tools else (run.enveloped and is_whole):
+        if (
+            (is_whole or is_open_envelope) and _names_declared_tool(run, tools)
+            if tools
+            else (run.enveloped and is_whole)
+        ):
             return run if at_end else run._replace(end=len(content[: run.end].rstrip()))
     return None
 
 
-def _may_hold_run(content: str) -> bool:
+def _may_hold_json(content: str) -> bool:
     """Whether a message begins or ends as JSON does, in a fence or not; one search through prose costs more."""
     begins, ends = _FIRST.match(content), content[-_TAIL:].rstrip()[-1:]
     return begins is not None or ends in ("}", "]", "`", ";")
@@ -122,28 +126,28 @@ def _tell_json(run: JSONRun, sink: Sink) -> None:
         sink.call_end(call)
 
 
-def _declared(run: JSONRun, tools: Toolset) -> bool:
-    """Whether some call is of a declared tool, with what it requires: the one vouches for those beside it."""
+def _names_declared_tool(run: JSONRun, tools: Toolset) -> bool:
+    """Whether some call is of a declared tool, with what it requires: the one vouches for the others."""
     return any(found.name in tools and holds_required(tools[found.name], found.arguments) for found in run.calls)
 
 
-def _meant(found: Found, tools: Toolset) -> Found:
+def _resolve_name(found: Found, tools: Toolset) -> Found:
     """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
     bare = found.name.removeprefix(_NAMESPACE)
     return found._replace(name=bare) if found.name not in tools and bare in tools else found
 
 
-def _runs(content: str, tools: Toolset, limits: Limits) -> Iterator[JSONRun]:
+def _find_runs(content: str, tools: Toolset, limits: Limits) -> Iterator[JSONRun]:
     passed = 0
     for number, candidate in enumerate(_CANDIDATE.finditer(content)):
         if number == _CANDIDATES:
             return
-        if candidate.start() >= passed and (run := _run(content, candidate, limits)) is not None:
+        if candidate.start() >= passed and (run := _read_run(content, candidate, limits)) is not None:
             passed = run.end
-            yield run._replace(calls=[_meant(found, tools) for found in run.calls])
+            yield run._replace(calls=[_resolve_name(found, tools) for found in run.calls])
 
 
-def _run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | None:
+def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | None:
     """Read values for as long as they are calls."""
     calls: list[Found] = []
     said: list[str] = []
@@ -151,25 +155,25 @@ def _run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | No
     end = at = candidate.end()
     while at < len(content) and content[at] in "[{":
         closed = Scanner(limits.max_depth).scan(content, at)
-        value = _value(content[at:closed], limits) if closed > at else None
+        value = _read_value(content[at:closed], limits) if closed > at else None
         found = list(calls_in(value))
         if not found:
             break
         calls += found
         said.append(text_beside_calls(value))
         enveloped = enveloped and isinstance(value, dict) and not _ENVELOPES.isdisjoint(value)
-        end = at = _after(_REST, content, closed)
-        at = _after(_CANDIDATE, content, at)
+        end = at = _skip(_REST, content, closed)
+        at = _skip(_CANDIDATE, content, at)
     fenced = "`" in candidate[0]
     return JSONRun(candidate.start(), end, calls, enveloped, fenced, "\n".join(filter(None, said))) if calls else None
 
 
-def _after(pattern: re.Pattern[str], content: str, at: int) -> int:
+def _skip(pattern: re.Pattern[str], content: str, at: int) -> int:
     found = pattern.match(content, at)
     return at if found is None else found.end()
 
 
-def _value(text: str, limits: Limits) -> Any:
+def _read_value(text: str, limits: Limits) -> Any:
     try:
         return read(text, "heal", limits).value
     except JSONError:
@@ -203,7 +207,7 @@ def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[T
         return []
     tools, dialects = options.tools, options.dialects
     armed: Dialects = "all" if "auto" in dialects or "all" in dialects else dialects
-    for text, reads in _readings(content, was_read):
+    for text, reads in _list_readings(content, was_read):
         calls = reads(text, armed, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
             return calls
@@ -215,11 +219,11 @@ def _has_signs(content: str) -> bool:
     return any(sign in content for sign in _SIGNS)
 
 
-def _readings(content: str, was_read: bool) -> Iterator[tuple[str, _Reads]]:
-    """The text as it stands, then as it is meant where it is malformed; each with what reads it."""
+def _list_readings(content: str, was_read: bool) -> Iterator[tuple[str, _Reads]]:
+    """The text as it is, then as it is meant where it is malformed; each with what reads it."""
     if not was_read:
         yield content, _read_open
-    if _BRACKETS.search(content) or any(_word_of(tag) in _WORDS for tag in _TAG.finditer(content)):
+    if _BRACKETS.search(content) or any(_fold_tag(tag) in _WORDS for tag in _TAG.finditer(content)):
         mended = _FENCE_IN_TAG.sub(r"\1\n\2\n\3", _BRACKETS.sub(r"<\1tool_call>", _TAG.sub(_mend_tag, content)))
         if mended != content:
             yield mended, _read_open
@@ -233,13 +237,13 @@ def _readings(content: str, was_read: bool) -> Iterator[tuple[str, _Reads]]:
         yield f"[{content.strip()}]", _read_python
 
 
-def _word_of(tag: re.Match[str]) -> str:
+def _fold_tag(tag: re.Match[str]) -> str:
     return tag[2].lower().replace("-", "_")
 
 
 def _mend_tag(tag: re.Match[str]) -> str:
     """A tag of the formats in another case, or with a hyphen."""
-    word = _word_of(tag)
+    word = _fold_tag(tag)
     return tag[1] + word if word in _WORDS else tag[0]
 
 

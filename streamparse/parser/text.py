@@ -121,6 +121,6 @@ class SurrogateJoiner:
         return whole
 
     def end(self) -> str:
-        """Return what a half that never found its other one stands for."""
+        """Return a replacement character for a half that is left alone."""
         left, self._high = self._high, ""
         return "\N{REPLACEMENT CHARACTER}" if left else ""

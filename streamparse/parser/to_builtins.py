@@ -53,20 +53,20 @@ def to_builtins(thing: Any) -> Any:
 
 
 def _read(thing: Any) -> Any:
-    thing = http_response_of(_sent_with(thing) if isinstance(thing, BaseException) else thing)
+    thing = http_response_of(_unwrap_error(thing) if isinstance(thing, BaseException) else thing)
     if is_http_response(thing):
         return body_at_hand(thing)
     if not _is_readable(thing):
-        raise NoAnswer(refusal(thing))
+        raise NoAnswer(explain_refusal(thing))
     if thing is None or isinstance(thing, _RAW):
-        return thing if thing is None else _raw(thing)
+        return thing if thing is None else _plain_raw(thing)
     if isinstance(thing, Mapping):
         return _Values().of(thing, 0)
     if not _is_list(thing):
         return _Values().of(fields_of(thing), 0)
-    pieces = [piece for chunk in thing if (piece := _piece(chunk)) is not None or chunk is None]
+    pieces = [piece for chunk in thing if (piece := _read_piece(chunk)) is not None or chunk is None]
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
-        return _joined(pieces)
+        return _join(pieces)
     return _Values().of(pieces, 0)
 
 
@@ -82,27 +82,30 @@ def _is_piece(thing: Any) -> bool:
     return isinstance(thing, (*_RAW, *_SCALARS)) or _is_list(thing) or is_chunk(thing)
 
 
-def _piece(chunk: Any) -> Any:
+def _read_piece(chunk: Any) -> Any:
     """What a piece of a list holds: the message, if it is a chunk of a stream."""
     return chunk if isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk) else message_of(chunk)
 
 
-def _sent_with(error: BaseException) -> Any:
+def _unwrap_error(error: BaseException) -> Any:
     """What a server sent, of which an SDK or an HTTP client made an exception; the exception itself for others."""
     sent = next((sent for name in ("response", "body") if (sent := getattr(error, name, None)) is not None), None)
     return error if sent is None or isinstance(sent, BaseException) else sent
 
 
-def _joined(pieces: Any) -> str | bytes:
+def _join(pieces: Any) -> str | bytes:
     """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
     if all(isinstance(piece, _TEXT) for piece in pieces):
-        texts = list(map(_text, pieces))
-        return _sound(_between([text.encode("utf-8", "replace") for text in texts]).join(texts))
-    parts = [_sound(_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece) for piece in pieces]
-    return _between(parts).encode().join(parts)
+        texts = list(map(_plain_text, pieces))
+        return _repair_surrogates(_find_separator([text.encode("utf-8", "replace") for text in texts]).join(texts))
+    parts = [
+        _repair_surrogates(_plain_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece)
+        for piece in pieces
+    ]
+    return _find_separator(parts).encode().join(parts)
 
 
-def _between(parts: list[bytes]) -> str:
+def _find_separator(parts: list[bytes]) -> str:
     """What ended each piece: nothing, unless all are lines; those of an event each, where the blank ones are left out.
 
     Of lines, one at least has JSON: a text may begin like a field, too.
@@ -116,16 +119,16 @@ def _is_list(thing: Any) -> bool:
     return isinstance(thing, _MANY) and not (is_record(thing) or isinstance(thing, UserString))
 
 
-def _raw(thing: Any) -> Any:
-    return _sound(_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+def _plain_raw(thing: Any) -> Any:
+    return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
 
 
-def _text(thing: str | UserString) -> str:
+def _plain_text(thing: str | UserString) -> str:
     """The characters, whatever a type of one's own makes of them."""
     return str.__str__(thing) if isinstance(thing, str) else thing.data
 
 
-def _sound(text: str) -> str:
+def _repair_surrogates(text: str) -> str:
     """Join surrogate pairs, and replace halves that stay alone."""
     if text.isascii():
         return text
@@ -145,20 +148,20 @@ class _Values:
         if isinstance(value, enum.Enum):
             value = value.value
         if isinstance(value, str):
-            return _sound(_text(value))
+            return _repair_surrogates(_plain_text(value))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
             return base64.b64encode(value).decode()  # as the wire had it
         if isinstance(value, Mapping):
-            return {_sound(str(key)): self.of(inner, depth + 1) for key, inner in value.items()}
+            return {_repair_surrogates(str(key)): self.of(inner, depth + 1) for key, inner in value.items()}
         if _is_list(value):
             return [self.of(inner, depth + 1) for inner in value]
-        fields = _fields(value)
+        fields = _find_fields(value)
         return str(value) if fields is None else self.of(fields, depth + 1)
 
 
-def _fields(thing: Any) -> Mapping[str, Any] | None:
+def _find_fields(thing: Any) -> Mapping[str, Any] | None:
     """The fields of a value inside of an answer; None if it has none."""
     if is_record(thing):
         return fields_of(thing)
@@ -219,7 +222,7 @@ def _is_of_boto(value: object) -> bool:
     return any(has_base(kind, package, *streams) for package in ("botocore", "aiobotocore"))
 
 
-def refusal(thing: object) -> str:
+def explain_refusal(thing: object) -> str:
     """Say in a sentence why a thing is no answer, and what to pass instead."""
     name = thing.__class__.__name__
     if inspect.isawaitable(thing):

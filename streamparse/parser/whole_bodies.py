@@ -15,7 +15,7 @@ import msgspec
 from streamparse.assembler import At, Halt
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.body import Body, body_of
+from streamparse.parser.body import Body, read_body
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
 from streamparse.providers.wires import DEFAULT_WIRE, foreign_error
@@ -54,7 +54,7 @@ class BodyReader:
         With `recovers`, where that finds no call, calls are looked for in what is in doubt; JSON that is calls is taken
         out of the content.
         """
-        body = body_of(thing, self.options.limits)
+        body = read_body(thing, self.options.limits)
         line = self._read(body)
         response = line.end(recovers)
         response.raw_response = thing
@@ -108,7 +108,7 @@ class NativeReader:
 
 
 class _BodyLine(AssemblyLine):
-    """One whole response on its way: told first, then ended."""
+    """One whole response on its way: taken first, then ended."""
 
     @property
     def wire(self) -> str | None:
