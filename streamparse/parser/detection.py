@@ -13,15 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.dialects import DIALECTS
-from streamparse.parser.engine import Engine, Reading
+from streamparse.parser.options import ParserOptions
+from streamparse.parser.whole_bodies import BodyReader, Reading
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.tools import Toolset
 
-__all__ = ["Findings", "detect_format"]
-
-_SHOWN: Final = 120
+_EXCERPT: Final = 120
 _CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
 
 
@@ -39,7 +38,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str | None = None
     """The format in which `auto` found a call."""
     marker: str | None = None
-    """The opening marker of that format that stands in the text."""
+    """The opening marker of that format that is in the text."""
     also: list[str] = []
     """The other formats that read a call in the same text, if they are named."""
     calls: list[ToolCall] = []
@@ -64,11 +63,11 @@ def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Find
     Takes all that `parse_response` takes, and raises TypeError for what that refuses.
     """
     known = Toolset.of(tools)
-    native = Engine(dialects=(), tools=known).read(text_or_body)
-    return _findings(Engine(tools=known).read(text_or_body), native, known)
+    native = BodyReader(ParserOptions(dialects=(), tools=known)).read(text_or_body)
+    return _make_findings(BodyReader(ParserOptions(tools=known)).read(text_or_body), native, known)
 
 
-def _findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
+def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
     """Put together what was found, and what is found without looking into the text."""
     response, body = reading.response, reading.body
     text = native.response.content
@@ -78,10 +77,10 @@ def _findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
         size=len(text) if is_text else body.size,
         frames=0 if is_text else len(body.frames),
         wire=body.wire,
-        shown_by=body.shown_by.data[:_SHOWN].decode("utf-8", "replace") if body.shown_by else None,
+        shown_by=body.shown_by.data[:_EXCERPT].decode("utf-8", "replace") if body.shown_by else None,
         dialect=reading.dialect,
-        marker=_marker(reading.dialect, text),
-        also=[name for name in DIALECTS if name != reading.dialect and _reads(name, text, tools)],
+        marker=_find_marker(reading.dialect, text),
+        also=[name for name in DIALECTS if name != reading.dialect and _has_call(name, text, tools)],
         calls=response.tool_calls,
         broken_calls=response.broken_calls,
         text=len(response.content),
@@ -90,31 +89,31 @@ def _findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
         finish_reason=response.finish_reason,
         ok=response.ok,
         errors=[f"{error.code}: {error.message}" for error in response.errors],
-        example=_example(reading.dialect, body.wire),
-        schema_style=_adapter_of(body.wire) or ("json-schema" if reading.dialect else None),
+        example=_write_example(reading.dialect, body.wire),
+        schema_style=_find_adapter(body.wire) or ("json-schema" if reading.dialect else None),
     )
 
 
-def _example(dialect: str | None, wire: str | None) -> str | None:
+def _write_example(dialect: str | None, wire: str | None) -> str | None:
     """A call as the dialect writes it, or else as the wire has it."""
     if dialect in DIALECTS:
         return DIALECTS[dialect].example
-    adapter = _adapter_of(wire)
+    adapter = _find_adapter(wire)
     return None if adapter is None else json.dumps(ADAPTERS[adapter].format_call(_CALL))
 
 
-def _adapter_of(wire: str | None) -> str | None:
+def _find_adapter(wire: str | None) -> str | None:
     """The adapter of the first provider that speaks a wire."""
     return next((row.adapter for row in PROVIDERS.values() if row.wire == wire), None)
 
 
-def _marker(dialect: str | None, text: str) -> str | None:
+def _find_marker(dialect: str | None, text: str) -> str | None:
     """The first opening marker of a dialect in a text; None if it has none, or is found without any."""
     openers = DIALECTS[dialect].openers if dialect in DIALECTS else ()
     found = [(text.find(opener.text), opener.text) for opener in openers if opener.text and opener.text in text]
     return min(found)[1] if found else None
 
 
-def _reads(name: str, text: str, tools: Toolset) -> bool:
-    response = Engine(dialects=(name,), tools=tools).text(text)
+def _has_call(name: str, text: str, tools: Toolset) -> bool:
+    response = BodyReader(ParserOptions(dialects=(name,), tools=tools)).read_text(text)
     return any(call.source == "inband" and not call.revoked for call in response.tool_calls)

@@ -1,9 +1,9 @@
 """Prose in which a model says that it is going to use a tool: an intent, never a call.
 
 A sentence counts whose speaker is the model, about now: "I'll use the search tool", "Let me call `read_file`".  Not one
-that denies or only offers it ("I won't use ...", "If you like, I'll use ..."), and not one that is quoted or stands in
+that denies or only offers it ("I won't use ...", "If you like, I'll use ..."), and not one that is quoted or in
 code.  Of declared tools the name alone is enough, in any case and with blanks for underscores; where none is
-declared, the name must stand beside the word "tool" or "function".
+declared, the name must be next to the word "tool" or "function".
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ import re
 from bisect import bisect_right
 from typing import Any, Final
 
-from streamparse.parser.engine import NativeReader
+from streamparse.parser.whole_bodies import NativeReader
 from streamparse.patterns import plain
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
-
-__all__ = ["HeuristicParser", "find_intents"]
 
 _WISH: Final = (
     r"\b(?:(?:I|[Ww]e)(?:['’](?:ll|m going to|re going to|d like to)|"
@@ -52,8 +50,8 @@ _OFFERED: Final = plain(
 _CONDITIONED: Final = plain(
     r"\b(?:unless|only if|if (?:you|needed|necessary|required|possible|asked)|should you|when you ask)\b", re.IGNORECASE
 )
-"""A condition, wherever in a sentence it stands; any other `if` may be what the tool is to find out."""
-_NO_NAMES: Final = plain(
+"""A condition, wherever it is in a sentence; any other `if` may be what the tool is to find out."""
+_NOT_NAMES: Final = plain(
     "any|another|appropriate|available|best|better|built-in|common|correct|custom|different|each|existing|external|"
     "first|following|given|great|it|more|multiple|necessary|new|next|one|only|other|particular|powerful|previous|"
     "proper|provided|relevant|required|right|same|second|several|simple|some|special|specific|specified|such|suitable|"
@@ -64,16 +62,16 @@ _NO_NAMES: Final = plain(
 
 def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
     """Find the tools that a text says will be used, each once, in order."""
-    known = {_folded(name): name for name in tools}
+    known = {_fold_name(name): name for name in tools}
     elsewhere = [(match.start(), match.end()) for match in _ELSEWHERE.finditer(text)]
     starts = [start for start, _ in elsewhere]
     found: dict[str, ToolIntent] = {}
     for match in _INTENT.finditer(text):
         span = bisect_right(starts, match.start()) - 1
-        name = _named(match, known)
+        name = _find_name(match, known)
         if name is None or name in found or (span >= 0 and match.start() < elsewhere[span][1]):
             continue
-        before, sentence = _sentence(text, match)
+        before, sentence = _find_sentence(text, match)
         offered = _OFFERED.search(sentence) or _CONDITIONED.search(sentence)
         if not offered and not _DENIED.search(_CLAUSE.split(before)[-1]):
             found[name] = ToolIntent(name, sentence.strip())
@@ -89,29 +87,29 @@ class HeuristicParser(NativeReader):
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
-        response = self._engine.read(body).response
+        response = self._reader.read(body).response
         response.tool_calls = []
-        response.intents = find_intents(response.content, self._engine.tools)
+        response.intents = find_intents(response.content, self._reader.options.tools)
         return response
 
 
-def _named(match: re.Match[str], known: dict[str, str]) -> str | None:
+def _find_name(match: re.Match[str], known: dict[str, str]) -> str | None:
     """The tool's name; None if nothing that may be one is named."""
     written = match["after"] or match["name"] or match["bare"]
     if known:
-        return known.get(_folded(written)) or known.get(_folded(written.removeprefix("functions.")))
-    if match["name"] is None or " " in written or _NO_NAMES.fullmatch(written):
+        return known.get(_fold_name(written)) or known.get(_fold_name(written.removeprefix("functions.")))
+    if match["name"] is None or " " in written or _NOT_NAMES.fullmatch(written):
         quoted = match["after"] is not None and match[0][match.start("after") - match.start() - 1] in '`"“*'
         return written if quoted else None
     return written
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.casefold().replace("_", " ").replace("-", " ")
 
 
-def _sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """What stands before a match in its sentence, and the sentence."""
+def _find_sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """What is before a match in its sentence, and the sentence."""
     window, last = max(0, match.start() - 500), match.end() + 500
     ends = [end.end() for end in _END.finditer(text, window, match.start())]
     start = ends[-1] if ends else window

@@ -11,18 +11,16 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
 from streamparse.parser.sources import AsyncSource, Chunk, Source, open_async_source, open_source
 from streamparse.parser.stream import StreamParser
 from streamparse.providers.wires import WireName
 
-__all__ = ["AsyncEventStream", "EventStream", "aiter_events", "iter_events"]
-
-_MOST_BEHIND: Final = 64
-"""Chunks that are read behind the end of an answer."""
-_PATIENCE: Final = 1.0
+_MAX_DRAINED: Final = 64
+"""Chunks that are read after the end of an answer."""
+_DRAIN_SECONDS: Final = 1.0
 """Seconds that are waited for them, where that can be done."""
 
 
@@ -160,7 +158,7 @@ def aiter_events(
 ) -> AsyncEventStream:
     """Return the events of a stream as its chunks come, the last of them `Done`; see `iter_events`.
 
-    Behind `Done` it waits for the end of the body one second at most.
+    After `Done` it waits for the end of the body one second at most.
     `chunks` may be async or not; one that is not is read on the event loop, so it should be at hand already.
     """
     parser = StreamParser(
@@ -188,7 +186,7 @@ def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -
             except StopIteration:
                 break
             except Exception as error:
-                yield from parser.abort("transport_error", _description(error))
+                yield from parser.abort("transport_error", _describe(error))
                 raise
             events = parser.feed(chunk)
             yield from events
@@ -197,7 +195,7 @@ def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -
             if parser.sealed:
                 break
         yield from parser.close()
-        for _chunk in islice(chunks, _MOST_BEHIND):
+        for _chunk in islice(chunks, _MAX_DRAINED):
             pass
 
 
@@ -211,7 +209,7 @@ async def _async_events(
             except StopAsyncIteration:
                 break
             except Exception as error:
-                for event in parser.abort("transport_error", _description(error)):
+                for event in parser.abort("transport_error", _describe(error)):
                     yield event
                 raise
             events = parser.feed(chunk)
@@ -230,11 +228,11 @@ async def _drain(chunks: AsyncIterator[Chunk]) -> None:
     """Read the rest of a body whose answer is over, for a while: a server may keep the connection open for ever."""
     from anyio import move_on_after  # noqa: PLC0415 - keeps `import streamparse` light
 
-    with move_on_after(_PATIENCE):
-        for _ in range(_MOST_BEHIND):
+    with move_on_after(_DRAIN_SECONDS):
+        for _ in range(_MAX_DRAINED):
             if await anext(chunks, None) is None:
                 return
 
 
-def _description(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:200]

@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from streamparse.dialects.groups import GROUPS
-from streamparse.parser.composite import CompositeParser
+from streamparse.parser.composite import CompositeParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.plugins import find
 from streamparse.protocols import ToolCallParser
+from streamparse.providers.names import NATIVE_FORMATS, key_of, provider_named
 from streamparse.providers.names import PROVIDERS as _ROWS
-from streamparse.providers.names import key_of, provider_named
 from streamparse.providers.wires import WIRES
-
-__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "factory_of", "parser_for", "register_parser"]
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
@@ -31,19 +28,18 @@ PROVIDERS: Final[dict[str, str]] = {word: row.wire for name, row in _ROWS.items(
 """Providers and servers, by each of their names, with their wires."""
 
 
-def _for(dialects: tuple[str, ...]) -> ParserFactory:
+def _make_composite(dialects: tuple[str, ...]) -> ParserFactory:
     return lambda tools: CompositeParser(dialects=dialects, tools=tools)
 
 
 STRATEGIES: Final[dict[str, ParserFactory]] = {
     "composite": lambda tools: CompositeParser(tools=tools),
     "auto": lambda tools: CompositeParser(tools=tools),
-    "native": lambda tools: NativeParser(tools=tools),
     "markup": lambda tools: MarkupParser(tools=tools),
     "json-content": lambda tools: JSONContentParser(tools=tools),
     "heuristic": lambda tools: HeuristicParser(tools=tools),
-    "openai_native": lambda tools: NativeParser(tools=tools),
-    **{name: _for(dialects) for name, dialects in GROUPS.items()},
+    **dict.fromkeys(("native", *NATIVE_FORMATS), lambda tools: NativeParser(tools=tools)),
+    **{name: _make_composite(dialects) for name, dialects in GROUPS.items()},
 }
 """The parsers of this room, for bodies of any provider; those of `GROUPS` read native fields and these formats."""
 
@@ -69,14 +65,14 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
     Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
     """
-    return _made(provider, factory_of(provider)(tools))
+    return _check_parser(provider, factory_of(provider)(tools))
 
 
 def factory_of(name: str) -> ParserFactory:
     """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
     key = key_of(name) if isinstance(name, str) else ""
     if not key:
-        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
+        raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
     if (provider := provider_named(name)) is not None:
         return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
     if (wire := next((each for each in WIRES if key_of(each) == key), None)) is not None:
@@ -86,15 +82,15 @@ def factory_of(name: str) -> ParserFactory:
     if key not in _factories:
         find(_GROUP, name)
     if key not in _factories:
-        raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
+        raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
     return _factories[key][1]
 
 
-def _known() -> str:
+def _list_known() -> str:
     return ", ".join((*PROVIDERS, *WIRES, *STRATEGIES, *(each for each, _ in _factories.values())))
 
 
-def _made(name: str, parser: object) -> ToolCallParser:
+def _check_parser(name: str, parser: object) -> ToolCallParser:
     if not isinstance(parser, ToolCallParser):
         raise TypeError(f"the factory of {name!r} made no parser, but {parser!r}")
     return parser

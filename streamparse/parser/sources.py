@@ -33,10 +33,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, Asyn
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from streamparse.parser.http_responses import has_method, http_response_of, stream_in
-from streamparse.parser.records import is_answer, is_model
-
-__all__ = ["AsyncSource", "Chunk", "Source", "open_async_source", "open_source"]
+from streamparse.parser.chunks import is_answer, is_model
+from streamparse.parser.to_builtins import has_method, http_response_of, stream_in
 
 Chunk: TypeAlias = Any
 """Bytes, text, a decoded message, or an object of an SDK that holds one."""
@@ -53,44 +51,44 @@ _TAKES_ASYNC: Final = "a source of chunks must be an iterable, an async iterable
 
 
 def open_source(source: Source) -> tuple[Iterator[Chunk], ExitStack]:
-    """Return the chunks of a source and the stack whose `close()` closes it, once; raise TypeError if it is none."""
-    source = _unwrapped(source, prefix="")
-    chunks = _entered(source) if _is_manager(source, AbstractContextManager) else iter(_opened(source))
+    """Return the chunks of a source and the stack whose `close()` closes it, once; TypeError for anything else."""
+    source = _unwrap(source, prefix="")
+    chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))
     closing = ExitStack()
-    for thing in _distinct(source, chunks):
-        if close := _method(thing, "close"):
+    for thing in _drop_repeats(source, chunks):
+        if close := _find_method(thing, "close"):
             closing.callback(close)
     return chunks, closing
 
 
 def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncExitStack]:
-    """Return the chunks of a source and the stack whose `aclose()` closes it, once; raise TypeError if it is none."""
-    source = _unwrapped(source, prefix="a")
+    """Return the chunks of a source and the stack whose `aclose()` closes it, once; TypeError for anything else."""
+    source = _unwrap(source, prefix="a")
     if _is_manager(source, AbstractAsyncContextManager):
-        entered = _entered_async(source)
-        return entered, _closing(entered)
-    opened = _entered(source) if _is_manager(source, AbstractContextManager) else _opened_async(source)
+        entered = _enter_async(source)
+        return entered, _make_closing(entered)
+    opened = _enter(source) if _is_manager(source, AbstractContextManager) else _open_async(source)
     if isinstance(opened, AsyncIterable):
         own = aiter(opened)
-        return own, _closing(source, own)
+        return own, _make_closing(source, own)
     sync = iter(opened)
-    in_turns = _in_turns(sync)
+    in_turns = _take_turns(sync)
     closing = AsyncExitStack()
-    for thing in _distinct(source, sync):
+    for thing in _drop_repeats(source, sync):
         closing.push_async_callback(_close, thing, "close", "aclose")
     closing.push_async_callback(in_turns.aclose)
     return in_turns, closing
 
 
-def _closing(*things: object) -> AsyncExitStack:
+def _make_closing(*things: object) -> AsyncExitStack:
     """Return what closes the things, the last one first."""
     closing = AsyncExitStack()
-    for thing in _distinct(*things):
+    for thing in _drop_repeats(*things):
         closing.push_async_callback(_close, thing, "aclose", "close")
     return closing
 
 
-def _unwrapped(source: Source, prefix: str) -> Source:
+def _unwrap(source: Source, prefix: str) -> Source:
     """Return what is read: of a response around another, the inner one, whose bytes are had with fewer detours."""
     source = http_response_of(source)
     if isinstance(source, Mapping) and (found := stream_in(source)) is not None:
@@ -99,43 +97,43 @@ def _unwrapped(source: Source, prefix: str) -> Source:
     return source.response if is_event_source and has_method(source.response, f"{prefix}iter_bytes") else source
 
 
-def _opened(source: Source) -> Iterable[Chunk]:
+def _open(source: Source) -> Iterable[Chunk]:
     if _is_at_hand(source):
         return (source,)
     if _is_async(source):
-        raise TypeError(f"this {_name(source)} is asynchronous: pass it to aiter_events")
+        raise TypeError(f"this {_class_name(source)} is asynchronous: pass it to aiter_events")
     if has_method(source, "iter_content"):
-        return _content_of(source)
-    if method := _method(source, "iter_bytes") or _method(source, "iter_sse"):
+        return _iter_content(source)
+    if method := _find_method(source, "iter_bytes") or _find_method(source, "iter_sse"):
         chunks: Iterable[Chunk] = method()
         return chunks
     if isinstance(source, Iterable):
         return source
-    raise TypeError(_refusal(source, _TAKES))
+    raise TypeError(_explain_refusal(source, _TAKES))
 
 
-def _opened_async(source: Source) -> Iterable[Chunk] | AsyncIterable[Chunk]:
+def _open_async(source: Source) -> Iterable[Chunk] | AsyncIterable[Chunk]:
     chunks: AsyncIterable[Chunk]
     if _is_at_hand(source):
         return (source,)
-    if (method := _method(source, "aiter_bytes")) and not _is_sync_stream(getattr(source, "stream", None)):
+    if (method := _find_method(source, "aiter_bytes")) and not _is_sync_stream(getattr(source, "stream", None)):
         chunks = method()
         return chunks
-    if (content := _asynchronous_content(source)) is not None:
+    if (content := _find_async_content(source)) is not None:
         chunks = content.iter_any()
         return chunks
-    if method := _method(source, "aiter_sse"):
+    if method := _find_method(source, "aiter_sse"):
         chunks = method()
         return chunks
     if isinstance(source, AsyncIterable):
         return source
     try:
-        return _opened(source)
+        return _open(source)
     except TypeError:
-        raise TypeError(_refusal(source, _TAKES_ASYNC)) from None
+        raise TypeError(_explain_refusal(source, _TAKES_ASYNC)) from None
 
 
-def _content_of(response: Any) -> Iterable[bytes]:
+def _iter_content(response: Any) -> Iterable[bytes]:
     """Return the body of a response of requests, as it arrives."""
     raw: Any = getattr(response, "raw", None)
     if has_method(raw, "read1") and not raw.closed and not getattr(raw, "chunked", False):
@@ -162,15 +160,15 @@ def _is_async(source: Source) -> bool:
         has_method(source, f"aiter_{name}") for name in ("bytes", "sse")
     )
     is_manager = _is_manager(source, AbstractAsyncContextManager)
-    return not is_sync and (is_async or is_manager or _asynchronous_content(source) is not None)
+    return not is_sync and (is_async or is_manager or _find_async_content(source) is not None)
 
 
 def _is_sync_stream(stream: object) -> bool:
-    """Whether the stream behind a response of httpx, whose class has both methods, can only be read by one."""
+    """Whether the stream of a response of httpx, whose class has both methods, can only be read by one."""
     return isinstance(stream, Iterable) and not isinstance(stream, AsyncIterable)
 
 
-def _asynchronous_content(source: Source) -> Any:
+def _find_async_content(source: Source) -> Any:
     """Return the body of a response of aiohttp; None for others."""
     if has_method(source, "iter_bytes") or has_method(source, "iter_content"):
         return None
@@ -180,11 +178,11 @@ def _asynchronous_content(source: Source) -> Any:
 
 def _is_manager(source: Source, kind: type) -> bool:
     """Whether a source is what an SDK's `.stream()` or `with_streaming_response` gives, to be entered first."""
-    name = _name(source)
+    name = _class_name(source)
     return isinstance(source, kind) and name.endswith(("StreamManager", "ResponseContextManager"))
 
 
-def _entered(manager: AbstractContextManager[Source]) -> Generator[Chunk, None, None]:
+def _enter(manager: AbstractContextManager[Source]) -> Generator[Chunk, None, None]:
     """Send the request when the first chunk is asked for, and leave the manager at the end."""
     with manager as source:
         chunks, closing = open_source(source)
@@ -192,7 +190,7 @@ def _entered(manager: AbstractContextManager[Source]) -> Generator[Chunk, None, 
             yield from chunks
 
 
-async def _entered_async(manager: AbstractAsyncContextManager[AsyncSource]) -> AsyncGenerator[Chunk, None]:
+async def _enter_async(manager: AbstractAsyncContextManager[AsyncSource]) -> AsyncGenerator[Chunk, None]:
     async with manager as source:
         chunks, closing = open_async_source(source)
         async with closing:
@@ -200,9 +198,9 @@ async def _entered_async(manager: AbstractAsyncContextManager[AsyncSource]) -> A
                 yield chunk
 
 
-def _refusal(source: Source, takes: str) -> str:
-    """Say in a sentence why a source is none, and what to pass instead."""
-    name = _name(source)
+def _explain_refusal(source: Source, takes: str) -> str:
+    """Say in a sentence why a thing is no source, and what to pass instead."""
+    name = _class_name(source)
     if inspect.isawaitable(source):
         return f"this {name} must be awaited: pass what it returns"
     if isinstance(source, (AbstractContextManager, AbstractAsyncContextManager)):
@@ -210,19 +208,19 @@ def _refusal(source: Source, takes: str) -> str:
     return f"{takes}, not {name}"
 
 
-def _name(source: Source) -> str:
+def _class_name(source: Source) -> str:
     return type(source).__name__
 
 
-def _method(thing: object, name: str) -> Callable[..., Any] | None:
+def _find_method(thing: object, name: str) -> Callable[..., Any] | None:
     return getattr(thing, name) if has_method(thing, name) else None
 
 
-def _distinct(*things: object) -> list[object]:
+def _drop_repeats(*things: object) -> list[object]:
     return list({id(thing): thing for thing in things}.values())
 
 
-async def _in_turns(chunks: Iterator[Chunk]) -> AsyncGenerator[Chunk, None]:
+async def _take_turns(chunks: Iterator[Chunk]) -> AsyncGenerator[Chunk, None]:
     """Yield the chunks of a sync source, and let other tasks run after each."""
     from anyio.lowlevel import checkpoint  # noqa: PLC0415 - the only need for anyio: keeps `import streamparse` light
 
@@ -233,6 +231,6 @@ async def _in_turns(chunks: Iterator[Chunk]) -> AsyncGenerator[Chunk, None]:
 
 async def _close(thing: object, *names: str) -> None:
     """Close by the first of the methods that there is, and wait for it if it must be waited for."""
-    close = next((method for name in names if (method := _method(thing, name))), None)
+    close = next((method for name in names if (method := _find_method(thing, name))), None)
     if close and inspect.isawaitable(outcome := close()):
         await outcome

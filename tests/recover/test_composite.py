@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
+from streamparse.parser.composite import JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.response import Mark, parts_of
 

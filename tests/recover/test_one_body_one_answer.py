@@ -16,8 +16,7 @@ import pytest
 from ollama import Message
 
 import streamparse as sp
-from streamparse.parser.composite import CompositeParser
-from streamparse.parser.strategies import MarkupParser, NativeParser
+from streamparse.parser.composite import CompositeParser, MarkupParser, NativeParser
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "a dict": lambda body: body,
