@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from streamparse.json.c_reader import read_clean
-from streamparse.json.flat_object import read_flat
+from streamparse.json.c_readers import read_clean, read_flat_object
 from streamparse.json.partial import PartialReader
-from streamparse.json.result import JSONError, Mode, Reading
-from streamparse.json.tolerant import Tolerant
+from streamparse.json.tolerant import JSONError, Mode, Reading, TolerantReader
 from streamparse.limits import Limits
 
 __all__ = ["JSONError", "Mode", "PartialReader", "Reading", "read", "snapshot"]
@@ -35,14 +33,14 @@ def read(text: str | bytes, mode: Mode = "lenient", limits: Limits = _DEFAULT_LI
     Of the limits, `max_depth`, `max_number` and `max_key` count here.  Integers are exact.
     Raises JSONError, and for no text anything else.
     """
-    flat = read_flat(text, limits) if text.__class__ is str else None
+    flat = read_flat_object(text, limits) if text.__class__ is str else None
     if flat is not None:
         return Reading(flat)
     try:
         return Reading(read_clean(text, limits))
     except (ValueError, RecursionError):
-        reader = Tolerant(text, mode, limits)
-        return Reading(reader.document(), tuple(reader.repairs))
+        reader = TolerantReader(text, mode, limits)
+        return Reading(reader.read_document(), tuple(reader.repairs))
 
 
 def snapshot(text: str) -> Any:
@@ -52,9 +50,9 @@ def snapshot(text: str) -> Any:
     is whole, a key with its value; None when there is nothing to show yet.  Reads as `lenient`, up to
     the first fault, and never raises.
     """
-    reader = Tolerant(text, "lenient", _DEFAULT_LIMITS, growing=True)
+    reader = TolerantReader(text, "lenient", _DEFAULT_LIMITS, is_growing=True)
     try:
-        reader.document()
+        reader.read_document()
     except JSONError:
         pass
     return reader.root[0] if reader.root else None

@@ -13,20 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from streamparse.json.c_reader import finite
-from streamparse.json.source import end_of
-from streamparse.json.strings import decode_body
+from streamparse.json.c_readers import parse_number
+from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, NUMBER, decode_body, match_end, put_member
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
 
-__all__ = ["PartialReader"]
-
-_BLANK = plain(r"[ \t\n\r]*+")
 _INSIDE = plain(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
 _SCALAR = plain(r"[^,\]} \t\n\r]*+")
-_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_LITERALS: Final = {"true": True, "false": False, "null": None}
-_LONE_SURROGATE = plain("[\ud800-\udfff]")
 _NOTHING: Final = object()
 
 
@@ -90,7 +83,7 @@ class PartialReader:
         for container, key in zip(reversed(self._open), reversed(self._keys), strict=True):
             copy = container.copy()
             if shown is not _NOTHING:
-                _put(copy, key, shown)
+                put_member(copy, key, shown)
             shown = copy
         return None if shown is _NOTHING else shown
 
@@ -165,7 +158,7 @@ class PartialReader:
             self._close_value(value)
 
     def _read_scalar(self) -> None:
-        end = end_of(_SCALAR, self._text, self._at)
+        end = match_end(_SCALAR, self._text, self._at)
         self._token.append(self._text[self._at : end])
         self._token_size += end - self._at
         self._at = end
@@ -174,7 +167,7 @@ class PartialReader:
         elif end < len(self._text):
             token = "".join(self._token)
             self._token, self._token_size = [], 0
-            value = _LITERALS[token] if token in _LITERALS else _read_number(token)
+            value = LITERALS[token] if token in LITERALS else _read_number(token)
             if value is _NOTHING:
                 self._fail()
             else:
@@ -204,7 +197,7 @@ class PartialReader:
 
     def _next(self) -> str:
         """Go past blanks; return the character there, "" at the end of the piece."""
-        self._at = end_of(_BLANK, self._text, self._at)
+        self._at = match_end(BLANK, self._text, self._at)
         return self._text[self._at] if self._at < len(self._text) else ""
 
     def _fail(self) -> None:
@@ -218,8 +211,8 @@ class PartialReader:
         end = match.end()
         is_closed = end < len(self._text) and self._text[end] == '"'
         body = match.group()
-        if not body.isascii() and _LONE_SURROGATE.search(body):
-            body, self.is_odd = _LONE_SURROGATE.sub("\ufffd", body), True
+        if not body.isascii() and LONE_SURROGATE.search(body):
+            body, self.is_odd = LONE_SURROGATE.sub("\ufffd", body), True
         text, half = decode_body(body, '"', self._note_repair, is_cut=not is_closed)
         if is_closed:
             self._at = end + 1
@@ -256,25 +249,18 @@ class PartialReader:
         """A value is whole: put it where it belongs."""
         self._is_behind_comma = False
         if self._open:
-            _put(self._open[-1], self._keys[-1], value)
+            put_member(self._open[-1], self._keys[-1], value)
             self._step = self._read_more
         else:
             self._root, self.is_whole = value, True
             self._step = self._skip_all
 
 
-def _put(container: Any, key: str, value: Any) -> None:
-    if isinstance(container, dict):
-        container[key] = value
-    else:
-        container.append(value)
-
-
 def _read_number(token: str) -> Any:
     """The number that a token is; `_NOTHING` if it is none."""
-    if _NUMBER.fullmatch(token) is None:
+    if NUMBER.fullmatch(token) is None:
         return _NOTHING
     try:
-        return int(token) if token.lstrip("-").isdigit() else finite(token)
+        return parse_number(token)
     except ValueError:  # infinite, or more digits than int() takes
         return _NOTHING
