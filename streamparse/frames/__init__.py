@@ -7,29 +7,16 @@ a frame is bytes.  `AutoFramer` tells from the first bytes which framer a body n
 from __future__ import annotations
 
 from streamparse.frames.aws import AWSEventStream
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import Chunk, Fault, Frame, Framer
-from streamparse.frames.json_values import JSONArray, JSONBody
-from streamparse.frames.ndjson import NDJSON
+from streamparse.frames.frame import Chunk, Frame, Framer, FrameTemplate, FramingError
+from streamparse.frames.json_framers import JSONArray, JSONBody, ValueScanner
+from streamparse.frames.lines import NDJSON
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
-from streamparse.frames.template import Mould, mould_of
 
 __all__ = [
-    "FRAMERS",
-    "NDJSON",
-    "SSE",
-    "AWSEventStream",
-    "AutoFramer",
-    "BaseFramer",
-    "Chunk",
-    "Fault",
-    "Format",
-    "Frame",
-    "Framer",
-    "JSONArray",
-    "JSONBody",
-    "Mould",
-    "Sniffer",
-    "mould_of",
-]
+    "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
+    "FramingError", "JSONArray", "JSONBody", "Sniffer", "ValueScanner",
+]  # fmt: skip
+
+BaseFramer = (SSE, NDJSON, JSONArray, JSONBody, AWSEventStream)  # as the parsers call them so far
+Fault, Mould, mould_of = FramingError, FrameTemplate, FrameTemplate.learn

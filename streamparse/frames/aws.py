@@ -17,11 +17,8 @@ from zlib import crc32
 
 from msgspec.json import encode
 
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import Chunk, Fault, Frame
+from streamparse.frames.frame import Chunk, Frame, Framer, FramingError
 from streamparse.limits import Limits
-
-__all__ = ["AWSEventStream"]
 
 _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")
@@ -34,7 +31,7 @@ _CACHED = 64
 _CACHED_HEADS = 512
 
 
-class AWSEventStream(BaseFramer):
+class AWSEventStream(Framer):
     """A framer of AWS event stream messages; see `Framer` for the promises.
 
     `Frame.event` is the header `:event-type`, `:exception-type` or `:error-code`, `Frame.data` the payload; an error
@@ -120,7 +117,7 @@ class AWSEventStream(BaseFramer):
             return sys.maxsize
         if size > self._max_event:
             most = self._max_event
-            self.error = Fault("limit_event", f"a message holds more than {most} bytes", at + begin + most)
+            self.error = FramingError("limit_event", f"a message holds more than {most} bytes", at + begin + most)
             return sys.maxsize
         self._size = size
         return int(size)
@@ -144,7 +141,7 @@ class AWSEventStream(BaseFramer):
         return Frame(message[begin:-4], event, at + begin)
 
     def _damaged(self, at: int, message: str) -> None:
-        self.error = Fault("frame_checksum" if at else "not_a_stream", message, at)
+        self.error = FramingError("frame_checksum" if at else "not_a_stream", message, at)
 
 
 def _fields(block: bytes) -> dict[bytes, bytes]:

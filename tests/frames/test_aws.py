@@ -11,8 +11,7 @@ from aws_messages import events, header, message
 from framing import cuts, run
 from test_frame_work import LONG, SHORT, work
 
-from streamparse.frames import AutoFramer, AWSEventStream
-from streamparse.frames.frame import Fault
+from streamparse.frames import AutoFramer, AWSEventStream, FramingError
 from streamparse.limits import Limits
 
 ONE = message(header(":event-type", "metadata"), b'{"a":1}')
@@ -20,7 +19,7 @@ TWO = message(header(":event-type", "chunk") + header(":message-type", "event"),
 BODY = ONE + TWO + ONE
 
 
-def outcome(body: bytes, limits: Limits = Limits()) -> tuple[list[tuple[bytes, bytes, int]], Fault | None]:  # noqa: B008
+def outcome(body: bytes, limits: Limits = Limits()) -> tuple[list[tuple[bytes, bytes, int]], FramingError | None]:  # noqa: B008
     """What a framer makes of a body, the same in every cut."""
     found = []
     for chunks in cuts(body):
