@@ -27,7 +27,7 @@ from streamparse.events import (
 from streamparse.json import JSONError, Mode
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
@@ -35,8 +35,8 @@ from streamparse.tools import Toolset
 _ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
 """How the kinds of items end that are calls: of tools that take text, or that the server runs itself."""
 
-_UNDECIDED = plain(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
-_PLACEHOLDER = plain(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
+_PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
 _MAX_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
 _ROOM = 4 * 1024  # characters that a call may take before its chunks are joined and the limits looked at again

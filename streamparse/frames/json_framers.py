@@ -10,13 +10,13 @@ import re
 
 from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 # The repetitions are bounded because `re` keeps a record of each one: about 100 bytes, however short it is.
-_STRING_CHARACTERS = plain(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
-_NO_BRACKETS = plain(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
-_ELEMENT = plain(rb"[^\s,\]]")
-_WORD_END = plain(rb'[\s,\[\]{}"]')
+_STRING_CHARACTERS = lazy_re(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
+_NO_BRACKETS = lazy_re(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
+_ELEMENT = lazy_re(rb"[^\s,\]]")
+_WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
 

@@ -23,7 +23,7 @@ from streamparse.frames.json_framers import JSONArray, JSONBody, ValueScanner
 from streamparse.frames.lines import NDJSON
 from streamparse.frames.sse import SSE
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 Format: TypeAlias = Literal["sse", "ndjson", "json-array", "json", "aws-eventstream", "empty", "unknown"]
 
@@ -40,9 +40,9 @@ HEAD = 4096
 
 _EXCERPT = 200
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
-_NOT_BLANK = plain(rb"[^ \t\r\n]")
-_LINE_END = plain(rb"[\r\n]")
-_FIELD = plain(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
+_NOT_BLANK = lazy_re(rb"[^ \t\r\n]")
+_LINE_END = lazy_re(rb"[\r\n]")
+_FIELD = lazy_re(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
 
 
 class Sniffer:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from streamparse.frames.frame import BOM, Chunk, Frame
 from streamparse.frames.lines import LineFramer
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
 _FIELDS = (b"data", b"event", b"id", b"retry")
-_FAILURE = plain(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
+_FAILURE = lazy_re(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 
 
 class SSE(LineFramer):

@@ -24,12 +24,12 @@ from typing import Any
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 BLANKS = " \t\n\r"
-_BRACKET = plain(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{}\[\]])', re.DOTALL)
+_BRACKET = lazy_re(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{}\[\]])', re.DOTALL)
 _RISE = {"{": 1, "[": 1, "}": -1, "]": -1, "": 0}
-_SURROGATE_ESCAPE = plain(r"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE = lazy_re(r"\\u[dD][89a-fA-F]")
 
 _LEAST_MEMBER = 5
 _WORDS = frozenset((str, bool, type(None)))

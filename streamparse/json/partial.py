@@ -16,10 +16,10 @@ from typing import Any, Final
 from streamparse.json.c_readers import parse_number
 from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, NUMBER, decode_body, match_end, put_member
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
-_INSIDE = plain(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
-_SCALAR = plain(r"[^,\]} \t\n\r]*+")
+_INSIDE = lazy_re(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
+_SCALAR = lazy_re(r"[^,\]} \t\n\r]*+")
 _NOTHING: Final = object()
 
 

@@ -11,7 +11,7 @@ import msgspec
 from streamparse.errors import CODES
 from streamparse.json.c_readers import BLANKS, parse_number
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 Mode: TypeAlias = Literal["strict", "lenient", "heal"]
 """How much a reader accepts; `streamparse.json` has the list."""
@@ -29,26 +29,26 @@ _CODE_OF_REPAIR = {
 LITERALS = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS = {"True": True, "False": False, "None": None}
 
-BLANK = plain(r"[ \t\n\r]*+")
-LONE_SURROGATE = plain("[\ud800-\udfff]")
-NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN = plain(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:(?<=[0-9])[eE][+-]?[0-9]*+)?)?")
-_NUMBER_GOES_ON = plain(r"[\w.+-]", re.ASCII)
-_NOT_FINITE = plain(r"(?:NaN|-?Infinity)(?!\w)", re.ASCII)
-_WORD = plain(r"[A-Za-z_$][\w$]*+", re.ASCII)
-_COMMENT = plain(r"//[^\n\r]*+|/\*.*?\*/", re.DOTALL)
-_FENCE = plain(r"[ \t\n\r]*+```[\w+-]*+[ \t]*+\r?\n", re.ASCII)
+BLANK = lazy_re(r"[ \t\n\r]*+")
+LONE_SURROGATE = lazy_re("[\ud800-\udfff]")
+NUMBER = lazy_re(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN = lazy_re(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:(?<=[0-9])[eE][+-]?[0-9]*+)?)?")
+_NUMBER_GOES_ON = lazy_re(r"[\w.+-]", re.ASCII)
+_NOT_FINITE = lazy_re(r"(?:NaN|-?Infinity)(?!\w)", re.ASCII)
+_WORD = lazy_re(r"[A-Za-z_$][\w$]*+", re.ASCII)
+_COMMENT = lazy_re(r"//[^\n\r]*+|/\*.*?\*/", re.DOTALL)
+_FENCE = lazy_re(r"[ \t\n\r]*+```[\w+-]*+[ \t]*+\r?\n", re.ASCII)
 
-_STRING = {quote: plain(rf"{quote}([^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+)({quote})?", re.DOTALL) for quote in "\"'"}
+_STRING = {quote: lazy_re(rf"{quote}([^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+)({quote})?", re.DOTALL) for quote in "\"'"}
 
 _HIGH, _LOW, _HEX = "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}", "[0-9a-fA-F]"
 _ANY_SPECIAL = (
     rf"(?P<pair>\\u{_HIGH}\\u{_LOW})|(?P<unit>\\u{_HEX}{{4}})|(?P<short>\\[\"\\/bfnrt])"
     r"|(?P<other>\\'?)|(?P<control>[\x00-\x1f]+)"
 )
-_SPECIAL = plain(_ANY_SPECIAL)
-_SPECIAL_OF_CUT_STRING = plain(rf"(?P<half>\\u(?:{_HIGH}(?:\\(?:u{_HEX}{{0,3}})?)?|{_HEX}{{0,3}})\Z)|{_ANY_SPECIAL}")
-_NOT_PLAIN = plain(r"[\\\x00-\x1f]")
+_SPECIAL = lazy_re(_ANY_SPECIAL)
+_SPECIAL_OF_CUT_STRING = lazy_re(rf"(?P<half>\\u(?:{_HIGH}(?:\\(?:u{_HEX}{{0,3}})?)?|{_HEX}{{0,3}})\Z)|{_ANY_SPECIAL}")
+_NOT_PLAIN = lazy_re(r"[\\\x00-\x1f]")
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 

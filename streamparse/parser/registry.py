@@ -14,7 +14,7 @@ from streamparse.dialects.groups import GROUPS
 from streamparse.parser.composite import CompositeParser
 from streamparse.parser.intents import HeuristicParser
 from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
-from streamparse.plugins import find
+from streamparse.plugins import load
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.names import PROVIDERS as _ROWS
 from streamparse.providers.names import key_of, provider_named
@@ -84,7 +84,7 @@ def factory_of(name: str) -> ParserFactory:
     if (strategy := next((make for each, make in STRATEGIES.items() if key_of(each) == key), None)) is not None:
         return strategy
     if key not in _factories:
-        find(_GROUP, name)
+        load(_GROUP, name)
     if key not in _factories:
         raise ValueError(f"unknown parser {name!r}; known are: {_known()}")
     return _factories[key][1]
