@@ -15,10 +15,10 @@ class _LazyPattern:
     """Looks like a compiled pattern; each method is fetched once."""
 
     def __init__(self, module: str, source: str | bytes, flags: int) -> None:
-        self._source: tuple[str, Any, int] = (module, source, flags)
+        self._wanted: tuple[str, Any, int] = (module, source, flags)
 
     def __getattr__(self, name: str) -> Any:
-        module, source, flags = self._source
+        module, source, flags = self._wanted
         if module == "re":
             value = getattr(re.compile(source, flags), name)
         else:
