@@ -1,4 +1,4 @@
-"""The end of the line: verbs come in, events go out.
+"""The assembler: verbs come in, events go out.
 
 A native call closes at the brace that closes its root object, for no valid JSON continues after it: that is the
 earliest safe moment.  A call found in the text closes when its grammar says so.  `call` has the states of a call.
@@ -63,11 +63,11 @@ class Assembler:
         self._completed = CompletedCalls(self.record)
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
-        # The buffers' own methods: text is told so often that a method in between would show.
+        # The buffers' own methods: text comes so often that one more call for each piece would show.
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
         self._failed = ""  # why the turn does not count
-        self._taken_back = ""  # why no call of the turn stands, if none does
+        self._taken_back = ""  # why all calls of the turn are revoked, if they are
         self._settled = False  # no more arguments come
         self._wants_results = False  # the server ended its turn for calls
         self._done = False
@@ -129,7 +129,7 @@ class Assembler:
         self.record.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:
-        """A refused turn has no calls, whatever its finish reason says; without calls it counts like any other."""
+        """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is; otherwise it counts."""
         if self._waiting:
             self._settle_waiting()
         if not self._taken_back:
@@ -145,8 +145,6 @@ class Assembler:
     # -- verbs: calls --------------------------------------------------------------------------------------------
 
     def call_start(self, name: str, id: str | None = None, source: Source = "native", place: Place = "field") -> Call:
-        if self._waiting:
-            self._settle_waiting()
         call = self._announce(name, id, source)
         call.place = place
         if source == "native":
@@ -191,8 +189,6 @@ class Assembler:
         return tell
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        if self._waiting:
-            self._settle_waiting()
         call = self._announce(name, id, "native")
         if call.state >= State.COMPLETE:
             return call
@@ -215,7 +211,7 @@ class Assembler:
             return
         if call.source != "native":
             self._complete(call)
-        elif not call.has_begun:  # an open value may not be closed by hearsay
+        elif not call.has_begun:  # only its own brace closes an open value
             self._settle(call)
 
     def call_repaired(self, call: Call) -> None:
@@ -263,7 +259,7 @@ class Assembler:
             self._settle_pending()
 
     def end(self) -> None:
-        if not self.ended:  # no reason was given, so none that a limit cut the arguments
+        if not self.ended:  # without a reason, nothing says that a limit cut the arguments
             self._settled = True
             self._settle_empty()
         self.ended = True
@@ -271,12 +267,12 @@ class Assembler:
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Take that the model ended the turn, by the word of whoever feeds the text."""
+        """The model ended the turn, as the caller says who feeds the text."""
         self._is_stopped = True
         self.end()
 
     def end_whole(self) -> None:
-        """Take that the answer is whole, as somebody decoded it: a call without arguments has none."""
+        """The answer is whole, as somebody decoded it: no arguments will come for a call that has none."""
         self._settle_pending()
         self._fail_lacking()
         self.stop()
@@ -310,12 +306,12 @@ class Assembler:
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
 
     def _check_for_call(self) -> None:
-        """A turn that ended for calls has one, be it broken or of another kind than those of functions."""
+        """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
         response = self.record.response
-        stands = any(not call.revoked or call.place == "field" for call in response.tool_calls)
+        is_complete = any(not call.revoked or call.place == "field" for call in response.tool_calls)
         in_items = any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items)
-        is_there = stands or response.broken_calls or in_items
-        if self._wants_results and not (self._failed or self._taken_back or is_there):
+        has_call = is_complete or response.broken_calls or in_items
+        if self._wants_results and not (self._failed or self._taken_back or has_call):
             reason = response.finish_reason
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
@@ -325,7 +321,7 @@ class Assembler:
         self._take_back(reason)
 
     def _take_back(self, reason: str) -> None:
-        """No call of the turn stands: not those that are complete, nor those that will be."""
+        """Revoke the calls of the turn: those that are complete now, and at the end those that will be."""
         self._taken_back = reason
         self._completed.revoke_all(reason)
 
@@ -333,6 +329,8 @@ class Assembler:
 
     def _announce(self, name: str, id: str | None, source: Source) -> CallState:
         """Make the start of a call; it is closed at once if it may not have its name or id."""
+        if self._waiting:
+            self._settle_waiting()
         index = self.calls_found
         if index >= self._max_calls:
             self.halt("limit_calls", f"more than {self._max_calls} calls")
@@ -390,7 +388,7 @@ class Assembler:
     # -- what the arguments of a native call are -----------------------------------------------------------------
 
     def _decide(self, call: CallState, text: str) -> None:
-        """Decide what the arguments are, as soon as their first characters show it."""
+        """Decide what the arguments are as soon as their first characters show it; until then keep them."""
         undecided = _UNDECIDED.match(text)
         assert undecided is not None
         if undecided.end() == len(text) <= _MAX_UNDECIDED:
@@ -438,20 +436,20 @@ class Assembler:
             self._settle(call)
 
     def _settle_pending(self) -> None:
-        """The turn is over: calls that wait for arguments have none; those that require some wait on."""
+        """The turn is over: calls that wait for arguments get `{}`, unless their tools require some."""
         for call in self._open_native():
             if not call.has_begun and not self._lacks(call.name, call.raw):
                 self._settle(call)
 
     def _settle_empty(self) -> None:
-        """The turn is over, why is not said: calls that have got no arguments, or `{}`, have none."""
+        """The turn is over for an unknown reason: only calls without any text, or with `{}`, get `{}`."""
         for call in self._open_native():
             empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANK) in _NOTHING)
             if empty and not self._lacks(call.name, call.raw):
                 self._settle(call)
 
     def _fail_lacking(self) -> None:
-        """No more arguments come: calls that have none and require some are errors."""
+        """No more arguments come: calls that have none although their tools require some are errors."""
         for call in self._open_native():
             if call.state != State.OPEN:
                 self._fail_missing(call, call.raw)
@@ -473,7 +471,7 @@ class Assembler:
     # -- deltas, as far as the limits have room ------------------------------------------------------------------
 
     def _delta_emitter(self, call: CallState) -> Callable[[str], None]:
-        """Return what makes the deltas of a call; a closure, for it costs less than a method."""
+        """Return the function that makes the deltas of a call; a closure costs less than a method."""
         record, index, write = self.record, call.index, call.chunks.append
 
         def emit(fragment: str) -> None:

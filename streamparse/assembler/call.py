@@ -175,7 +175,7 @@ class CallState(msgspec.Struct, eq=False):
 class Ids:
     """Gives each call of an answer an id that no other has: results find their calls by the id alone.
 
-    A call that came without one gets `call_0`, `call_1`, ...  The server's own id stands unless an earlier call has it:
+    A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has it:
     LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is appended.  Ids
     that are still to come cannot be known.
     """
@@ -185,7 +185,7 @@ class Ids:
         self._given: set[str] = set()
 
     def assign(self, id: str | None, index: int) -> str:
-        """Return the id of the call of that index, which came with this one or with none."""
+        """Return the id of the call of that index; `id` is the one that it came with."""
         given = id or f"call_{next(self._numbers)}"
         while given in self._given:
             given = f"{given}_{index}" if id else f"call_{next(self._numbers)}"

@@ -1,4 +1,4 @@
-"""The complete calls of an answer: which of them came twice, and which of them stand."""
+"""The complete calls of an answer: duplicates are found here, and calls are revoked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CompletedCalls:
         self._in_text: list[_Seen] = []
 
     def add(self, call: CallState, arguments: dict[str, Any], source: Source, raw: str) -> bool:
-        """Take a call that is whole; return False, and take nothing, if the same one of the other way stands.
+        """Take a call that is whole; return False, and take nothing, if it is a duplicate of one of the other way.
 
         A call in the text makes room for a native one if it does not count as that does.
         """

@@ -35,7 +35,7 @@ class EventLog:
     - `content`, `reasoning`, `refusal`: what came of each since `sum_up`; what came before is in `response`.
     - `position`: where in the stream the current verbs come from; errors carry its offset.
     - `dialect`: the dialect that reads the text, or read it last.
-    - `origins`: how each call in the text was found and where it stands, by index, from its start on.
+    - `origins`: how each call in the text was found, and its place, by index; known from its start on.
     - `leniencies`: the repairs that reading the arguments took, by name.
     """
 

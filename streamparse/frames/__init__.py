@@ -1,7 +1,7 @@
 """Frames: cuts the bytes of a body into messages, however they arrive.
 
-Each framer holds only what is incomplete, looks at no byte twice as often because chunks are small, and never decodes:
-a frame is bytes.  `AutoFramer` tells from the first bytes which framer a body needs.
+A framer holds only what is incomplete, does not look at a byte more often because chunks are small, and never decodes:
+a frame is bytes.  `AutoFramer` finds out from the first bytes which framer a body needs.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")
 _SMALLEST = _PRELUDE.size + 4
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of header values, by type: true, false, byte, ...
-_SIZED = (6, 7)  # bytes and strings, behind a length of two bytes
+_SIZED = (6, 7)  # bytes and strings, after a length of two bytes
 _EVENT = b":event-type"
 _NAMES = (_EVENT, b":exception-type", b":error-code")
 _CACHED = 64
@@ -35,7 +35,7 @@ class AWSEventStream(Framer):
     """A framer of AWS event stream messages; see `Framer` for the promises.
 
     `Frame.event` is the header `:event-type`, `:exception-type` or `:error-code`, `Frame.data` the payload; an error
-    that stands only in the headers gets the payload `{"message": ...}`.  `max_event` bounds a whole message.
+    that is only in the headers gets the payload `{"message": ...}`.  `max_event` bounds a whole message.
     A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
     """
 

@@ -23,7 +23,7 @@ class Frame(msgspec.Struct, gc=False):
 
     `offset` is the place in the stream of the first byte of `data`.  `event` and `id` are those of server-sent
     events: the event's name and the last event id.  `field` is `b"data"` for every message; any other name is that of
-    a field unknown to the event stream, and `b""` stands for a line of bare JSON between its fields.
+    a field unknown to the event stream, and `b""` that of a line of bare JSON between the fields.
     """
 
     data: bytes
@@ -127,8 +127,8 @@ class FrameTemplate:
     def learn(cls, framer: Framer, chunk: bytes, string: str) -> FrameTemplate | None:
         """Return the form of the chunk that `framer.single` took last, whose message holds the string.
 
-        None if it is not certain where: the string must not be empty, and stand there once, and there may be no escape
-        besides, or the string might be written in another way.
+        None if its position is not certain: the string must not be empty and must occur once, and the rest may hold no
+        escape, or the string might be written in another way there.
         """
         written = _encode(string)
         start = chunk.find(written)

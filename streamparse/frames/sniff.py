@@ -1,4 +1,4 @@
-"""What kind of body this is, told from its first bytes.
+"""The format of a body, found out from its first bytes.
 
 A content type often lies (JSON errors under `text/event-stream`, NDJSON under `application/json`), the bytes do not.
 
@@ -58,7 +58,7 @@ class Sniffer:
         self._seen = 0  # how far a line end has been looked for
 
     def feed(self, chunk: Chunk) -> Format | None:
-        """Take in the next bytes; return the format, or None if more bytes must tell."""
+        """Take in the next bytes; return the format, or None if more bytes are needed."""
         self.head += chunk
         if self._first < 0 and not self._find_first():
             return "sse" if len(self.head) >= HEAD else None  # blank lines are legal there

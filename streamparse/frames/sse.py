@@ -5,10 +5,10 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-inte
 Three things differ from a browser, because servers of models do them and browsers lose them:
 
 - an event whose blank line is missing at the end of the body is delivered by `close()`;
-- a field that the specification does not know is a frame of its own (`error: {...}` behind llama-box);
+- a field that the specification does not know is a frame of its own (`error: {...}` of llama-box);
 - a line that begins like JSON is a frame without a field (a bare error object between the events).
 
-An event is handed over at the byte that ends its blank line: after a CR nobody waits for the LF.
+An event is returned at the byte that ends its blank line: after a CR, an LF is not waited for.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class SSE(LineFramer):
         return data
 
     def _learn(self, chunk: bytes) -> bool:
-        """Find out what stands before the data of a single event: most events have what the one before had."""
+        """Remember what is before the data of a single event: most events have the same there as the one before."""
         start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
         prefix = chunk[:start]
         if not prefix.endswith(b"data: ") or _FAILURE.match(prefix) or len(prefix.splitlines()) > 2:

@@ -41,7 +41,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def read_flat_object(text: str, limits: Limits) -> dict[str, Any] | None:
-    """Reads a text that every mode accepts as it is; None means that it may be any other."""
+    """Read a text that every mode accepts as it is; None means that another reader must decide."""
     # Of a text that is not ASCII msgspec would leave an encoded copy with it, for as long as the text is kept.
     try:
         data = text if text.isascii() else text.encode()
@@ -68,7 +68,7 @@ def _fits(value: dict[str, Any], kinds: set[type], size: int, limits: Limits) ->
 
 
 def read_clean(text: str | bytes, limits: Limits) -> Any:
-    """Reads text that every mode accepts as it is; a ValueError or RecursionError means: perhaps it is not."""
+    """Read a text that every mode accepts as it is; ValueError and RecursionError mean that it may not be one."""
     if isinstance(text, bytes):
         text = text.decode()
     elif not text.isascii():
@@ -90,13 +90,13 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How deep the brackets of a JSON text nest."""
+    """Return how deep the brackets of a JSON text nest."""
     return max(accumulate(map(_RISE.__getitem__, _BRACKET.findall(text))))
 
 
 @lru_cache(maxsize=16)
 def _clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str, int], tuple[Any, int]]:
-    """The C scanner, made to raise ValueError where it would read what no mode accepts unrepaired."""
+    """Return the C scanner, made to raise ValueError where it would read what some mode does not accept."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)

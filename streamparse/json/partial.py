@@ -1,4 +1,4 @@
-"""Reads a JSON value while it is written, and shows what no further text can change.
+"""The partial reader: reads a JSON value while it is written, and shows what no further text can change.
 
 Containers are shown as they fill, strings as far as they came, numbers and literals once a delimiter has closed them, a
 key with its value.  Half an escape, and half a surrogate pair, is held back.  Reads as `lenient` does, up to the first
@@ -24,7 +24,7 @@ _NOTHING: Final = object()
 
 
 def _ignore(_key: str, _text: str) -> None:
-    """Stand for `on_text` where nothing is streamed."""
+    """The `on_text` of a reader that streams nothing."""
 
 
 class PartialReader:
@@ -58,7 +58,7 @@ class PartialReader:
         self._grown = ""  # the string that is open
         self._token: list[str] = []  # the number or literal that is open
         self._token_size = 0
-        self._is_behind_comma = False
+        self._is_after_comma = False
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the text; what follows the value, or a fault, is not looked at."""
@@ -87,7 +87,7 @@ class PartialReader:
             shown = copy
         return None if shown is _NOTHING else shown
 
-    # -- states: each reads on from where the reader stands --------------------------------------------
+    # -- states: each reads on from the current position -----------------------------------------------
 
     def _read_start(self) -> None:
         if self._text[self._at] == "\ufeff":
@@ -108,7 +108,7 @@ class PartialReader:
             self._step = self._read_scalar
 
     def _read_item(self) -> None:
-        """In an array, at its start or behind a comma."""
+        """In an array, at its start or after a comma."""
         char = self._next()
         if char == "]":
             self._close_container()
@@ -116,7 +116,7 @@ class PartialReader:
             self._step = self._read_value
 
     def _read_member(self) -> None:
-        """In an object, at its start or behind a comma."""
+        """In an object, at its start or after a comma."""
         char = self._next()
         if char == "}":
             self._close_container()
@@ -153,7 +153,7 @@ class PartialReader:
             return
         value, self._grown = self._grown, ""
         if self._is_streaming:
-            self._is_behind_comma, self._step = False, self._read_more
+            self._is_after_comma, self._step = False, self._read_more
         else:
             self._close_value(value)
 
@@ -174,14 +174,14 @@ class PartialReader:
                 self._close_value(value)
 
     def _read_more(self) -> None:
-        """Behind a value in a container."""
+        """After a value in a container."""
         char = self._next()
         is_object = isinstance(self._open[-1], dict)
         if char == ("}" if is_object else "]"):
             self._close_container()
         elif char == ",":
             self._at += 1
-            self._is_behind_comma = True
+            self._is_after_comma = True
             self._step = self._read_member if is_object else self._read_item
         elif char:
             self._fail()
@@ -236,18 +236,18 @@ class PartialReader:
         self._at += 1
         self._open.append(container)
         self._keys.append("")
-        self._is_behind_comma = False
+        self._is_after_comma = False
         self._step = self._read_member if isinstance(container, dict) else self._read_item
 
     def _close_container(self) -> None:
         self._at += 1
-        self.is_odd = self.is_odd or self._is_behind_comma
+        self.is_odd = self.is_odd or self._is_after_comma
         self._keys.pop()
         self._close_value(self._open.pop())
 
     def _close_value(self, value: Any) -> None:
         """A value is whole: put it where it belongs."""
-        self._is_behind_comma = False
+        self._is_after_comma = False
         if self._open:
             put_member(self._open[-1], self._keys[-1], value)
             self._step = self._read_more
@@ -257,7 +257,7 @@ class PartialReader:
 
 
 def _read_number(token: str) -> Any:
-    """The number that a token is; `_NOTHING` if it is none."""
+    """Return the number that a token is; `_NOTHING` if it is not one."""
     if NUMBER.fullmatch(token) is None:
         return _NOTHING
     try:

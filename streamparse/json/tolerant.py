@@ -93,7 +93,7 @@ class TolerantReader:
         self._open: list[Any] = []
 
     def read_document(self) -> Any:
-        """The value of a text that holds nothing else; raises JSONError."""
+        """Return the value of a text that holds nothing else; raises JSONError."""
         self._skip_head()
         self._read_value(self.root)
         while self._open:
@@ -106,7 +106,7 @@ class TolerantReader:
         return self.root[0]
 
     def _skip_head(self) -> None:
-        """Goes to the root value, past what may stand before it."""
+        """Go to the root value, past a byte order mark and the head of a fence."""
         if self._text.startswith("\ufeff"):
             self._repair("bom", 0)
             self._at = 1
@@ -119,7 +119,7 @@ class TolerantReader:
             self._fail("json_syntax" if self._text.strip(BLANKS + "\ufeff") else "json_empty", self._at)
 
     def _read_value(self, container: Any, key: str | None = None) -> None:
-        """Reads a scalar, or the opening bracket of a container, into where it belongs."""
+        """Read a scalar, or the opening bracket of a container, into its container."""
         char = self._next()
         if char in "{[":
             if len(self._open) == self._limits.max_depth:
@@ -141,7 +141,7 @@ class TolerantReader:
         put_member(container, key, value)
 
     def _read_member(self, container: Any) -> None:
-        """Reads the next member of the innermost container, or its end."""
+        """Read the next member of the innermost container, or its end."""
         closer = "}" if isinstance(container, dict) else "]"
         char = self._next()
         if container and char != closer:
@@ -158,7 +158,7 @@ class TolerantReader:
             self._read_value(container, self._read_key(container) if closer == "}" else None)
 
     def _read_key(self, members: dict[str, Any]) -> str:
-        """Reads a key and its colon."""
+        """Read a key and its colon."""
         start, char = self._at, self._next()
         word = _WORD.match(self._text, start) if self._heal else None
         closed = True
@@ -213,7 +213,7 @@ class TolerantReader:
         return known[word]
 
     def _read_string(self, quote: str) -> tuple[str, bool]:
-        """A string as far as it came, half escapes held back, and whether its closing quote did."""
+        """Read a string as far as it came, without half an escape; return it, and whether its closing quote came."""
         start = self._at
         match = _STRING[quote].match(self._text, start)
         assert match is not None, "the pattern matches whatever begins with the quote"
@@ -229,7 +229,7 @@ class TolerantReader:
     # -- the text --------------------------------------------------------------------------------------
 
     def _decode(self, text: str | bytes) -> str:
-        """Bytes that are not UTF-8 become surrogates until their string is read, so that offsets can be told."""
+        """Decode a text; bytes that are not UTF-8 become surrogates until their string is read, so that offsets fit."""
         if isinstance(text, bytes):
             try:
                 return text.decode()
@@ -254,7 +254,7 @@ class TolerantReader:
         self.repairs[name] = None
 
     def _skip(self) -> None:
-        """Goes past blanks and, when healing, comments."""
+        """Go past blanks and, when healing, comments."""
         self._at = match_end(BLANK, self._text, self._at)
         while self._heal and self._text.startswith("/", self._at):
             comment = _COMMENT.match(self._text, self._at)
@@ -265,7 +265,7 @@ class TolerantReader:
             self._at = match_end(BLANK, self._text, comment.end())
 
     def _next(self) -> str:
-        """The next character that counts, and goes to it."""
+        """Go to the next character that counts, and return it."""
         self._skip()
         if self._at == len(self._text):
             self._fail("json_truncated", self._at)
@@ -273,9 +273,9 @@ class TolerantReader:
 
 
 def decode_body(body: str, quote: str, repair: Callable[[str, int], None], *, is_cut: bool) -> tuple[str, str]:
-    """Return what the inside of a string says, and half an escape at its end, which is held back if it is cut.
+    """Decode the inside of a string; return it, and half an escape at its end, which is held back if the string is cut.
 
-    `repair` is told the name and the place of what is no JSON.
+    `repair` is called with the name and the position of each thing that is not JSON.
     """
     if not _NOT_PLAIN.search(body):
         return body, ""
@@ -293,7 +293,7 @@ def decode_body(body: str, quote: str, repair: Callable[[str, int], None], *, is
 
 
 def _read_special(match: re.Match[str], quote: str, repair: Callable[[str, int], None]) -> str:
-    """What an escape or a control character in a string stands for."""
+    """Return the meaning of an escape or a control character in a string."""
     kind, piece = match.lastgroup, match.group()
     if kind == "short":
         return _SHORT_ESCAPES.get(piece[1], piece[1])
