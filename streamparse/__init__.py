@@ -52,11 +52,16 @@ from streamparse.tools import (
 if TYPE_CHECKING:
     from streamparse.middleware import MiddlewareChain
     from streamparse.negotiate import CapabilityLearner, FormatNegotiator
-    from streamparse.parser.composite import CompositeParser, parse_response
+    from streamparse.parser.composite import (
+        CompositeParser,
+        JSONContentParser,
+        MarkupParser,
+        NativeParser,
+        parse_response,
+    )
     from streamparse.parser.detection import detect_format
     from streamparse.parser.intents import HeuristicParser
     from streamparse.parser.registry import parser_for, register_parser
-    from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
     from streamparse.providers.adapters import (
         to_anthropic,

@@ -129,7 +129,7 @@ class Assembler:
         self.record.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:
-        """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is; otherwise it counts."""
+        """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is."""
         if self._waiting:
             self._settle_waiting()
         if not self._taken_back:

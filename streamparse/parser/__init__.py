@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.lazy import export_lazily
 from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
 from streamparse.parser.sources import AsyncSource, Chunk, Source
@@ -18,11 +18,16 @@ from streamparse.parser.stream import StreamParser
 from streamparse.parser.text import TextParser
 
 if TYPE_CHECKING:
-    from streamparse.parser.composite import CompositeParser, parse_response
+    from streamparse.parser.composite import (
+        CompositeParser,
+        JSONContentParser,
+        MarkupParser,
+        NativeParser,
+        parse_response,
+    )
     from streamparse.parser.detection import Findings, detect_format
     from streamparse.parser.intents import HeuristicParser
     from streamparse.parser.registry import parser_for, register_parser
-    from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 
 __all__ = [
     "AsyncEventStream",
@@ -53,10 +58,9 @@ if not TYPE_CHECKING:  # most programs need none of these
     __getattr__ = export_lazily(
         globals(),
         {
-            "composite": ("CompositeParser", "parse_response"),
+            "composite": ("CompositeParser", "JSONContentParser", "MarkupParser", "NativeParser", "parse_response"),
             "detection": ("Findings", "detect_format"),
             "intents": ("HeuristicParser",),
             "registry": ("parser_for", "register_parser"),
-            "strategies": ("JSONContentParser", "MarkupParser", "NativeParser"),
         },
     )

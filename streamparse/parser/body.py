@@ -12,19 +12,20 @@ from streamparse.dialects.grammars.call_json import calls_in
 from streamparse.frames import AutoFramer, Fault, Format, Frame
 from streamparse.json import snapshot
 from streamparse.limits import Limits
-from streamparse.parser.bare_values import loosely
-from streamparse.parser.partial_bodies import complete
-from streamparse.parser.pieces import is_piece
-from streamparse.parser.to_builtins import Unreadable, plain
-from streamparse.patterns import plain as plain_pattern
+from streamparse.parser.to_builtins import Unreadable, to_builtins
+from streamparse.patterns import plain
+from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
 from streamparse.reading.lenient_json import lenient
 
-__all__ = ["Body", "body_of"]
-
 _JSON: Final = ("json", "ndjson", "json-array")
-_OBJECT: Final = plain_pattern(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
-_PAGE: Final = plain_pattern(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
+_OBJECT: Final = plain(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
+_PAGE: Final = plain(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
+
+_EVENT: Final = plain(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
+_CONVERSE: Final = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
+)
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 def body_of(thing: Any, limits: Limits) -> Body:
     """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for what is no body."""
     try:
-        value = "" if thing is None else plain(thing)
+        value = "" if thing is None else to_builtins(thing)
         if isinstance(value, str):
             return _of_text(value, limits)
         if isinstance(value, bytes):
@@ -95,7 +96,7 @@ def _of_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     if framing == "empty":
         text = None
     value = _sole(data, frames, framing) if fault is None else None
-    completed = complete(value)
+    completed = complete_body(value)
     if completed is not None and completed != value:
         return msgspec.structs.replace(_of_value(completed), framing=framing, size=len(data), text=text)
     shown_by = next((frame for frame in frames[:UNDECIDED_FRAMES] if detect(frame)), None)
@@ -140,7 +141,7 @@ def _sole(data: bytes, frames: list[Frame], framing: Format) -> Any:
 
 def _of_value(value: Any) -> Body:
     """The body of decoded JSON: one message, or a list of them."""
-    value = complete(value) or loosely(value) or value
+    value = complete_body(value) or wrap_bare_value(value) or value
     wires = _claimed(value)
     messages = _messages(value)
     frames = []
@@ -177,3 +178,14 @@ def _decoded(data: bytes) -> Any:
         return lenient(data)
     except (ValueError, RecursionError):
         return None
+
+
+def is_piece(value: dict[str, Any]) -> bool:
+    """Whether an object is one message of a stream."""
+    kinds = (value.get("type"), value.get("event_type"), value.get("object"))
+    if value.get("done") is False or any(isinstance(kind, str) and _EVENT.fullmatch(kind) for kind in kinds):
+        return True
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    is_delta = isinstance(first, dict) and first.get("delta") is not None and first.get("message") is None
+    return is_delta or not _CONVERSE.isdisjoint(value)

@@ -8,26 +8,50 @@
 | other events that a helper of an SDK adds to those of its API | their class, in `lib.streaming` | none |
 | `CompletionEvent` | its class, of mistralai | its `data` |
 | `AIMessageChunk` | its class, of LangChain, or its `type` | a chunk of chat completions |
-| any other record | `records` | its fields |
+| any other record | its class declares fields | its fields |
+
+A record is an object of one of these classes; it may be an answer if one of its fields is one that answers and their
+events have.  No library is imported, and an object that is no record is not asked for anything: some answer to every
+name.
+
+| a record is | whose |
+|---|---|
+| derived from pydantic's `BaseModel` | openai, anthropic, google-genai, ollama, mistralai, cohere, litellm, LangChain |
+| a dataclass, a class of attrs, a `msgspec.Struct`, a named tuple, a `SimpleNamespace` | other SDKs, programs, tests |
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from types import SimpleNamespace
+from typing import Any, Final, Protocol, TypeAlias
 
-from streamparse.parser.records import fields_of, has_base, is_answer, is_model
+import msgspec
 
-__all__ = ["Message", "is_chunk", "message_of"]
+from streamparse.providers.sdks import CHUNK_TYPE, WRAPPED_EVENTS, chat_chunk_of
 
 Message: TypeAlias = bytes | memoryview | str | dict[str, Any]
 """What a framer, or a wire, can be given."""
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
-_LAST: Final = "data: [DONE]\n\n"
-_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+_TELLING: Final = frozenset(
+    {"choices", "message", "content", "delta", "text", "tool_calls", "function", "function_call", "arguments", "output"}
+    | {"input", "thinking", "candidates", "parts", "args", "response", "error", "type"}
+)
+_AS_SENT: Final[dict[str, Any]] = {"mode": "json", "by_alias": True, "exclude_none": True, "warnings": False}
+"""How pydantic writes an object as the JSON that it was read from: google-genai's fields have other names in Python,
+and hold bytes and enums."""
+
+
+class Record(Protocol):
+    """What an SDK makes of a message: one of pydantic's models."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Return the fields."""
 
 
 def is_chunk(thing: object) -> bool:
@@ -42,8 +66,8 @@ def message_of(chunk: Any) -> Message | None:
     Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
     """
     match chunk:
-        case dict() if chunk.get("type") == "AIMessageChunk" and "tool_call_chunks" in chunk:
-            return _of_langchain(chunk)
+        case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
+            return chat_chunk_of(chunk)
         case bytes() | str() | memoryview() | dict():
             return chunk
         case bytearray():
@@ -68,12 +92,12 @@ def _of_record(chunk: Any) -> Message | None:
 
 
 def _is_wrapped(chunk: Any) -> bool:
-    return _is_of_mistral(chunk.__class__)
+    return _is_wrapper_class(chunk.__class__)
 
 
 @lru_cache(256)
-def _is_of_mistral(kind: type) -> bool:
-    return has_base(kind, "mistralai", "CompletionEvent")
+def _is_wrapper_class(kind: type) -> bool:
+    return any(has_base(kind, package, *names) for package, names in WRAPPED_EVENTS.items())
 
 
 def _is_event(thing: Any) -> bool:
@@ -109,66 +133,123 @@ def _refusal(thing: object) -> str:
     return f"a chunk must be bytes, str, a mapping or an SDK's object, not {name}"
 
 
-# -- LangChain ----------------------------------------------------------------------------------------------------
+# -- records -----------------------------------------------------------------------------------------------------------
 
 
-def _of_langchain(chunk: Mapping[str, Any]) -> Message:
-    """Write a chunk of LangChain as one of chat completions; the last one, which says nothing else, as their end.
+def is_answer(thing: Any) -> bool:
+    """Whether an object is a record, and may be an answer, a part of one, or an event of a stream."""
+    if _declares_answer(thing.__class__) and not isinstance(thing, type):
+        return True
+    return is_record(thing) and not _TELLING.isdisjoint(_names_of(thing))
 
-    Its `tool_calls` are guesses at what `tool_call_chunks` will come to.
+
+def is_record(thing: Any) -> bool:
+    """Whether the class of an object declares its fields."""
+    return _is_record_class(thing.__class__) and not isinstance(thing, type)
+
+
+def is_model(thing: Any) -> bool:
+    """Whether an object is one of pydantic's models."""
+    return _is_model_class(thing.__class__) or _is_old_model_class(thing.__class__)
+
+
+def has_base(kind: type, module: str, *names: str) -> bool:
+    """Whether a class, or one that it is derived from, has one of these names, in a module or one of its parts."""
+    return any(
+        base.__name__ in names and (base.__module__ == module or base.__module__.startswith(module + "."))
+        for base in kind.__mro__
+    )
+
+
+def fields_of(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
+    """Return the fields of a record, those of pydantic's models as JSON, but for those `without`.
+
+    What the record's own code raises is raised.
     """
-    extra = chunk.get("additional_kwargs")
-    delta: dict[str, Any] = {"content": _text_in(chunk.get("content"))}
-    thought = _thought_in(chunk.get("content"))
-    if isinstance(extra, Mapping) and isinstance(extra.get("reasoning_content"), str):
-        thought += extra["reasoning_content"]
-    if thought:
-        delta["reasoning_content"] = thought
-    if calls := chunk.get("tool_call_chunks"):
-        delta["tool_calls"] = [_call(call) for call in calls if isinstance(call, Mapping)]
-    reason, usage = _reason(chunk), chunk.get("usage_metadata")
-    is_blank = not (delta["content"] or thought or calls or reason or usage)
-    if is_blank and chunk.get("chunk_position") == "last":
-        return _LAST
-    choice = {"index": 0, "delta": delta, "finish_reason": reason}
-    return {"object": "chat.completion.chunk", "choices": [choice], **({"usage": usage} if usage else {})}
+    kind = record.__class__
+    if _is_model_class(kind):
+        dumped: Mapping[str, Any] = record.model_dump(exclude={*without}, **_AS_SENT)
+        return dumped
+    if _is_old_model_class(kind):
+        old: Mapping[str, Any] = record.dict(by_alias=True, exclude={*without}, exclude_none=True)
+        return old
+    return {name: getattr(record, name) for name in _names_of(record) if name not in without}
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A piece of a call: its number is the server's, or LangChain's own, which is a text."""
-    function = {"name": call.get("name"), "arguments": call.get("args")}
-    kept = {"index": call.get("index"), "id": call.get("id")}
-    named = {key: value for key, value in kept.items() if isinstance(value, int if key == "index" else str)}
-    return {**named, "function": {key: value for key, value in function.items() if value is not None}}
+def _names_of(record: Any) -> Collection[str]:
+    if isinstance(record, SimpleNamespace):
+        return vars(record).keys()
+    extra = record.model_extra if _is_model_class(record.__class__) else None
+    return _declared(record.__class__) | (extra or {}).keys()
 
 
-def _reason(chunk: Mapping[str, Any]) -> str | None:
-    about = chunk.get("response_metadata")
-    reasons = [about.get(key) for key in _REASONS] if isinstance(about, Mapping) else []
-    return next((reason for reason in reasons if isinstance(reason, str) and reason), None)
+@lru_cache(256)
+def _declares_answer(kind: type) -> bool:
+    return _is_record_class(kind) and not _TELLING.isdisjoint(_declared(kind))
 
 
-def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            yield {"type": "text", "text": part}
-        elif isinstance(part, Mapping):
-            yield part
+def _declared(kind: Any) -> Set[str]:
+    """The names of the fields that a class of records declares, in Python and on the wire."""
+    if _is_model_class(kind):
+        return _aliases(kind.model_fields)
+    if _is_old_model_class(kind):
+        return _aliases(kind.__fields__)
+    if issubclass(kind, msgspec.Struct):
+        return {*kind.__struct_fields__}
+    if dataclasses.is_dataclass(kind):
+        return {field.name for field in dataclasses.fields(kind)}
+    return {*kind._fields} if _is_named_tuple(kind) else _attributes(kind)
 
 
-def _text_in(content: Any) -> str:
-    texts = [part.get("text") for part in _parts(content) if part.get("type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
+def _aliases(fields: Mapping[str, Any]) -> set[str]:
+    """The names of the fields of a model, in Python and on the wire."""
+    return {*fields, *(field.alias for field in fields.values() if field.alias)}
 
 
-def _thought_in(content: Any) -> str:
-    """What blocks of providers' own kinds, and those of LangChain, hold of a thought."""
-    found: list[Any] = []
-    for part in _parts(content):
-        if part.get("type") == "thinking":
-            found.append(part.get("thinking"))
-        elif part.get("type") == "reasoning":
-            summary = part.get("summary")
-            listed = summary if isinstance(summary, list) else []
-            found += [part.get("reasoning"), *(each.get("text") for each in listed if isinstance(each, Mapping))]
-    return "".join(thought for thought in found if isinstance(thought, str))
+def _attributes(kind: Any) -> set[str]:
+    declared: Iterable[Any] = getattr(kind, "__attrs_attrs__", ())  # a SimpleNamespace declares none
+    return {attribute.name for attribute in declared}
+
+
+@lru_cache(256)
+def _is_record_class(kind: type) -> bool:
+    is_plain = issubclass(kind, (msgspec.Struct, SimpleNamespace)) or dataclasses.is_dataclass(kind)
+    is_of_pydantic = _is_model_class(kind) or _is_old_model_class(kind)
+    return is_plain or is_of_pydantic or _is_named_tuple(kind) or hasattr(kind, "__attrs_attrs__")
+
+
+@lru_cache(256)
+def _is_model_class(kind: type) -> bool:
+    return has_base(kind, "pydantic.main", "BaseModel")
+
+
+@lru_cache(256)
+def _is_old_model_class(kind: type) -> bool:
+    """Whether a class is a model of pydantic's first version."""
+    return has_base(kind, "pydantic.v1.main", "BaseModel")
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+# -- decoded messages, written as the bytes that they were -------------------------------------------------------------
+
+
+def encode_message(message: Mapping[str, Any]) -> bytes:
+    """Return the JSON of a message.
+
+    Raises ValueError or RecursionError for a number or a depth beyond every bound, and TypeError for odd keys.
+    """
+    return json.dumps(message, default=_jsonable).encode()
+
+
+def _jsonable(value: Any) -> Any:
+    """What an SDK puts into a message besides JSON: its text is the best that can be said of it."""
+    if isinstance(value, (bytes, bytearray)):
+        import base64  # noqa: PLC0415 - rarely needed
+
+        return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
+    if is_record(value):
+        return dict(fields_of(value))
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -1,30 +1,43 @@
-"""Whole responses by several strategies at once.
+"""Parsers of whole responses: by one strategy each, by all at once, and what several found put together.
 
-By default one reading finds what streaming finds (native fields and markup, in the order of the answer, the same call
-told both ways only once, with its native id); where it finds no call, JSON in the content counts; then come intents.
-Parsers of one's own choice are asked one after the other, and what they find is put together.
+| parser | its calls |
+|---|---|
+| `NativeParser` | in a wire's own fields |
+| `MarkupParser` | markup in the text |
+| `JSONContentParser` | JSON that is the content, or begins or ends it |
+| `CompositeParser` | all of these |
+
+By default `CompositeParser` reads a body once, and finds what streaming finds (native fields and markup, in the order of
+the answer, the same call written both ways only once, with its native id); where that finds no call, JSON in the content
+counts; then come intents.  Parsers of your own choice are asked one after the other, and what they find is merged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias, get_args
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from streamparse.dialects import Quoted
-from streamparse.dialects.engine.options import Dialects, Reasoning
+from msgspec.structs import replace
+
+from streamparse.dialects import Dialects, Quoted, Reasoning
+from streamparse.json import JSONError, read
 from streamparse.limits import Limits
-from streamparse.parser.engine import Engine
 from streamparse.parser.intents import HeuristicParser, find_intents
-from streamparse.parser.merge import merged, native_first
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
+from streamparse.parser.options import ParserOptions
+from streamparse.parser.whole_bodies import BodyReader, NativeReader
 from streamparse.protocols import ToolCallParser
-from streamparse.providers.wires import WireName
-from streamparse.response import ParsedResponse
-
-__all__ = ["CompositeParser", "Strategy", "parse_response"]
+from streamparse.providers.wires import DEFAULT_WIRE, WireName
+from streamparse.response import BrokenCall, Mark, ParsedResponse, ToolCall
+from streamparse.tools import Toolset
 
 Strategy: TypeAlias = Literal["merge", "first"]
 """Whose calls count: those of all parsers, or those of the first that finds some."""
+
+Made = TypeVar("Made", ToolCall, BrokenCall)
+Same: TypeAlias = list[tuple[int, Made]]
+"""What several readings hold of one call, each with the number of its reading; the first stands for all of them."""
 
 
 class CompositeParser:
@@ -44,7 +57,7 @@ class CompositeParser:
         strategy: Strategy = "merge",
         *,
         wire: WireName = "auto",
-        otherwise: str = "openai-chat",
+        otherwise: str = DEFAULT_WIRE,
         dialects: Dialects = "auto",
         tools: Iterable[Any] | None = None,
         reasoning: Reasoning = "auto",
@@ -56,17 +69,20 @@ class CompositeParser:
         if isinstance(parsers, str):
             wire = parsers
         given = None if isinstance(parsers, str) else parsers
-        self._engine = Engine(
-            wire, otherwise=otherwise, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits, quoted=quoted
-        )
+        options = ParserOptions(
+            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning,
+            limits=limits, quoted=quoted,
+        )  # fmt: skip
+        self._reader = BodyReader(options)
         self._strategy: Strategy = strategy
         self._parsers = None if given is None else tuple(_checked(given))
         if given is None and strategy == "first":
-            options: dict[str, Any] = {"wire": wire, "otherwise": otherwise, "tools": self._engine.tools}
-            markup = MarkupParser(self._engine.dialects, reasoning=reasoning, limits=limits, **options)
-            others = (JSONContentParser(limits=limits, **options), HeuristicParser(limits=limits, **options))
-            in_text = (markup, *others) if self._engine.dialects else ()
-            self._parsers = (NativeParser(limits=limits, **options), *in_text)
+            shared: dict[str, Any] = {
+                "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
+            }  # fmt: skip
+            markup = MarkupParser(options.dialects, reasoning=reasoning, **shared)
+            in_text = (markup, JSONContentParser(**shared), HeuristicParser(**shared)) if options.dialects else ()
+            self._parsers = (NativeParser(**shared), *in_text)
 
     def can_parse(self, body: Any) -> bool:
         """Whether there are calls, whole or broken, or intents."""
@@ -77,16 +93,16 @@ class CompositeParser:
         """Parse one body; `raw_response` is the body itself."""
         if self._parsers is None:
             return self._parse_at_once(body)
-        return merged(self._parsers, self._strategy, body)
+        return merge_readings(self._parsers, self._strategy, body)
 
     def _parse_at_once(self, body: Any) -> ParsedResponse:
-        engine = self._engine
-        if not engine.dialects:
-            return engine.read(body).response
-        response = engine.read_json(body).response
-        native_first(response)
+        options = self._reader.options
+        if not options.dialects:
+            return self._reader.read(body).response
+        response = self._reader.read(body, recovers=True).response
+        _put_native_first(response)
         called = {call.name for call in response.tool_calls}
-        intents = find_intents(response.content, engine.tools)
+        intents = find_intents(response.content, options.tools)
         response.intents = [intent for intent in intents if intent.name not in called]
         return response
 
@@ -113,3 +129,261 @@ def parse_response(
         wire=wire, dialects=dialects, tools=tools, reasoning=reasoning, limits=limits, quoted=quoted
     )
     return parser.parse(body)
+
+
+# -- single strategies -------------------------------------------------------------------------------------------------
+
+
+class NativeParser(NativeReader):
+    """Reads the calls in a wire's own fields, and leaves the text as it is.
+
+    Bodies of every wire, whole or streamed, as dict, text, bytes, SDK object, HTTP response or list of chunks; also the
+    message alone, without the body around it.  With `wire="auto"` the body must show its wire, or is taken for that of
+    `otherwise`.
+    """
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether a body shows its wire, or the error of a provider."""
+        reading = self._reader.read(body)
+        return reading.body.wire is not None or any(error.code == "provider_error" for error in reading.response.errors)
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        return self._reader.read(body).response
+
+
+class MarkupParser:
+    """Reads the calls that are written as markup in the text of an answer, or in the text fields of a body.
+
+    The content comes without the markup and without thoughts between tags.  A call that a body holds natively, too, is
+    left to `NativeParser`, with the error `duplicate_call`.
+    """
+
+    def __init__(
+        self,
+        dialects: Dialects = "auto",
+        *,
+        wire: str = "auto",
+        otherwise: str = DEFAULT_WIRE,
+        tools: Iterable[Any] | None = None,
+        reasoning: Reasoning = "auto",
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        options = ParserOptions(
+            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits
+        )
+        self._reader = BodyReader(options)
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether there are calls in the text, whole or broken."""
+        response = self.parse(body)
+        return bool(response.tool_calls or response.broken_calls)
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        response = self._reader.read(body).response
+        response.tool_calls = [call for call in response.tool_calls if call.source != "native"]
+        return response
+
+
+class JSONContentParser(NativeReader):
+    """Reads calls that stand as JSON in the content: envelopes, lists and single calls, in a fence or bare.
+
+    Only whole JSON that begins or ends the message counts, and only if it names a declared tool; without declared tools
+    only a message that is nothing but an envelope of calls, such as `{"toolCalls": [...]}`.
+    """
+
+    def can_parse(self, body: Any) -> bool:
+        """Whether there are such calls."""
+        return bool(self.parse(body).tool_calls)
+
+    def parse(self, body: Any) -> ParsedResponse:
+        """Read one body."""
+        response = self._reader.read(body).response
+        if not response.ok:
+            response.tool_calls = []
+            return response
+        found = self._reader.read_text(response.content, recovers=True)
+        response.content, response.tool_calls, response.order = found.content, found.tool_calls, found.order
+        response.formats = found.formats
+        return response
+
+
+# -- merging -----------------------------------------------------------------------------------------------------------
+
+
+def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: Any) -> ParsedResponse:
+    """Let each parser read a body, and put together what they found."""
+    readings = [parser.parse(body) for parser in parsers]
+    calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
+    counting = calling if strategy == "merge" else calling[:1]
+    calls = _together((number, readings[number].tool_calls, _what) for number in counting)
+    for same in calls:
+        same.sort(key=_is_not_native)
+    calls.sort(key=lambda same: _is_not_native(same[0]))
+    broken = _together((number, reading.broken_calls, _how_broken) for number, reading in enumerate(readings))
+    response = ParsedResponse(
+        content=_cleaned(parsers, readings),
+        reasoning="\n".join(_distinct(reading.reasoning for reading in readings if reading.reasoning)),
+        refusal="\n".join(_distinct(reading.refusal for reading in readings if reading.refusal)),
+        tool_calls=_with_ids(replace(same[0][1], index=index) for index, same in enumerate(calls)),
+        broken_calls=[replace(same[0][1], index=index) for index, same in enumerate(broken, len(calls))],
+        items=next((reading.items for reading in readings if reading.items), []),
+        finish_reason=next((reading.finish_reason for reading in readings if reading.finish_reason is not None), None),
+        usage=next((reading.usage for reading in readings if reading.usage is not None), None),
+        ok=any(reading.ok for reading in readings),
+        raw_response=body,
+    )
+    called = {call.name for call in response.tool_calls}
+    response.intents = _distinct(each for reading in readings for each in reading.intents if each.name not in called)
+    response.formats = {**_formats(calls, 0, readings), **_formats(broken, len(calls), readings)}
+    _renumber(response, readings, {**_numbers(calls, 0), **_numbers(broken, len(calls))})
+    return response
+
+
+def _is_not_native(found: tuple[int, ToolCall]) -> bool:
+    """By this are calls sorted whose source tells: native ones come first."""
+    return found[1].source != "native"
+
+
+def _formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
+    """The formats by the new numbers of calls."""
+    told = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
+    return {index: name for index, name in told if name is not None}
+
+
+def _numbers(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
+    """The new numbers of calls, by their readings and the numbers that they have there."""
+    return {(at, made.index): index for index, same in enumerate(together, first) for at, made in same}
+
+
+def _renumber(
+    response: ParsedResponse, readings: Sequence[ParsedResponse], numbers: dict[tuple[int, int], int]
+) -> None:
+    """Take over the errors and the order of the readings, in which calls stand by their numbers."""
+    order: dict[tuple[str, int], Mark] = {}
+    for at, reading in enumerate(readings):
+        found = {old: index for (number, old), index in numbers.items() if number == at}
+        response.errors += [
+            error if error.index is None else replace(error, index=found.get(error.index)) for error in reading.errors
+        ]
+        items = range(len(reading.items) if reading.items is response.items else 0)
+        for mark in _moved(reading, response):
+            index = found.get(mark.index) if mark.what == "call" else mark.index
+            if index is not None and (mark.what == "call" or mark.index in items):
+                order.setdefault((mark.what, index), replace(mark, index=index))
+    response.errors = _distinct(response.errors)
+    response.order = sorted(order.values(), key=lambda mark: mark.content)
+
+
+def _put_native_first(response: ParsedResponse) -> None:
+    """Where a call came in the text and then natively, let the native one stand: it has the server's own id.
+
+    In a stream the first one stands, for it may run already; of a whole response nothing has.
+    """
+    doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
+    in_text: defaultdict[object, deque[int]] = defaultdict(deque)
+    for at, call in enumerate(response.tool_calls if doubles else ()):
+        if call.source != "native":
+            in_text[_what(call)].append(at)
+    for place in doubles:
+        double = response.broken_calls[place]
+        if places := in_text[double.name, _made(double.raw)]:
+            _exchange(response, places.popleft(), place)
+
+
+def _exchange(response: ParsedResponse, at: int, place: int) -> None:
+    """Let a broken call stand for the call that it is a double of, and the other way round."""
+    call, double = response.tool_calls[at], response.broken_calls[place]
+    shared = double.id == f"{call.id}_{double.index}"  # told behind it, so it could not have its own
+    told, left = (call.id, double.id) if shared else (double.id, call.id)
+    response.tool_calls[at] = replace(call, id=told, source="native", raw=double.raw)
+    response.broken_calls[place] = replace(double, id=left, raw=call.raw)
+    if call.index in response.formats:
+        response.formats[double.index] = response.formats.pop(call.index)
+
+
+def _made(raw: str) -> object:
+    """What the text of arguments says, as `_what` compares it."""
+    try:
+        return _canonical(read(raw).value)
+    except JSONError:
+        return None
+
+
+def _together(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
+    """One reading's call stands for an equal one of another's: of one way, the same call twice is two calls."""
+    together: list[Same[Made]] = []
+    for at, calls, key in found:
+        earlier: defaultdict[object, deque[Same[Made]]] = defaultdict(deque)
+        for same in together:
+            earlier[key(same[0][1])].append(same)
+        for call in calls:
+            if equal := earlier[key(call)]:
+                equal.popleft().append((at, call))
+            else:
+                together.append([(at, call)])
+    return together
+
+
+def _with_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """The calls, each with an id of its own."""
+    found = list(calls)
+    ids = {call.id for call in found}
+    minted = (id for number in count() if (id := f"call_{number}") not in ids)
+    taken: set[str] = set()
+    for place, call in enumerate(found):
+        found[place] = replace(call, id=next(minted) if call.id in taken or not call.id else call.id)
+        taken.add(found[place].id)
+    return found
+
+
+def _moved(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
+    """The marks of a reading in the text that is left, as far as their places in it are known."""
+    for mark in reading.order:
+        content = _place(mark.content, reading.content, whole.content)
+        reasoning = _place(mark.reasoning, reading.reasoning, whole.reasoning)
+        if content is not None:
+            yield replace(mark, content=content, reasoning=len(whole.reasoning) if reasoning is None else reasoning)
+
+
+def _place(place: int, text: str, cleaned: str) -> int | None:
+    """Where a place of a text is once things were taken out of it; None if they were on both sides of it."""
+    if cleaned[:place] == text[:place]:
+        return place
+    return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
+
+
+def _how_broken(call: BrokenCall) -> tuple[str, str, str]:
+    return call.name, call.raw, call.code
+
+
+def _what(call: ToolCall) -> tuple[str, object]:
+    return call.name, _canonical(call.arguments)
+
+
+def _canonical(value: Any) -> object:
+    """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
+    if isinstance(value, dict):
+        return dict, frozenset((key, _canonical(inner)) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return list, tuple(map(_canonical, value))
+    return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
+
+
+def _cleaned(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
+    """The content without what any parser took out of it."""
+    content = next((reading.content for reading in readings if reading.content or reading.tool_calls), "")
+    for parser, reading in zip(parsers, readings, strict=True):
+        if reading.content != content and len(reading.content) < len(content) and parser.can_parse(content):
+            content = parser.parse(content).content
+    return content
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Each value once, in order; not all of them can be hashed."""
+    kept: list[Any] = []
+    for value in values:
+        if value not in kept:
+            kept.append(value)
+    return kept

@@ -13,13 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.dialects import DIALECTS
-from streamparse.parser.engine import Engine, Reading
+from streamparse.parser.options import ParserOptions
+from streamparse.parser.whole_bodies import BodyReader, Reading
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.tools import Toolset
-
-__all__ = ["Findings", "detect_format"]
 
 _SHOWN: Final = 120
 _CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
@@ -64,8 +63,8 @@ def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Find
     Takes all that `parse_response` takes, and raises TypeError for what that refuses.
     """
     known = Toolset.of(tools)
-    native = Engine(dialects=(), tools=known).read(text_or_body)
-    return _findings(Engine(tools=known).read(text_or_body), native, known)
+    native = BodyReader(ParserOptions(dialects=(), tools=known)).read(text_or_body)
+    return _findings(BodyReader(ParserOptions(tools=known)).read(text_or_body), native, known)
 
 
 def _findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
@@ -116,5 +115,5 @@ def _marker(dialect: str | None, text: str) -> str | None:
 
 
 def _reads(name: str, text: str, tools: Toolset) -> bool:
-    response = Engine(dialects=(name,), tools=tools).text(text)
+    response = BodyReader(ParserOptions(dialects=(name,), tools=tools)).read_text(text)
     return any(call.source == "inband" and not call.revoked for call in response.tool_calls)

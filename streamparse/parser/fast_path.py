@@ -1,54 +1,53 @@
-"""The way of nearly every read: a chunk that is one plain message goes through the same rooms, nothing in between."""
+"""The way of nearly every read: a chunk that is one plain message goes through the same rooms, with nothing in between."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from streamparse.frames import BaseFramer, Mould, mould_of
-from streamparse.reading.templated import RegularWire
-from streamparse.reading.wire import Wire
+from streamparse.providers.wires import RegularWire, Wire
 
-__all__ = ["ShortWay"]
-
-_PATIENCE: Final = 16
-_REST: Final = 1000
-"""After so many messages in a row of which none had the form of the one before, so many are not looked at."""
+_MAX_MISSES: Final = 16
+"""After so many messages in a row of which none had the form of the one before, no form is learnt for a while."""
+_COOLDOWN: Final = 1000
+"""How long: messages."""
 
 
-class ShortWay:
-    """What takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
+class FastPath:
+    """Takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
 
-    `mould` is the form of the message before, if that told one string and nothing else; `tell` tells such a string.
-    A form is learnt only if the wire `learns`, and for the next `rest` messages none is.
+    `template` is the form of the message before, if that held one string and nothing else, and `tell` passes such a
+    string on.  Forms are learnt from the message number `learns_from` on, as `framer.singles` counts, and only if the
+    wire says which of its messages are like that.
     """
 
     def __init__(self, framer: BaseFramer, wire: Wire) -> None:
+        self.framer = framer
         self.single = framer.single
-        self.undo = framer.undo
         self.decode = wire.decode
         self.take = wire.take
-        self.mould: Mould | None = None
+        self.template: Mould | None = None
         self.tell: Callable[[str], None]
-        self.learns = isinstance(wire, RegularWire)
-        self.rest = 0
+        self.learns_from = 0 if isinstance(wire, RegularWire) else sys.maxsize
         self._wire: Any = wire
-        self._framer = framer
-        self._patience = _PATIENCE
-        self._looked = 0  # at so many singles
+        self._misses_left = _MAX_MISSES
+        self._learnt_at = 0  # the number of the message that a form was looked for in last
 
     def learn(self, chunk: bytes, message: Any) -> None:
         """Keep the form of a message that is taken now, if it may serve for the next ones."""
-        self.mould = None
-        fitted = self._framer.singles > self._looked + 1
-        self._looked = self._framer.singles
-        self._patience = _PATIENCE if fitted else self._patience - 1
-        if not self._patience:
-            self.rest, self._patience = _REST, _PATIENCE
+        self.template = None
+        number = self.framer.singles
+        was_fit = number > self._learnt_at + 1
+        self._learnt_at = number
+        self._misses_left = _MAX_MISSES if was_fit else self._misses_left - 1
+        if not self._misses_left:
+            self.learns_from, self._misses_left = number + 1 + _COOLDOWN, _MAX_MISSES
         elif (plain := self._wire.plain(message)) is not None:
             self.tell, string = plain
-            self.mould = mould_of(self._framer, chunk, string)
+            self.template = mould_of(self.framer, chunk, string)
 
-    def interrupt(self) -> None:
-        """Something else comes in between: what the messages alike did before need not hold any more."""
-        self.mould = None
+    def reset(self) -> None:
+        """Forget the form: once something else came between, a message like the one before may mean something else."""
+        self.template = None

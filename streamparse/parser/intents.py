@@ -12,12 +12,10 @@ import re
 from bisect import bisect_right
 from typing import Any, Final
 
-from streamparse.parser.engine import NativeReader
+from streamparse.parser.whole_bodies import NativeReader
 from streamparse.patterns import plain
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
-
-__all__ = ["HeuristicParser", "find_intents"]
 
 _WISH: Final = (
     r"\b(?:(?:I|[Ww]e)(?:['’](?:ll|m going to|re going to|d like to)|"
@@ -89,9 +87,9 @@ class HeuristicParser(NativeReader):
 
     def parse(self, body: Any) -> ParsedResponse:
         """Read one body."""
-        response = self._engine.read(body).response
+        response = self._reader.read(body).response
         response.tool_calls = []
-        response.intents = find_intents(response.content, self._engine.tools)
+        response.intents = find_intents(response.content, self._reader.options.tools)
         return response
 
 

@@ -1,8 +1,13 @@
 """Calls that are found only at the end of an answer: what is in doubt is read again.
 
 The model ended its turn, and no call was found.  Then the visible text may still hold one: in markup that was not
-looked for, in markup that is malformed in a way that has only one reading, or as JSON.  Such calls are told as
+looked for, in markup that is malformed in a way that has only one reading, or as JSON.  Such calls are reported as
 `source="recovered"`.  What is quoted is not in doubt, and neither is a value that ran into the end of the text.
+
+JSON with prose around it may be anything: an example, a record, a quotation.  It is believed only where it is whole and
+names a declared tool, and is all of the visible content (in a fence or not), or an envelope of calls
+(`{"tool_calls": [...]}`).  Where no tool is declared only a message that is nothing but an envelope counts: it can
+hardly mean anything else.
 """
 
 from __future__ import annotations
@@ -10,18 +15,167 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from streamparse.assembler import Assembler, Halt
 from streamparse.dialects import Dialects, InBand
+from streamparse.dialects.engine.direct import holds_required
+from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
+from streamparse.json import JSONError, read
+from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
-from streamparse.parser.content_json import Run, find_run, tell
+from streamparse.parser.options import ParserOptions
 from streamparse.patterns import plain
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["count_calls", "find_markup", "recover"]
+class JSONRun(NamedTuple):
+    """JSON values one after the other, all of them calls, and where they stand with the fence around them."""
+
+    start: int
+    end: int
+    calls: list[Found]
+    enveloped: bool
+    fenced: bool
+    said: str
+    """The text that envelopes hold beside their calls."""
+
+
+def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) -> JSONRun | None:
+    """Tell the calls that a whole text still holds; return the JSON that they are, if they are JSON.
+
+    `was_read` says that the markup of the dialects was looked for, so that only what is malformed is in doubt.
+    """
+    if options.dialects in ("reasoning", ("reasoning",)):
+        return None
+    run = _find_json(content, options.tools, options.limits)
+    if run is not None:
+        _tell_json(run, sink)
+        return run
+    for call in _find_markup(content, options, was_read):
+        handle = sink.call_start(call.name, call.id or None, "recovered", call.place)
+        sink.call_arguments(handle, call.raw)
+        sink.call_repaired(handle)
+        sink.call_end(handle)
+    return None
+
+
+def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
+    """Count the whole calls of declared tools that stand in a text, by place."""
+    if not _has_signs(content) and "{" not in content:
+        return {}
+    scratch = Assembler(tools, limits)
+    inband = InBand(scratch, "all", tools, "closed", limits, quoted="calls")
+    try:
+        inband.text(content)
+        inband.close(stopped=True)
+    except Halt:
+        pass
+    return dict(Counter(call.place for call in scratch.response.tool_calls if call.name in tools))
+
+
+# -- calls that are JSON -----------------------------------------------------------------------------------------------
+
+_CANDIDATE: Final = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\r?\n\s*)?(?=[\[{])", re.MULTILINE)
+_REST: Final = re.compile(r"[\s;]*(?:```(?!\w)\s*)?")
+_FIRST: Final = re.compile(r"\s*[\[{`]")
+_TAIL: Final = 256
+_CANDIDATES: Final = 64
+_ENVELOPES: Final = frozenset(
+    {"tool_calls", "toolCalls", "tool_uses", "function_call", "functionCall", "tool_call", "toolCall"}
+)
+_NAMESPACE: Final = "functions."
+
+
+def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
+    """The JSON of a message that is calls: all of the visible content, or an envelope that begins or ends it.
+
+    Where tools are declared, it must name one of them; else only an envelope that is all of the content counts.
+    """
+    if not _may_hold_run(content):
+        return None
+    first, last = len(content) - len(content.lstrip()), len(content.rstrip())
+    for run in _runs(content, tools, limits):
+        at_start, at_end = run.start <= first, run.end >= last
+        is_open_envelope = run.enveloped and not run.fenced and (at_start or at_end)
+        is_whole = at_start and at_end
+        if (is_whole or is_open_envelope) and _declared(run, tools) if tools else (run.enveloped and is_whole):
+            return run if at_end else run._replace(end=len(content[: run.end].rstrip()))
+    return None
+
+
+def _may_hold_run(content: str) -> bool:
+    """Whether a message begins or ends as JSON does, in a fence or not; one search through prose costs more."""
+    begins, ends = _FIRST.match(content), content[-_TAIL:].rstrip()[-1:]
+    return begins is not None or ends in ("}", "]", "`", ";")
+
+
+def _tell_json(run: JSONRun, sink: Sink) -> None:
+    """Tell the calls of a run."""
+    for found in run.calls:
+        call = sink.call_start(found.name, found.id, "recovered", "bare")
+        sink.call_arguments(call, msgspec.json.encode(found.arguments).decode())
+        sink.call_end(call)
+
+
+def _declared(run: JSONRun, tools: Toolset) -> bool:
+    """Whether some call is of a declared tool, with what it requires: the one vouches for those beside it."""
+    return any(found.name in tools and holds_required(tools[found.name], found.arguments) for found in run.calls)
+
+
+def _meant(found: Found, tools: Toolset) -> Found:
+    """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
+    bare = found.name.removeprefix(_NAMESPACE)
+    return found._replace(name=bare) if found.name not in tools and bare in tools else found
+
+
+def _runs(content: str, tools: Toolset, limits: Limits) -> Iterator[JSONRun]:
+    passed = 0
+    for number, candidate in enumerate(_CANDIDATE.finditer(content)):
+        if number == _CANDIDATES:
+            return
+        if candidate.start() >= passed and (run := _run(content, candidate, limits)) is not None:
+            passed = run.end
+            yield run._replace(calls=[_meant(found, tools) for found in run.calls])
+
+
+def _run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | None:
+    """Read values for as long as they are calls."""
+    calls: list[Found] = []
+    said: list[str] = []
+    enveloped = True
+    end = at = candidate.end()
+    while at < len(content) and content[at] in "[{":
+        closed = Scanner(limits.max_depth).scan(content, at)
+        value = _value(content[at:closed], limits) if closed > at else None
+        found = list(calls_in(value))
+        if not found:
+            break
+        calls += found
+        said.append(text_beside_calls(value))
+        enveloped = enveloped and isinstance(value, dict) and not _ENVELOPES.isdisjoint(value)
+        end = at = _after(_REST, content, closed)
+        at = _after(_CANDIDATE, content, at)
+    fenced = "`" in candidate[0]
+    return JSONRun(candidate.start(), end, calls, enveloped, fenced, "\n".join(filter(None, said))) if calls else None
+
+
+def _after(pattern: re.Pattern[str], content: str, at: int) -> int:
+    found = pattern.match(content, at)
+    return at if found is None else found.end()
+
+
+def _value(text: str, limits: Limits) -> Any:
+    try:
+        return read(text, "heal", limits).value
+    except JSONError:
+        return None
+
+
+# -- calls in markup ---------------------------------------------------------------------------------------------------
 
 _SIGNS: Final = "<[`("
 _TAG: Final = plain(r"(</?)([A-Za-z][\w.:-]{0,63})")
@@ -39,40 +193,20 @@ _QUOTES: Final = str.maketrans("“”„‟", '""""')
 _TOOL_CODE: Final = plain(r"\s*```tool_code[ \t]*\r?\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
 _PRINT: Final = plain(r"print\((.*)\)\Z", re.DOTALL)
 _PYTHON_CALL: Final = plain(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
+_Reads: TypeAlias = Callable[[str, Dialects, Toolset, Limits], list[ToolCall]]
 
 
-def recover(content: str, dialects: Dialects, was_read: bool, tools: Toolset, sink: Sink, limits: Limits) -> Run | None:
-    """Tell the calls that a whole text still holds; return the JSON that they are, if they are JSON.
-
-    `was_read` says that the markup of the dialects was looked for, so that only what is malformed is in doubt.
-    """
-    if dialects in ("reasoning", ("reasoning",)):
-        return None
-    run = find_run(content, tools, limits)
-    if run is not None:
-        tell(run, sink)
-        return run
-    for call in find_markup(content, dialects, was_read, tools, limits):
-        handle = sink.call_start(call.name, call.id or None, "recovered", call.place)
-        sink.call_arguments(handle, call.raw)
-        sink.call_repaired(handle)
-        sink.call_end(handle)
-    return None
-
-
-def find_markup(content: str, dialects: Dialects, was_read: bool, tools: Toolset, limits: Limits) -> list[ToolCall]:
-    """The calls in open markup, of declared tools if there are any, with nothing visible behind them."""
+def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[ToolCall]:
+    """The calls in open markup, of declared tools if there are any, with nothing visible after them."""
     if not _has_signs(content):
         return []
+    tools, dialects = options.tools, options.dialects
     armed: Dialects = "all" if "auto" in dialects or "all" in dialects else dialects
     for text, reads in _readings(content, was_read):
-        calls = reads(text, armed, tools, limits)
+        calls = reads(text, armed, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
             return calls
     return []
-
-
-_Reads = Callable[[str, Dialects, Toolset, Limits], list[ToolCall]]
 
 
 def _has_signs(content: str) -> bool:
@@ -137,17 +271,3 @@ def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> Pars
     except Halt:
         return ParsedResponse()
     return scratch.response
-
-
-def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
-    """Count the whole calls of declared tools that stand in a text, by place."""
-    if not _has_signs(content) and "{" not in content:
-        return {}
-    scratch = Assembler(tools, limits)
-    inband = InBand(scratch, "all", tools, "closed", limits, quoted="calls")
-    try:
-        inband.text(content)
-        inband.close(stopped=True)
-    except Halt:
-        pass
-    return dict(Counter(call.place for call in scratch.response.tool_calls if call.name in tools))

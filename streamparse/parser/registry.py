@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from streamparse.dialects.groups import GROUPS
-from streamparse.parser.composite import CompositeParser
+from streamparse.parser.composite import CompositeParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
 from streamparse.plugins import load
 from streamparse.protocols import ToolCallParser
+from streamparse.providers.names import NATIVE_FORMATS, key_of, provider_named
 from streamparse.providers.names import PROVIDERS as _ROWS
-from streamparse.providers.names import key_of, provider_named
 from streamparse.providers.wires import WIRES
-
-__all__ = ["PROVIDERS", "STRATEGIES", "ParserFactory", "factory_of", "parser_for", "register_parser"]
 
 ParserFactory: TypeAlias = Callable[[Iterable[Any] | None], ToolCallParser]
 """Makes a parser for the tools of a request, if there are any."""
@@ -38,11 +35,10 @@ def _for(dialects: tuple[str, ...]) -> ParserFactory:
 STRATEGIES: Final[dict[str, ParserFactory]] = {
     "composite": lambda tools: CompositeParser(tools=tools),
     "auto": lambda tools: CompositeParser(tools=tools),
-    "native": lambda tools: NativeParser(tools=tools),
     "markup": lambda tools: MarkupParser(tools=tools),
     "json-content": lambda tools: JSONContentParser(tools=tools),
     "heuristic": lambda tools: HeuristicParser(tools=tools),
-    "openai_native": lambda tools: NativeParser(tools=tools),
+    **dict.fromkeys(("native", *NATIVE_FORMATS), lambda tools: NativeParser(tools=tools)),
     **{name: _for(dialects) for name, dialects in GROUPS.items()},
 }
 """The parsers of this room, for bodies of any provider; those of `GROUPS` read native fields and these formats."""

@@ -33,10 +33,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, Asyn
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from streamparse.parser.http_responses import has_method, http_response_of, stream_in
-from streamparse.parser.records import is_answer, is_model
-
-__all__ = ["AsyncSource", "Chunk", "Source", "open_async_source", "open_source"]
+from streamparse.parser.chunks import is_answer, is_model
+from streamparse.parser.to_builtins import has_method, http_response_of, stream_in
 
 Chunk: TypeAlias = Any
 """Bytes, text, a decoded message, or an object of an SDK that holds one."""

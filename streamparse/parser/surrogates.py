@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["Halves"]
-
 _HIGH = ("\ud800", "\udbff")
 
 
-class Halves:
+class SurrogateJoiner:
     """Joins surrogate pairs whose halves come in two pieces; a half that stays alone becomes U+FFFD."""
 
     __slots__ = ("_high",)

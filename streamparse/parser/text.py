@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.assembler import At, Halt
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.limits import Limits
-from streamparse.parser.base import BaseParser
-from streamparse.parser.surrogates import Halves
+from streamparse.parser.assembly_line import AssemblyLine
+from streamparse.parser.options import ParserOptions
+from streamparse.parser.surrogates import SurrogateJoiner
 from streamparse.stats import Stats
+from streamparse.tools import Toolset
 
-__all__ = ["TextParser"]
 
-
-class TextParser(BaseParser):
+class TextParser(AssemblyLine):
     """Parses text alone, for users whose SDK has decoded the wire: `feed` takes the text as it comes.
 
-    `dialects`, `tools`, `reasoning` and `quoted` are those of `StreamParser`.  `Done.ok` is true unless something was
-    wrong with the text; a call that was cut is an `Error`.
+    `dialects`, `tools`, `reasoning`, `limits` and `quoted` are those of `StreamParser`.  `Done.ok` is true unless
+    something was wrong with the text; a call that was cut is an `Error`.  Offsets count characters.
     """
 
     def __init__(
@@ -33,8 +33,11 @@ class TextParser(BaseParser):
         quoted: Quoted = "text",
     ) -> None:
         self._length = 0
-        self._halves = Halves()
-        super().__init__(dialects, tools, reasoning, limits, strict=False, quoted=quoted)
+        self._joiner = SurrogateJoiner()
+        options = ParserOptions(
+            dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits, quoted=quoted
+        )
+        super().__init__(options)
 
     def _mark(self, left: int) -> None:
         """Errors in a call carry the place of its marker, in characters."""
@@ -42,20 +45,20 @@ class TextParser(BaseParser):
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of text; return the events that it completes.  Anything but text raises TypeError."""
-        if self._closed:
+        if self._is_closed:
             raise RuntimeError("feed() after close()")
         if not isinstance(text, str):
             raise TypeError(f"a piece of text must be str, not {type(text).__name__}: bytes are for a StreamParser")
-        return self._tell(self._halves.join(text))
+        return self._feed(self._joiner.join(text))
 
-    def _tell(self, text: str) -> list[Event]:
-        if not self._flowing or not text:
+    def _feed(self, text: str) -> list[Event]:
+        if not self._is_open or not text:
             return []
         self._length += len(text)
         try:
             self._sink.text(text)
         except Halt:
-            self._flowing = False
+            self._is_open = False
         return self._record.take()
 
     def close(self, stopped: bool = False) -> list[Event]:
@@ -64,17 +67,20 @@ class TextParser(BaseParser):
         `stopped` says that the model itself ended the text, and no limit, cut or failure did.  Without that word, calls
         that only a good end makes certain (those without a marker of their own, those in a thought) are revoked.
         """
-        if self._closed:
+        if self._is_closed:
             return []
-        self._closed = True
-        events = self._tell(self._halves.end())
-        if not self._flowing:
+        self._is_closed = True
+        events = self._feed(self._joiner.end())
+        if not self._is_open:
             return events
         if stopped:
             self._assembler.stop()
         self._assembler.end()
         try:
-            self._end(None, At(self._length))
+            self._close_text(At(self._length), self._assembler.stopped)
+            if self._inband is not None:
+                self._recover()
+            self._assembler.close(None)
         except Halt:
             pass
         return [*events, *self._record.take()]
@@ -82,9 +88,10 @@ class TextParser(BaseParser):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers; `bytes` counts characters here."""
-        dialect = self._inband.found if self._inband is not None else None
-        leniencies = dict(self._record.leniencies)
         return Stats.of(
-            self._assembler.response, bytes=self._length, dialect=dialect, leniencies=leniencies,
+            self._assembler.response,
+            bytes=self._length,
+            dialect=self._inband.found if self._inband is not None else None,
+            leniencies=dict(self._record.leniencies),
             unread_calls=self._count_unread(),
-        )  # fmt: skip
+        )

@@ -1,4 +1,4 @@
-"""The wire that a body speaks: named, or told from its first frames."""
+"""The wire that a body speaks: named, or detected from its first frames."""
 
 from __future__ import annotations
 
@@ -6,45 +6,41 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from streamparse.assembler import Assembler
+from streamparse.dialects import InBand
 from streamparse.frames import Frame
-from streamparse.limits import Limits
-from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect, foreign_error, wire_named
-from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.recognition import Recognition
-from streamparse.reading.wire import Wire
+from streamparse.parser.options import ParserOptions
+from streamparse.providers.wires import (
+    DEFAULT_WIRE,
+    PARSES_CALLS,
+    UNDECIDED_FRAMES,
+    WIRES,
+    Recognition,
+    Wire,
+    detect,
+    foreign_error,
+    tell_provider_error,
+)
 from streamparse.sink import Sink
-from streamparse.tools import Toolset
-
-__all__ = ["Spoken"]
 
 
-class Spoken:
-    """Gives each frame to the wire of its body: the one called `name`, or with "auto" the one that the frames show.
+class WireSelector:
+    """Gives each frame to the wire of its body: the one called `name`, or with "auto" the one that the frames show."""
 
-    `choice` is the answer that is read where a server sends several.  Raises ValueError for an unknown name.
-    """
-
-    def __init__(
-        self, name: str, sink: Sink, assembler: Assembler, tools: Toolset, limits: Limits, choice: int
-    ) -> None:
-        self._sink = sink
+    def __init__(self, name: str, options: ParserOptions, assembler: Assembler, inband: InBand | None) -> None:
+        self._options = options
         self._assembler = assembler
-        self._tools = tools
-        self._limits = limits
-        self._choice = choice
+        self._inband = inband
+        self._sink: Sink = inband or assembler
         self._undecided: list[Frame] = []
-        self._recognition: Recognition | None = None  # of a wire that was named, until it is told of
-        self.listens: Literal["body", "answers", "answer"] = "body"
-        """How long: to the end of the body, of all its answers, or of the first."""
+        self._recognition: Recognition | None = None  # of a named wire, until it is known to be right or wrong
+        self.scope: Literal["body", "answers", "answer"] = "body"
+        """What is read: the whole body, all of its answers, or the first."""
         self.name: str | None = None
-        self.on_wire: Callable[[str], None] = lambda _: None
-        """Told the name of the wire before its first frame is read."""
         self.wire: Wire | None = None
         if name != "auto":
-            wire_named(name)
             self._recognition = Recognition(name)
             self._begin(name)
-        self.tell: Callable[[Frame], None] = self._open
+        self.frame: Callable[[Frame], None] = self._open
         """Takes the next frame."""
 
     @property
@@ -55,53 +51,52 @@ class Spoken:
     @property
     def over(self) -> bool:
         """Whether the wire is known, and its own end marker has come."""
-        return getattr(self.wire, "over", False)
+        return self.wire is not None and self.wire.over
 
     @property
     def sealed(self) -> bool:
-        """Whether it is `over`, and no other answer may begin behind the marker."""
-        return self.over and not getattr(self.wire, "reopens", True)
+        """Whether it is `over`, and no other answer may begin after the marker."""
+        return self.wire is not None and self.wire.over and not self.wire.reopens
 
     @property
-    def past_marker(self) -> bool:
-        """Whether what comes, or is missing, is no concern of the answer any more."""
-        return self.listens != "body" and (self.sealed or (self.listens == "answer" and self.over))
+    def ended(self) -> bool:
+        """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
+        return self.scope != "body" and (self.over if self.scope == "answer" else self.sealed)
 
-    def heeded(self, frames: Iterable[Frame]) -> Iterator[Frame]:
-        """Yield the frames up to the marker that ends the listening."""
+    def until_end(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        """Yield the frames up to the marker that ends what is read."""
         for frame in frames:
-            if self.past_marker:
+            if self.ended:
                 return
             yield frame
 
     def give_up(self) -> None:
         """No more frames come: those that showed no wire are an error as every provider writes one, or no answer."""
         if self.wire is None and self._undecided:
-            name = next(iter(WIRES))
-            self._recognition = Recognition(name)
+            self._recognition = Recognition(DEFAULT_WIRE)
             for frame in self._undecided:
                 self._recognition.look(frame)
-            self._begin(name)
+            self._begin(DEFAULT_WIRE)
             self.name = None
-            self._tell_mistake()
+            self._report_mistake()
 
     def close(self) -> None:
         """The body is over."""
-        self._tell_mistake()
+        self._report_mistake()
         if self.wire is not None:
             self.wire.close()
 
     def _open(self, frame: Frame) -> None:
-        """Take the first frame: it may be an error of whoever stands in front of the server."""
-        self.tell = self._decide if self.wire is None else self._watch
+        """Take the first frame: it may be an error of whatever is in front of the server."""
+        self.frame = self._decide if self.wire is None else self._watch
         error = foreign_error(frame, self.name)
         if error is None:
-            self.tell(frame)
+            self.frame(frame)
         else:
             tell_provider_error(self._sink, error)
 
     def _decide(self, frame: Frame) -> None:
-        """Find out the wire; frames that do not tell wait."""
+        """Find out the wire; frames that do not show one wait."""
         self._undecided.append(frame)
         name = detect(frame)
         if name is not None:
@@ -115,12 +110,12 @@ class Spoken:
         assert self._recognition is not None
         self._recognition.look(frame)
         if self._recognition.settled:
-            self.tell = self.wire.frame
-            self._tell_mistake()
+            self.frame = self.wire.frame
+            self._report_mistake()
         self.wire.frame(frame)
 
-    def _tell_mistake(self) -> None:
-        """Tell that the body is of another wire, or of none, if it is; once."""
+    def _report_mistake(self) -> None:
+        """Report once that the body is of another wire, or of none, if it is."""
         if self._recognition is None:
             return
         mistake = self._recognition.mistake(self._assembler.silent, self._assembler.ended)
@@ -131,9 +126,11 @@ class Spoken:
     def _begin(self, name: str) -> None:
         """From here on the body is of this wire."""
         self.name = name
-        self.on_wire(name)
-        wire = self.wire = WIRES[name](self._sink, self._tools, self._limits, self._choice)
-        self.tell = wire.frame
+        if self._inband is not None and name in PARSES_CALLS:
+            self._inband.ignore_calls("auto")
+        options = self._options
+        wire = self.wire = WIRES[name](self._sink, options.tools, options.limits, options.choice)
+        self.frame = wire.frame
         waiting, self._undecided = self._undecided, []
         for frame in waiting:
             self._assembler.record.place = frame

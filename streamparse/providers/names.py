@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["PROVIDERS", "Provider", "key_of", "known_as", "provider_named"]
+__all__ = ["NATIVE_FORMATS", "PROVIDERS", "Provider", "key_of", "known_as", "provider_named"]
 
 _MARKS: Final = str.maketrans("", "", " \t\n._-")
 
@@ -90,3 +90,6 @@ def known_as(name: str, known: Container[str]) -> str | None:
     found = provider_named(name)
     names = (found, PROVIDERS[found].adapter) if found is not None else ()
     return next((each for each in names if each in known), None)
+
+NATIVE_FORMATS: Final = ("openai_native",)
+"""What configurations call calls in a wire's own fields."""

@@ -5,6 +5,8 @@ A new wire is one module with a class of the shape of `Wire`, and one row in `WI
 
 from __future__ import annotations
 
+from typing import Final
+
 from streamparse.providers.anthropic.wire import Anthropic
 from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
@@ -30,6 +32,7 @@ from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
 
 __all__ = [
+    "DEFAULT_WIRE",
     "PARSES_CALLS",
     "UNDECIDED_FRAMES",
     "WIRES",
@@ -60,3 +63,6 @@ WIRES.update(
         "bedrock-converse": BedrockConverse,
     }
 )
+
+DEFAULT_WIRE: Final = "openai-chat"
+"""The wire of a body that shows none: most servers speak it."""

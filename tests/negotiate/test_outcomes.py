@@ -10,7 +10,7 @@ from cuts import end_of
 
 import streamparse as sp
 from streamparse.negotiate import CapabilityLearner, FormatNegotiator, outcomes_of
-from streamparse.parser.strategies import MarkupParser, NativeParser
+from streamparse.parser.composite import MarkupParser, NativeParser
 from streamparse.response import BrokenCall
 from streamparse.stats import Stats
 

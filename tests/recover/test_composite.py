@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
+from streamparse.parser.composite import JSONContentParser, MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
 from streamparse.response import Mark, parts_of
 

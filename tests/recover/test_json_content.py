@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.parser.strategies import JSONContentParser
+from streamparse.parser.composite import JSONContentParser
 
 CALL = '{"name": "look", "arguments": {"q": 1}}'
 ENVELOPE = f'{{"tool_calls": [{CALL}]}}'

@@ -17,7 +17,7 @@ from ollama import Message
 
 import streamparse as sp
 from streamparse.parser.composite import CompositeParser
-from streamparse.parser.strategies import MarkupParser, NativeParser
+from streamparse.parser.composite import MarkupParser, NativeParser
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "a dict": lambda body: body,

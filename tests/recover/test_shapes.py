@@ -11,7 +11,7 @@ from anthropic.types import Message
 from google.genai.types import Candidate, Content
 
 import streamparse as sp
-from streamparse.parser.partial_bodies import complete
+from streamparse.providers.partial_bodies import complete_body
 from streamparse.providers.adapters import ADAPTERS
 
 CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
@@ -177,5 +177,5 @@ def test_json_that_only_resembles_an_answer_is_the_text_that_it_is(answer: Any) 
 @pytest.mark.parametrize("kind", ["ai", "AIMessageChunk"])
 @pytest.mark.parametrize("content", [{}, {"content": None}, {"content": 3}])
 def test_what_only_has_the_type_of_a_message_is_none(kind: str, content: dict[str, Any]) -> None:
-    assert complete({"type": kind, **content}) is None
-    assert complete({"type": kind, "content": "Hello."}) is not None
+    assert complete_body({"type": kind, **content}) is None
+    assert complete_body({"type": kind, "content": "Hello."}) is not None

@@ -13,7 +13,7 @@ from thoroughness import spread
 import streamparse as sp
 from streamparse.parser.detection import detect_format
 from streamparse.parser.registry import parser_for
-from streamparse.parser.strategies import MarkupParser, NativeParser
+from streamparse.parser.composite import MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
 
 

@@ -27,7 +27,7 @@ from pydantic import BaseModel
 import streamparse as sp
 from streamparse.parser.composite import CompositeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.parser.strategies import JSONContentParser, MarkupParser, NativeParser
+from streamparse.parser.composite import JSONContentParser, MarkupParser, NativeParser
 from streamparse.protocols import ToolCallParser
 
 ARGUMENTS = {"city": "Paris", "snake_key": None, "n": 3}

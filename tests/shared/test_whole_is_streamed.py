@@ -16,7 +16,7 @@ from cuts import events_of, in_random_pieces
 
 import streamparse as sp
 from streamparse.parser.composite import CompositeParser
-from streamparse.parser.strategies import MarkupParser, NativeParser
+from streamparse.parser.composite import MarkupParser, NativeParser
 from streamparse.tools import Toolset
 
 WIRE_OF = {"bedrock-eventstream": "bedrock-converse", "gemini-json-array": "gemini", "gemini-interactions": "gemini"}

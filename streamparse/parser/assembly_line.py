@@ -1,0 +1,115 @@
+"""The one assembly line, on which streams, text and whole bodies are parsed.
+
+    frames ──▶ wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler ──▶ events, ParsedResponse
+
+`StreamParser` and `TextParser` feed it piece by piece, `whole_bodies` once.  So a whole response gives the same calls
+as feeding it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from streamparse.assembler import Assembler, Place
+from streamparse.dialects import InBand, without_calls
+from streamparse.events import Place as CallPlace
+from streamparse.events import Source
+from streamparse.parser.options import ParserOptions
+from streamparse.parser.wire_selector import WireSelector
+from streamparse.providers.wires import PARSES_CALLS
+from streamparse.response import ParsedResponse
+from streamparse.sink import Sink
+
+if TYPE_CHECKING:
+    from streamparse.parser.late_calls import JSONRun
+
+
+class AssemblyLine:
+    """The assembler, the in-band parser in front of it, and the wire in front of both.
+
+    Without a wire it reads text.  Whatever tells it something must catch `Halt`, and then set `_is_open` to False.
+    """
+
+    def __init__(self, options: ParserOptions, wire: str | None = None) -> None:
+        self._options = options
+        self._assembler = Assembler(options.tools, options.limits, mode="strict" if options.strict else "lenient")
+        self._record = self._assembler.record
+        self._inband: InBand | None = None
+        self._reads_all = False  # all the markup that was asked for
+        if options.dialects:
+            dialects = without_calls(options.dialects, "auto") if wire in PARSES_CALLS else options.dialects
+            self._reads_all = dialects == options.dialects
+            self._inband = InBand(
+                self._assembler, dialects, options.tools, options.reasoning, options.limits,
+                quoted=options.quoted, on_dialect=self._record.read_by, on_marker=self._mark,
+            )  # fmt: skip
+        self._sink: Sink = self._inband or self._assembler
+        self._selector: WireSelector | None = None
+        if wire is not None:
+            self._selector = WireSelector(wire, options, self._assembler, self._inband)
+        self._is_closed = False
+        self._is_open = True  # no limit has ended the answer early
+        self._unread: dict[str, int] | None = None
+
+    @property
+    def response(self) -> ParsedResponse:
+        """The answer so far."""
+        return self._assembler.response
+
+    def partial(self, index: int) -> dict[str, Any]:
+        """The arguments of a call so far: of an open one only what no further text can change.
+
+        Numbers and literals are there once a delimiter has closed them, strings as far as they came, but for half an
+        escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
+        change, and must not be changed.  Called after each piece, it costs as much as reading the call once, and each
+        time a copy of what is still open.
+        Raises KeyError if no call of that index has begun, or if it broke.
+        """
+        return self._assembler.look(index)
+
+    def origin_of(self, index: int) -> tuple[Source, CallPlace]:
+        """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
+        return self._record.origins.get(index, ("native", "field"))
+
+    def _mark(self, left: int) -> None:
+        """Note that a marker was met, with so many characters of the text still to be read."""
+
+    def _halt(self, code: str, message: str, place: Place) -> None:
+        """End the parse, after all that waited for more; raises `Halt`."""
+        self._close_wire(place)
+        self._close_text(place, stopped=False)
+        self._assembler.halt(code, message)
+
+    def _close_wire(self, end: Place) -> None:
+        self._record.place = end
+        if self._selector is not None:
+            self._selector.close()
+
+    def _close_text(self, end: Place, stopped: bool) -> None:
+        """No more text comes; `stopped`: the model itself ended it."""
+        if self._inband is not None:
+            self._inband.close(stopped)
+        self._record.place = end
+
+    def _recover(self) -> JSONRun | None:
+        """Look for calls in what is in doubt, if the model ended its turn without one; return the JSON that they are."""
+        if not self._assembler.stopped or self._assembler.calls_found:
+            return None
+        from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
+
+        was_read = self._inband is None or (self._reads_all and not self._inband.ignores_calls)
+        return recover(self._assembler.response.content, self._options, was_read, self._assembler)
+
+    def _count_unread(self) -> dict[str, int]:
+        """Count the whole calls of declared tools that were left as text, by place, once the answer is over."""
+        if not self._is_closed or not self._options.tools:
+            return {}
+        if self._unread is None:
+            from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
+
+            response = self._assembler.response
+            unread = Counter(count_calls(response.content, self._options.tools, self._options.limits))
+            unread.subtract(call.place for call in response.tool_calls if call.source == "recovered")
+            self._unread = {place: count for place, count in unread.items() if count > 0}
+        return self._unread

@@ -1,0 +1,36 @@
+"""What a user chooses for a parser, in one record."""
+
+from __future__ import annotations
+
+import msgspec
+
+from streamparse.dialects import Dialects, Quoted, Reasoning, check_quoted, check_reasoning
+from streamparse.limits import Limits
+from streamparse.providers.wires import DEFAULT_WIRE, WIRES, wire_named
+from streamparse.tools import Toolset
+
+
+class ParserOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user chooses for a parser; `StreamParser` says what each option means.
+
+    `otherwise` is the wire of a whole body that shows none.  Raises ValueError for an unknown wire or word.
+    """
+
+    wire: str = "auto"
+    otherwise: str = DEFAULT_WIRE
+    dialects: Dialects = "auto"
+    tools: Toolset
+    reasoning: Reasoning = "auto"
+    limits: Limits = Limits()
+    strict: bool = False
+    choice: int = 0
+    quoted: Quoted = "text"
+
+    def __post_init__(self) -> None:
+        check_reasoning(self.reasoning)
+        check_quoted(self.quoted)
+        for name in (self.wire, self.otherwise):
+            if name not in WIRES and name != "auto":
+                wire_named(name)
+        if not isinstance(self.dialects, str):  # an iterator can be read only once
+            msgspec.structs.force_setattr(self, "dialects", tuple(self.dialects))

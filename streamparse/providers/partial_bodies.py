@@ -1,0 +1,331 @@
+"""Parts of bodies, made whole: what users keep of an answer when they do not keep all of it.
+
+| what is given | whose | the body around it |
+|---|---|---|
+| `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
+| `{"index", "message"}` | OpenAI chat | `choices[0]` |
+| `{"message": {"content", "tool_calls"}}`, with a role or without | OpenAI chat | `choices[0].message` |
+| `{"role", "tool_plan"}` | Cohere | `message` |
+| `{"role", "content": [blocks]}`, with a role or without, or the blocks alone | Anthropic | a `message` |
+| `{"type": "message", "content": "text"}`, or with a `stop_reason` | Anthropic | a `message` of one block |
+| `{"type": "ai", "content", "tool_calls", "response_metadata"}` | LangChain | `choices[0].message` |
+| `[items]`, or a message that is one | OpenAI Responses | `output` |
+| `[outputs]` | Gemini Interactions | `outputs` |
+| `{"role": "model", "parts": []}`, a candidate, or parts with a call | Gemini | `candidates[0]` |
+| `{"role", "content": [parts]}`, or parts with a call | Bedrock Converse | `output.message` |
+| `{"generation"}` | Llama through Bedrock's `invoke` | a completion |
+| `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
+| `[{"generated_text"}]` | text-generation-inference | a completion |
+
+Of decoded values alone (of JSON that was given as text nobody knows: it may be the answer itself), also
+
+| what is given | whose |
+|---|---|
+| a call, or a list of calls | OpenAI chat |
+| a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
+| `{"content": [texts]}` | Anthropic |
+| `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
+
+One part that no other provider has decides whose all of them are: providers add kinds more often than we read of it.
+Gemini's own names come in snake case from its Python libraries; they are spelled as the wire has them.
+What is inside arguments and results is data, and is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from streamparse.dialects.grammars.call_json import calls_in
+from streamparse.patterns import plain
+from streamparse.providers.sdks import MESSAGE_TYPES, chat_message_of
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+_KINDS: Final = {
+    "anthropic": plain(r"(?:redacted_)?thinking|(?:\w+_)?tool_use|(?:\w+_)?tool_result|container_upload"),
+    "openai-responses": plain(
+        r"reasoning|(?:function|custom_tool|tool_search|mcp|web_search|file_search|computer|code_interpreter"
+        r"|image_generation|local_shell|shell|apply_patch)_call|mcp_list_tools|mcp_approval_request"
+    ),
+    "openai-chat": plain(
+        "refusal|output_text|input_text|image_url|input_audio|audio|file|reference|document_url"  # Mistral's, too
+    ),
+}
+"""The `type` of parts that no other provider has.  `text` says nothing."""
+_KEYS: Final = {
+    "bedrock": frozenset(
+        ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
+    ),
+    "gemini": frozenset(
+        ("text", "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData")
+        + ("function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "fileData")
+        + ("file_data", "thoughtSignature", "thought_signature", "toolCall", "tool_call", "toolResponse")
+        + ("tool_response",)
+    ),
+}
+"""The keys of parts that have no `type`."""
+_COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
+"""Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end."""
+_ROLES: Final = ("assistant", "model")
+_SAID: Final = frozenset({"content", "tool_calls", "function_call"})
+_MESSAGE: Final = _SAID | frozenset(
+    {"id", "name", "thinking", "reasoning", "reasoning_content", "refusal", "images", "annotations", "audio"}
+)
+"""What a message may hold that says no role."""
+_OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
+"""What other wires have next to the `message`."""
+_BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
+"""What only bodies have, not values that are kept alone."""
+_GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
+_DATA: Final = frozenset({"args", "response", "arguments"})
+"""What the user's tools were given or gave back: keys in it are not Gemini's."""
+
+
+# -- parts of bodies ---------------------------------------------------------------------------------------------------
+
+
+def complete_body(value: Any) -> dict[str, Any] | None:
+    """Return the body that a value is a part of, or stands for; None, or the same again, if it is whole."""
+    if isinstance(value, list):
+        return _of_list(value)
+    if not isinstance(value, dict):
+        return None
+    if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
+        return _chat(chat_message_of(value))
+    if any(key in value for key in _GEMINI) and "content" not in value:
+        return _in_camel_case(value)
+    return _of_message(value) or _of_candidate(value) or _of_completion(value)
+
+
+def wrap_bare_value(value: Any) -> dict[str, Any] | None:
+    """Return the body of a decoded value without any message around it; None for others."""
+    if _is_call(value):
+        return _chat({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
+    if isinstance(value, list) and _has_key(value, "gemini") and all(part.keys() <= _KEYS["gemini"] for part in value):
+        return _gemini(value)
+    if not isinstance(value, dict):
+        return None
+    if (body := _of_list([value])) is not None or not _BODIES.isdisjoint(value):
+        return body
+    content = value.get("content")
+    if "role" not in value and isinstance(content, list):
+        return _anthropic(value) if _are_blocks(content) else None
+    if "toolCalls" in value and next(calls_in(value), None) is not None:
+        return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
+    text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
+    if text is None:
+        return None
+    calls = value.get("tool_calls")
+    calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    reason = value.get("finish_reason")
+    return _chat({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
+
+
+def _of_list(values: list[Any]) -> dict[str, Any] | None:
+    if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
+        return _completion(values[0]["generated_text"])
+    if _hold_calls(values, "toolUse"):
+        return {"output": {"message": {"role": "assistant", "content": values}}, "stopReason": None}
+    if _hold_calls(values, "functionCall", "function_call"):
+        return _gemini(values)
+    values = list(map(_as_item, values))
+    kinds = _kinds(values)
+    if "function_call" in kinds and ("thought" in kinds or "text" in kinds):  # its calls have the name of OpenAI's
+        return {"object": "interaction", "outputs": values}
+    messages = [value for kind, value in zip(kinds, values, strict=False) if kind == "message"]
+    if (messages or _has_kind(values, "openai-responses")) and all(map(_is_item_message, messages)):
+        return {"object": "response", "output": values}
+    return _anthropic({"content": values}) if _are_blocks(values) else None
+
+
+def _as_item(value: Any) -> Any:
+    """A message of the Responses API as its answers have it, for there may be less of it in a history."""
+    if not isinstance(value, dict) or value.get("role") != "assistant" or value.get("type", "message") != "message":
+        return value
+    content = value.get("content")
+    if "type" in value and (not isinstance(content, str) or "stop_reason" in value):  # an answer's own, or Anthropic's
+        return value
+    content = [{"type": "output_text", "text": content}] if isinstance(content, str) else content
+    return {**value, "type": "message", "content": content}
+
+
+def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
+    message, content = value.get("message"), value.get("content")
+    if isinstance(message, dict):
+        if isinstance(value.get("index"), int):
+            return {"choices": [value]}
+        shared: dict[str, Any] = {key: value[key] for key in ("finish_reason", "usage") if key in value}
+        return _of_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
+    says_no_role = "role" not in value and isinstance(content, list) and _OTHERS.isdisjoint(value)
+    if says_no_role and _has_kind(content, "anthropic"):
+        return _anthropic(value)
+    if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
+        return None
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if isinstance(value.get("tool_plan"), str):
+        return {"message": {**value, "content": blocks}, "finish_reason": value.get("finish_reason")}
+    is_anthropic = value.get("type") == "message" or "stop_reason" in value
+    if is_anthropic and isinstance(content, str) and not value.get("tool_calls"):
+        return {**value, "type": "message", "content": blocks}  # a text is short for one block
+    return (_of_parts(value, content) if isinstance(content, list) else None) or _chat(value)
+
+
+def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
+    """The body around a message of these parts; None if it is one of OpenAI chat."""
+    if _is_item_message(value):
+        return {"object": "response", "output": [value]}
+    if value.get("tool_calls") or any(_is_of_chat(part) for part in parts):
+        return None
+    if value.get("type") == "message" or _are_blocks(parts):
+        return {**value, "type": "message"}
+    is_converse = _has_key(parts, "bedrock")
+    return {"output": {"message": value}, "stopReason": value.get("stopReason")} if is_converse else None
+
+
+def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
+    """Whether a message is in an object of no wire: next to those of Ollama, Cohere and Anthropic is more."""
+    if not _OTHERS.isdisjoint(value):
+        return False
+    if "finish_reason" in value:
+        # Cohere's reasons are written in capitals.
+        is_of_cohere = isinstance(message.get("content"), list) or "tool_plan" in message
+        if is_of_cohere or str(value["finish_reason"]).isupper():
+            return False
+    if "role" in message:
+        return message["role"] in _ROLES
+    return not _SAID.isdisjoint(message) and message.keys() <= _MESSAGE
+
+
+def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
+    content = value.get("content", value)
+    if not isinstance(content, dict):
+        return None
+    parts = content.get("parts")
+    is_gemini = isinstance(parts, list) and _has_key(parts, "gemini")
+    is_model = content.get("role") == "model"
+    if content is value:
+        return _in_camel_case({"candidates": [{"content": value}]}) if is_gemini and is_model else None
+    has_ended = isinstance(value.get("finishReason", value.get("finish_reason")), str)
+    return _in_camel_case({"candidates": [value]}) if is_gemini or (not parts and is_model and has_ended) else None
+
+
+def _of_completion(value: dict[str, Any]) -> dict[str, Any] | None:
+    if isinstance(text := value.get("generation"), str):
+        return _completion(text, value.get("stop_reason"))
+    for key, name, reason in _COMPLETIONS:
+        inner = value.get(key)
+        first = inner[0] if isinstance(inner, list) and inner else None
+        if isinstance(first, dict) and isinstance(first.get(name), str):
+            return _completion(first[name], first.get(reason))
+    return None
+
+
+# -- the bodies --------------------------------------------------------------------------------------------------------
+
+
+def _chat(message: dict[str, Any]) -> dict[str, Any]:
+    """The body of OpenAI chat around a message, which may hold its finish reason and usage, too."""
+    message = dict(message)
+    if isinstance(calls := message.get("tool_calls"), list):
+        message["tool_calls"] = list(map(_chat_call, calls))
+    if isinstance(content := message.get("content"), list):  # LangChain has texts among blocks
+        message["content"] = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    if isinstance(thought := message.get("thinking"), str):  # Ollama
+        message = {"reasoning_content": thought, **message}
+    choice = {"index": 0, "message": message, "finish_reason": message.get("finish_reason")}
+    return {"choices": [choice], "usage": message.get("usage")}
+
+
+def _chat_call(call: Any) -> Any:
+    """A call as OpenAI writes it; others write its name and arguments right into it."""
+    if not isinstance(call, dict) or "function" in call or "name" not in call:
+        return call
+    given = next((call[key] for key in ("arguments", "args", "parameters", "input") if key in call), None)
+    return {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": given}}
+
+
+def _anthropic(value: dict[str, Any]) -> dict[str, Any]:
+    return {**value, "type": "message", "role": "assistant"}
+
+
+def _gemini(parts: list[Any]) -> dict[str, Any]:
+    return _in_camel_case({"candidates": [{"content": {"role": "model", "parts": parts}}]})
+
+
+def _completion(text: str, reason: Any = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
+
+
+def _in_camel_case(value: Any) -> Any:
+    """Spell the names of Gemini's own fields as its wire does."""
+    if isinstance(value, list):
+        return list(map(_in_camel_case, value))
+    if not isinstance(value, dict):
+        return value
+    return {_camel(key): each if key in _DATA else _in_camel_case(each) for key, each in value.items()}
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), name)
+
+
+# -- whose parts are ---------------------------------------------------------------------------------------------------
+
+
+def _kind(value: Any) -> str:
+    """The type that a part says; "" if it says none."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _kinds(parts: list[Any]) -> list[str]:
+    """The types of parts; nothing, if one of them has none."""
+    kinds = list(map(_kind, parts))
+    return kinds if all(kinds) else []
+
+
+def _has_kind(parts: list[Any], owner: str) -> bool:
+    """Whether one of typed parts is of a kind that only this owner has."""
+    return any(map(_KINDS[owner].fullmatch, _kinds(parts)))
+
+
+def _are_untyped(parts: list[Any]) -> bool:
+    return bool(parts) and all(isinstance(part, dict) and "type" not in part for part in parts)
+
+
+def _has_key(parts: list[Any], owner: str) -> bool:
+    """Whether one of parts without a type has a key of this owner."""
+    return _are_untyped(parts) and any(not _KEYS[owner].isdisjoint(part) for part in parts)
+
+
+def _hold_calls(parts: list[Any], *keys: str) -> bool:
+    """Whether one of the parts without a type is a call under one of these keys."""
+    inner = [part.get(key) for part in parts for key in keys] if _are_untyped(parts) else []
+    return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
+
+
+def _are_blocks(parts: list[Any]) -> bool:
+    """Whether typed parts are content blocks of Anthropic; text alone is, too."""
+    kinds = _kinds(parts)
+    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_kind(parts, "anthropic"))
+
+
+def _is_of_chat(part: Any) -> bool:
+    kind = _kind(part)
+    is_listed_thought = kind == "thinking" and isinstance(part.get("thinking"), list)  # Mistral
+    return is_listed_thought or _KINDS["openai-chat"].fullmatch(kind) is not None
+
+
+def _is_item_message(value: Any) -> bool:
+    """Whether a value is a message of the Responses API: those of Anthropic have other parts."""
+    parts = value.get("content") if _kind(value) == "message" else None
+    return isinstance(parts, list) and bool(parts) and all(_kind(part) in ("output_text", "refusal") for part in parts)
+
+
+def _is_call(value: Any) -> bool:
+    """Whether a value is a call of OpenAI chat, or a list of them."""
+    calls = value if isinstance(value, list) else [value]
+    functions = [call.get("function") for call in calls if isinstance(call, dict) and ("id" in call or "type" in call)]
+    are_whole = all(isinstance(each, dict) and {"name", "arguments"} <= each.keys() for each in functions)
+    return bool(functions) and len(functions) == len(calls) and are_whole
