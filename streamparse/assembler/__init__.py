@@ -4,5 +4,3 @@ from streamparse.assembler.assembler import Assembler
 from streamparse.assembler.event_log import HasOffset, Offset, ParseHalted
 
 __all__ = ["Assembler", "HasOffset", "Offset", "ParseHalted"]
-
-At, Halt, Place = Offset, ParseHalted, HasOffset  # as the parsers call them so far

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamparse.assembler.call import BLANK, CallState, Ids, State, find_name_problem, truncate
 from streamparse.assembler.completed_calls import CompletedCalls
-from streamparse.assembler.event_log import EventLog, HasOffset, ParseHalted
+from streamparse.assembler.event_log import EventLog, ParseHalted
 from streamparse.events import (
     Done,
     Place,
@@ -99,10 +99,6 @@ class Assembler:
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
         return response
-
-    def at(self, position: HasOffset) -> None:
-        """Take where in the stream the verbs that follow come from: errors carry its offset."""
-        self.record.position = position
 
     def look(self, index: int) -> dict[str, Any]:
         """Return the arguments of a call so far, or all of them once it is complete.

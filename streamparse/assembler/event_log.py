@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from streamparse.events import Error, Event, Place, Scope, Source
 from streamparse.response import Mark, ParsedResponse
@@ -33,27 +32,12 @@ class EventLog:
 
     - `events`: the events since `take`.
     - `content`, `reasoning`, `refusal`: what came of each since `sum_up`; what came before is in `response`.
-    - `position`: where in the stream the current verbs come from; errors carry its offset.
+    - `position`: where in the stream the current verbs come from; errors carry its offset.  Readers assign it before each
+      frame, which costs less than a call, or once: a framer whose offset moves on.
     - `dialect`: the dialect that reads the text, or read it last.
     - `origins`: how each call in the text was found, and its place, by index; known from its start on.
     - `leniencies`: the repairs that reading the arguments took, by name.
     """
-
-    __slots__ = (
-        "content",
-        "dialect",
-        "events",
-        "leniencies",
-        "origins",
-        "position",
-        "reasoning",
-        "refusal",
-        "response",
-    )
-
-    if TYPE_CHECKING:
-        place: HasOffset
-        read_by: Callable[[str], None]
 
     def __init__(self) -> None:
         self.position: HasOffset = Offset(None)
@@ -106,11 +90,6 @@ class EventLog:
         event = Error(scope, code, message, index, self.position.offset if offset is None else offset)
         self.events.append(event)
         self.response.errors.append(event)
-
-
-# As the parsers call them so far; both are the same C descriptor or function, so nothing more is called.
-EventLog.place = EventLog.position
-EventLog.read_by = EventLog.set_dialect  # type: ignore[method-assign]
 
 
 def _append(response: ParsedResponse, field: str, text: str) -> None:

@@ -17,6 +17,3 @@ __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
     "FramingError", "JSONArray", "JSONBody", "Sniffer", "ValueScanner",
 ]  # fmt: skip
-
-BaseFramer = (SSE, NDJSON, JSONArray, JSONBody, AWSEventStream)  # as the parsers call them so far
-Fault, Mould, mould_of = FramingError, FrameTemplate, FrameTemplate.learn

@@ -64,7 +64,7 @@ class AWSEventStream(Framer):
             del carry[:]
         return self._take(data, at)
 
-    def single(self, chunk: bytes) -> bytes | None:
+    def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
 
         The name of the event is dropped, so the first of each kind and every exception are left to `feed`, and with

@@ -45,8 +45,8 @@ class Framer:
     """Cuts a body into frames, the same ones however the body is cut into chunks.
 
     Nothing raises.  When a limit is hit, `error` is set, the frames before it are returned, and nothing afterwards.
-    Nearly every read is one message.  `single` takes such a chunk without a loop and a `Frame`; `FrameTemplate` takes
-    one that is like the one before.
+    Nearly every read is one message.  `try_single` takes such a chunk without a loop and a `Frame`, and a `FrameTemplate`
+    one that is like the chunk before.
     """
 
     __slots__ = (
@@ -60,7 +60,7 @@ class Framer:
         self.received = 0
         """How many bytes were taken in so far."""
         self.singles = 0
-        """How many chunks `single` and `again` took."""
+        """How many chunks `try_single` and `accept_repeat` took."""
         self.offset = 0
         """Where the data of the last of these begins."""
         self._max_line = most(limits.max_line)
@@ -82,12 +82,12 @@ class Framer:
         """Take the end of the body; return what its unfinished end still holds."""
         raise NotImplementedError
 
-    def single(self, chunk: bytes) -> bytes | None:  # noqa: ARG002
+    def try_single(self, chunk: bytes) -> bytes | None:  # noqa: ARG002
         """Take a chunk that is exactly one message and return its data; None, and nothing is taken, if it is not."""
         return None
 
-    def again(self, size: int, data: int) -> bool:
-        """Take a chunk like the one that `single` took last; its data begins at `data`.
+    def accept_repeat(self, size: int, data: int) -> bool:
+        """Take a chunk like the one that `try_single` took last; its data begins at `data`.
 
         False, and nothing is taken, if it is beyond a limit.
         """
@@ -100,8 +100,8 @@ class Framer:
         self.singles += 1
         return True
 
-    def undo(self, chunk: bytes) -> None:
-        """Give back the chunk that `single` took last: its data turned out not to be a plain message."""
+    def unread(self, chunk: bytes) -> None:
+        """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
         self.received -= len(chunk)
         self.singles -= 1
 
@@ -125,7 +125,7 @@ class FrameTemplate:
 
     @classmethod
     def learn(cls, framer: Framer, chunk: bytes, string: str) -> FrameTemplate | None:
-        """Return the form of the chunk that `framer.single` took last, whose message holds the string.
+        """Return the form of the chunk that `framer.try_single` took last, whose message holds the string.
 
         None if its position is not certain: the string must not be empty and must occur once, and the rest may hold no
         escape, or the string might be written in another way there.
@@ -145,4 +145,4 @@ class FrameTemplate:
             string = _decode(chunk[self._start : self._end])
         except ValueError:
             return None
-        return string if string and self._framer.again(len(chunk), self._data) else None
+        return string if string and self._framer.accept_repeat(len(chunk), self._data) else None

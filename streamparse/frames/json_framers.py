@@ -107,8 +107,8 @@ class JSONArray(Framer):
             frames += self._whole(end >= 0)
         return frames
 
-    def single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `undo`."""
+    def try_single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `unread`."""
         data = chunk.strip(_BETWEEN)
         if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
             return None

@@ -60,7 +60,7 @@ class NDJSON(LineFramer):
         rest = lines.pop()
         return self._take_and_keep(lines, rest, at)
 
-    def single(self, chunk: bytes) -> bytes | None:
+    def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one line and return its JSON; None, and nothing is taken, if it is not.
 
         `offset` is where it begins.

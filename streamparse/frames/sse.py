@@ -67,7 +67,7 @@ class SSE(LineFramer):
         self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
         return frames
 
-    def single(self, chunk: bytes) -> bytes | None:
+    def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
 
         Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.frames import BaseFramer, Mould, mould_of
+from streamparse.frames import Framer, FrameTemplate
 from streamparse.providers.wires import RegularWire, Wire
 
 _MAX_MISSES: Final = 16
@@ -23,12 +23,12 @@ class FastPath:
     wire says which of its messages are like that.
     """
 
-    def __init__(self, framer: BaseFramer, wire: Wire) -> None:
+    def __init__(self, framer: Framer, wire: Wire) -> None:
         self.framer = framer
-        self.single = framer.single
+        self.try_single = framer.try_single
         self.decode = wire.decode
         self.take = wire.take
-        self.template: Mould | None = None
+        self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = 0 if isinstance(wire, RegularWire) else sys.maxsize
         self._wire: Any = wire
@@ -46,7 +46,7 @@ class FastPath:
             self.learns_from, self._misses_left = number + 1 + _COOLDOWN, _MAX_MISSES
         elif (plain := self._wire.plain(message)) is not None:
             self.tell, string = plain
-            self.template = mould_of(self.framer, chunk, string)
+            self.template = FrameTemplate.learn(self.framer, chunk, string)
 
     def reset(self) -> None:
         """Forget the form: once something else came between, a message like the one before may mean something else."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from streamparse.assembler import At, Halt, Place
+from streamparse.assembler import HasOffset, Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
+from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, message_of
@@ -76,20 +76,20 @@ class StreamParser(AssemblyLine):
         message: Any = path.template and path.template.take(chunk)
         if message is not None:
             tell = path.tell
-        elif (data := path.single(chunk)) is None:
+        elif (data := path.try_single(chunk)) is None:
             return self._feed_slow(chunk)
         else:
             try:
                 message = path.decode(data)
             except (ValueError, RecursionError):
-                path.framer.undo(chunk)
+                path.framer.unread(chunk)
                 return self._feed_slow(chunk)
             tell = path.take
             if path.framer.singles >= path.learns_from:
                 path.learn(chunk, message)
         try:
             tell(message)
-        except Halt:
+        except ParseHalted:
             self._stop()
         record = self._record
         events = record.events
@@ -146,7 +146,7 @@ class StreamParser(AssemblyLine):
         return Stats.of(
             self._assembler.response,
             bytes=self._framer.received + self._message_bytes,
-            frames=self._frames + (self._framer.singles if isinstance(self._framer, BaseFramer) else 0),
+            frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
             leniencies=dict(self._record.leniencies),
@@ -193,7 +193,7 @@ class StreamParser(AssemblyLine):
         return self._run([frame])
 
     def _refuse(self, error: Exception) -> list[Event]:
-        self._record.place = At(self._message_bytes)
+        self._record.position = Offset(self._message_bytes)
         if self._is_open:
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
         return self._run([])
@@ -202,7 +202,7 @@ class StreamParser(AssemblyLine):
         record, selector = self._record, self._selector
         try:
             for frame in frames if selector.scope == "body" else selector.until_end(frames):
-                record.place = frame
+                record.position = frame
                 selector.frame(frame)
             self._frames += len(frames)
             fault = self._framer.error
@@ -212,7 +212,7 @@ class StreamParser(AssemblyLine):
                 self._halt(fault.code, fault.message, fault)
             else:
                 self._open_fast_path()
-        except Halt:
+        except ParseHalted:
             self._stop()
         return record.take()
 
@@ -222,8 +222,8 @@ class StreamParser(AssemblyLine):
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
         wire = self._selector.wire
-        if self._frames and wire is not None and self._selector.settled and isinstance(framer, BaseFramer):
-            self._record.place = framer
+        if self._frames and wire is not None and self._selector.settled and not isinstance(framer, AutoFramer):
+            self._record.position = framer
             self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
 
     # -- the end -------------------------------------------------------------------------------------------------------
@@ -237,8 +237,8 @@ class StreamParser(AssemblyLine):
         if self._is_open and not self._selector.ended:
             self._stop()
             try:
-                self._halt(code, message, At(self._framer.received))
-            except Halt:
+                self._halt(code, message, Offset(self._framer.received))
+            except ParseHalted:
                 pass
         return self._record.take()
 
@@ -251,7 +251,9 @@ class StreamParser(AssemblyLine):
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         is_fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
         left = self._joiner.end()
-        events = self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if is_fed else []
+        events = (
+            self._run([*(self._framer.feed(left.encode()) if left else ()), *self._framer.close()]) if is_fed else []
+        )
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:
@@ -262,12 +264,12 @@ class StreamParser(AssemblyLine):
                 if self._inband is not None:
                     self._recover()
                 self._assembler.close(truncated)
-            except Halt:
+            except ParseHalted:
                 self._is_open = False
         return [*events, *self._record.take()]
 
-    def _end_of_answer(self) -> Place:
+    def _end_of_answer(self) -> HasOffset:
         """Where the answer ends: at its marker if no more is read, else with the body."""
         if self._selector.ended:
-            return At(self._record.place.offset)
-        return At(self._framer.received + self._message_bytes)
+            return Offset(self._record.position.offset)
+        return Offset(self._framer.received + self._message_bytes)

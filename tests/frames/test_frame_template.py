@@ -34,7 +34,7 @@ def learnt(
     framer = kind(limits)
     template = None
     for chunk in chunks:
-        data = framer.single(chunk)
+        data = framer.try_single(chunk)
         assert data is not None
         message = DECODE(data)
         template = FrameTemplate.learn(framer, chunk, message.delta.text)
