@@ -32,7 +32,7 @@ class EventLog:
 
     - `events`: the events since `take`.
     - `content`, `reasoning`, `refusal`: what came of each since `sum_up`; what came before is in `response`.
-    - `position`: where in the stream the current verbs come from; errors carry its offset.  Readers assign it before each
+    - `position`: where in the stream the current verbs come from; errors carry its offset.  Readers assign it for each
       frame, which costs less than a call, or once: a framer whose offset moves on.
     - `dialect`: the dialect that reads the text, or read it last.
     - `origins`: how each call in the text was found, and its place, by index; known from its start on.

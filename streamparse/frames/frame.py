@@ -45,8 +45,8 @@ class Framer:
     """Cuts a body into frames, the same ones however the body is cut into chunks.
 
     Nothing raises.  When a limit is hit, `error` is set, the frames before it are returned, and nothing afterwards.
-    Nearly every read is one message.  `try_single` takes such a chunk without a loop and a `Frame`, and a `FrameTemplate`
-    one that is like the chunk before.
+    Nearly every read is one message.  `try_single` takes such a chunk without a loop and a `Frame`; `FrameTemplate`
+    takes one that is like the chunk before.
     """
 
     __slots__ = (
