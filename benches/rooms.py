@@ -94,9 +94,9 @@ def frames(_: str, reads: list[bytes]) -> Callable[[], None]:
         auto = AutoFramer(LIMITS)
         auto.feed(reads[0])
         framer: Any = auto.framer
-        single, feed = framer.single, framer.feed
+        try_single, feed = framer.try_single, framer.feed
         for read in reads[1:]:
-            if single(read) is None:
+            if try_single(read) is None:
                 feed(read)
 
     return run

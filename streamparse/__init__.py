@@ -33,7 +33,7 @@ from streamparse.lazy import export_lazily
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser, TextParser
 from streamparse.parser.loops import aiter_events, iter_events
-from streamparse.plugins import group, load_plugins
+from streamparse.plugins import load_plugins, register_group
 from streamparse.providers.wires import WIRES, register_wire
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
 from streamparse.tools import (
@@ -222,7 +222,7 @@ def _check_parser(name: str) -> None:
 __version__ = "0.1.0"
 
 write_with(_writers)
-group("streamparse.parsers", _take_parser, _check_parser)
+register_group("streamparse.parsers", _take_parser, _check_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one
     __getattr__ = export_lazily(globals(), _LATER)

@@ -32,11 +32,11 @@ Source: TypeAlias = Literal["native", "inband", "recovered"]
 """Where a call was found: in the wire's own fields, in the text, or only after a repair."""
 
 Place: TypeAlias = Literal["field", "plain", "bare", "quoted", "thought"]
-"""Where a call stood: in the wire's own fields; in open text, with its own markup or with no marker of its own; where
-the text only quotes; in a thought."""
+"""Where a call was written: in the wire's own fields; in open text, with its own markup or without a marker of its own;
+in a quotation; in a thought."""
 
 Scope: TypeAlias = Literal["stream", "frame", "call"]
-"""What an error spoils: the rest of the stream, one frame of it, or one call."""
+"""What an error concerns: the rest of the stream, one frame of it, or one call."""
 
 
 def _snake_case(class_name: str) -> str:
@@ -98,12 +98,12 @@ class ToolCallComplete(_Event, frozen=True, gc=False):
 
 
 class ToolCallRevoked(_Event, frozen=True, gc=False):
-    """A call that was complete does not stand.
+    """A call that was complete does not count any more.
 
-    The server took its turn back (error, refusal, content filter), or what followed shows that calls found in the text
-    are none: visible text behind a call without a marker of its own (`text_follows`), a thought that goes on or closes
-    behind it (`thought_goes_on`, `thought_closed`), an answer that did not end well (`cut`); its text comes next.  Or
-    they may be none (`ambiguous_markup`).
+    `reason` says why.  The server took its turn back (error, refusal, content filter).  Or what followed shows that the
+    text was not a call: visible text after a call without a marker of its own (`text_follows`), a thought that goes on
+    or closes after it (`thought_goes_on`, `thought_closed`), an answer that did not end well (`cut`); its text comes
+    next.  Or it shows that calls in the text may be data (`ambiguous_markup`).
     """
 
     index: int
@@ -112,7 +112,7 @@ class ToolCallRevoked(_Event, frozen=True, gc=False):
 
 
 class ProviderItem(_Event, frozen=True, gc=False):
-    """JSON without an event of its own that a user or the provider wants back, once and whole.
+    """JSON without an event of its own that a user may want, or the provider wants back; once, and whole.
 
     Signatures, encrypted reasoning, server-side tool calls and their results, citations.
     """

@@ -1,4 +1,4 @@
-"""Why an answer ended: the words of all servers, and the common one that each of them means.
+"""Why an answer ended: the words of all servers, and the common word for each.
 
 | common word | the answer |
 |---|---|
@@ -56,7 +56,7 @@ _BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason
 
 
 def find_stop(reason: str | None) -> Stop | None:
-    """Return the common word of a server's; None for an unknown one."""
+    """Return the common word for a server's; None for an unknown one."""
     word = (reason or "").lower()
     if word.startswith(_BLOCKED):
         return "filter"
@@ -64,6 +64,6 @@ def find_stop(reason: str | None) -> Stop | None:
 
 
 def full_reason(reason: str | None, details: Any) -> str | None:
-    """Return the server's word for the end: Responses say in the details why an answer is incomplete."""
-    told = details.get("reason") if isinstance(details, dict) else None
-    return told if reason == "incomplete" and isinstance(told, str) else reason
+    """Return the server's word for the end; OpenAI Responses give it in the details of an incomplete answer."""
+    detail = details.get("reason") if isinstance(details, dict) else None
+    return detail if reason == "incomplete" and isinstance(detail, str) else reason

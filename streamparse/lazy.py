@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used, so that importing it stays light."""
+"""Names of a package that are loaded at their first use, so that importing it stays light."""
 
 from __future__ import annotations
 

@@ -53,5 +53,5 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def most(limit: int | None) -> int:
-    """A limit as a number that can be compared with."""
+    """Return a limit as a number to compare with; no limit is the largest."""
     return sys.maxsize if limit is None else limit

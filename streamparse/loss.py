@@ -1,4 +1,4 @@
-"""What a translation could not keep: told, never dropped in silence."""
+"""What a translation could not keep.  It is reported, never dropped in silence."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ __all__ = ["Loss", "Translation"]
 class Loss(msgspec.Struct, frozen=True):
     """One thing that the target cannot say, or refuses.
 
-    `place` is the tool's name, or where in the request it stood; `path` a JSON pointer into the tool's schema;
-    `keyword` what is concerned; `done` what became of it.  A `warning` loses nothing by itself: what it
-    is about is sent, and may be refused.
+    `place` is the tool's name, or the place in the request; `path` a JSON pointer into the tool's schema; `keyword` the
+    thing that is lost; `outcome` what became of it, in words.  A `warning` loses nothing by itself: what it is about is
+    sent, and may be refused.
     """
 
     place: str
     path: str
     keyword: str
-    done: str
+    outcome: str
     warning: bool = False
 
 
 class Translation(msgspec.Struct, frozen=True):
-    """What came out of a translation, and what did not.
+    """The result of a translation, and what was lost.
 
-    `result` is the target's own: definitions of tools, messages, or a whole request.
+    `result` is in the target's own words: definitions of tools, messages, or a whole request.
     """
 
     result: Any
@@ -35,6 +35,6 @@ class Translation(msgspec.Struct, frozen=True):
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
-        """The result of `translate_tools`."""
+        """The result, where it is a list of tool definitions (`translate_tools`)."""
         found: list[dict[str, Any]] = self.result
         return found

@@ -6,8 +6,8 @@
 | `streamparse.wires` | a class of the shape of `Wire` | what the wire is to be called |
 | `streamparse.parsers` | a function of the tools that returns a `ToolCallParser` | what `parser_for` takes |
 
-Nothing is looked up at import: an entry point is loaded when a name is asked for that is not known, or by
-`load_plugins`, after which `"auto"` looks for those dialects and wires, too.  Each room says what it takes.
+Nothing is looked up at import.  An entry point is loaded when an unknown name is asked for, or by `load_plugins`; after
+that `"auto"` looks for those dialects and wires, too.  Each room registers the group that it takes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PluginError", "PluginWarning", "check", "find", "group", "load_plugins"]
+__all__ = ["PluginError", "PluginWarning", "check_name", "load", "load_plugins", "register_group"]
 
 Take: TypeAlias = Callable[[str, Any], None]
 """Takes what was loaded under a name into a room; raises TypeError or ValueError for what does not fit."""
 
 Check: TypeAlias = Callable[[str], object]
-"""Raises ValueError, with the names that are known, for one that is not, and that no distribution offers."""
+"""Raises ValueError, with the known names, for a name that is unknown and that no distribution offers."""
 
 _groups: dict[str, Take] = {}
 _checks: dict[str, Check] = {}
@@ -33,27 +33,30 @@ _loaded: set[tuple[str, str, str]] = set()
 
 
 class PluginError(ValueError):
-    """A name was asked for that a distribution offers, but what it offers cannot be used."""
+    """A distribution offers the name that was asked for, but what it offers cannot be used."""
 
 
 class PluginWarning(UserWarning):
-    """What a distribution offers cannot be used, and was passed over."""
+    """Something that a distribution offers cannot be used, and was passed over."""
 
 
-def group(name: str, take: Take, check: Check | None = None) -> None:
-    """Say who takes the entry points of a group, and who knows the names where no lower room does."""
+def register_group(name: str, take: Take, check: Check | None = None) -> None:
+    """Register what takes the entry points of a group, and what checks its names for rooms that cannot know them."""
     _groups[name] = take
     if check is not None:
         _checks[name] = check
 
 
-def check(group: str, name: str) -> None:
-    """Raise ValueError for a name that nobody knows in a group that said who knows its names."""
+def check_name(group: str, name: str) -> None:
+    """Raise ValueError for an unknown name in a group that was registered with a check."""
     _checks[group](name)
 
 
-def find(group: str, name: str) -> bool:
-    """Load what a group offers under a name; whether there was anything.  Raises PluginError if it cannot be used."""
+def load(group: str, name: str) -> bool:
+    """Load the entry points of a name in a group; return whether there are any.
+
+    Raises PluginError if one cannot be used.
+    """
     offered = [entry for entry in _entry_points(group) if entry.name == name]
     for entry in offered:
         _load(group, entry)
@@ -61,14 +64,14 @@ def find(group: str, name: str) -> bool:
 
 
 def load_plugins() -> dict[str, list[str]]:
-    """Load all that installed distributions offer; return the names by group, those included that were loaded before.
+    """Load all that installed distributions offer; return the names by group, also those that were loaded before.
 
     What cannot be used is passed over with a PluginWarning.
     """
-    return {name: [entry.name for entry in _entry_points(name) if _works(name, entry)] for name in _groups}
+    return {name: [entry.name for entry in _entry_points(name) if _can_load(name, entry)] for name in _groups}
 
 
-def _works(group: str, entry: EntryPoint) -> bool:
+def _can_load(group: str, entry: EntryPoint) -> bool:
     try:
         _load(group, entry)
     except PluginError as error:
@@ -78,12 +81,11 @@ def _works(group: str, entry: EntryPoint) -> bool:
 
 
 def _load(group: str, entry: EntryPoint) -> None:
-    """Load one entry point, once."""
     if (group, entry.name, entry.value) in _loaded:
         return
     try:
         _groups[group](entry.name, entry.load())
-    except Exception as error:  # of foreign code, which may raise anything
+    except Exception as error:  # foreign code may raise anything
         distribution = "an unknown distribution" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
         reason = f"{type(error).__name__}: {error}"
         raise PluginError(f"{entry.name!r} of {distribution} ({group}) cannot be used: {reason}") from error

@@ -1,7 +1,7 @@
-"""What the pieces around a stream look like: who reads answers, who writes tools and results, what a format is.
+"""The protocols of the pieces around a stream: parsers of whole answers, writers of tools and results, formats.
 
-Each is a `typing.Protocol`, and checkable with `isinstance` (by the names of the members): a piece of one's own
-needs no base class.  Formats stay on the far side of these: what comes out is always the internal types.
+Each is a `typing.Protocol` and can be checked with `isinstance`, by the names of its members: a piece of your own needs
+no base class.  Providers' formats stay outside of these; what comes out is always the library's own types.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ class ToolCallParser(Protocol):
     """Reads whole responses."""
 
     def can_parse(self, body: Any, /) -> bool:
-        """Whether this parser finds what it looks for in a body; never raises."""
+        """Whether this parser can read a body; never raises."""
 
     def parse(self, body: Any, /) -> ParsedResponse:
-        """Read a body of any type; what is wrong with it is in `ParsedResponse.errors`, and nothing raises."""
+        """Read a body of any type.  Never raises: errors are in `ParsedResponse.errors`."""
 
 
 @runtime_checkable
 class ToolDefinitionAdapter(Protocol):
-    """Writes the tools of a request in one provider's words."""
+    """Writes the tools of a request in one provider's format."""
 
     def format_tools(self, tools: Iterable[Any], /) -> Any:
         """Return what the provider takes as `tools`."""
 
     def format_system_prompt(self, tools: Iterable[Any], /) -> str:
-        """Return the tools as text for a model that has no other way to learn of them; may be empty."""
+        """Return the tools as text, for models that take no `tools`; may be empty."""
 
 
 @runtime_checkable
 class ToolResultAdapter(Protocol):
-    """Writes what came of a call in one provider's words."""
+    """Writes the result of a call in one provider's format."""
 
     def format_result(self, result: ToolResult, /) -> Any:
         """Return what the provider takes as the result of one call."""
@@ -47,11 +47,11 @@ class ToolResultAdapter(Protocol):
 
 @runtime_checkable
 class ToolFormat(Protocol):
-    """How to speak with one model on one server: all that must be known of it, under one name."""
+    """How to speak with one model on one server."""
 
     @property
     def name(self) -> str:
-        """The name of the format, for people."""
+        """A name for people."""
 
     @property
     def wire(self) -> str:
@@ -63,11 +63,11 @@ class ToolFormat(Protocol):
 
     @property
     def definitions(self) -> ToolDefinitionAdapter:
-        """Who writes the tools."""
+        """The writer of the tools."""
 
     @property
     def results(self) -> ToolResultAdapter:
-        """Who writes the results."""
+        """The writer of the results."""
 
     @property
     def capabilities(self) -> Any:

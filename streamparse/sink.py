@@ -1,10 +1,10 @@
-"""The verbs: how wires and dialects tell what they find.
+"""The verbs: how wires and dialects report what they find.
 
     wire ──verbs──▶ [ in-band ] ──verbs──▶ assembler
 
-A wire or a dialect never makes an event.  It tells a `Sink`; the `Assembler` at the end of the
-line alone decides indexes, ids, order and completeness.  In-band parsing is a sink of its own in front of
-the assembler that listens to `text` and passes everything else on.
+A wire or a dialect never makes an event.  It calls the verbs of a `Sink`.  The `Assembler` at the end of the line alone
+decides indexes, ids, order and completeness.  In-band parsing is a sink in front of the assembler: it listens to `text`
+and passes everything else on.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from streamparse.events import Place, Scope, Source
 __all__ = ["Call", "Outcome", "Sink"]
 
 Outcome: TypeAlias = Literal["stop", "tools", "cut", "failed"]
-"""What a finish reason means: the model was done, or done but for the results of calls, it ran into a limit, or the
-server took the turn back."""
+"""What a finish reason means: the model was done; it waits for the results of its calls; a limit cut it; the server
+took the turn back."""
 
 
 class Call(Protocol):
-    """A handle on one call: what a teller may ask about it."""
+    """A handle on one call, for whoever reported its start."""
 
     @property
     def index(self) -> int:
@@ -50,11 +50,11 @@ class Call(Protocol):
 
 
 class Sink(Protocol):
-    """Where a wire or a dialect tells what it finds, in the order of the stream."""
+    """The verbs that a wire or a dialect calls, in the order of the stream."""
 
     @property
     def reads_markup(self) -> bool:
-        """Whether calls and thoughts that stand in the text are looked for."""
+        """Whether calls and thoughts are looked for in the text."""
 
     def text(self, text: str) -> None:
         """Visible text came."""
@@ -72,7 +72,7 @@ class Sink(Protocol):
         """A piece of a call's argument text came.  A native call completes by itself at the closing brace."""
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
-        """Return `call_arguments` for one call, the short way for whoever tells many pieces."""
+        """Return `call_arguments` bound to one call: quicker where many pieces come."""
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         """A call came in one piece, its arguments a JSON value that the wire itself delimits."""
@@ -87,10 +87,10 @@ class Sink(Protocol):
         """The call cannot be read; its life ends here."""
 
     def call_revoke(self, call: Call, reason: str) -> None:
-        """What follows shows that a complete call is none; nothing if it is not complete."""
+        """What follows shows that a complete call was not a call; nothing if it is not complete."""
 
     def calls_doubted(self, code: str, message: str) -> None:
-        """What follows shows that calls found in the text so far may be none: those that are complete are revoked."""
+        """What follows shows that the calls in the text so far may be data: those that are complete are revoked."""
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
         """JSON without a verb of its own came."""
@@ -99,7 +99,7 @@ class Sink(Protocol):
         """Token counts came; later ones replace or add to earlier ones."""
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
-        """The server gave the reason why the turn ends, in its own word."""
+        """The server gave the reason why the turn ends; `reason` is its own word."""
 
     def end(self) -> None:
         """The wire's own end marker came."""

@@ -13,12 +13,12 @@ __all__ = ["Stats"]
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of one parse so far."""
+    """The counts of one parse so far."""
 
     bytes: int = 0
     frames: int = 0
     ignored_frames: int = 0
-    """Frames, or choices of frames, that were passed over on purpose: other choices, data after the end."""
+    """Frames, or choices of frames, that were skipped on purpose: other choices, data after the end."""
     calls: dict[str, int] = {}
     """Complete calls by source: native, inband, recovered."""
     broken_calls: int = 0

@@ -1,4 +1,4 @@
-"""Token counts in every server's words, as five numbers.
+"""Token counts: five numbers from every server's words.
 
 | wire | all of the prompt | of it from a cache | answer | of it thought |
 |---|---|---|---|---|
@@ -12,7 +12,7 @@
 | Cohere | tokens.input_tokens | cached_tokens | tokens.output_tokens | tokens.reasoning_tokens |
 | Titan, Llama on Bedrock | inputTextTokenCount, prompt_token_count | | totalOutputTextTokenCount, generation_token_count | |
 
-A total that is more than both is believed: what it holds besides is the thought where it is as much (xAI leaves that
+A total that is more than prompt and answer is believed.  The rest is the thought if it is as much (xAI leaves the thought
 out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
 """  # noqa: E501 - rows of a table
 
@@ -71,19 +71,19 @@ class TokenCounts(msgspec.Struct, frozen=True):
 
 def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
     """Read the counts of any server."""
-    told = usage or {}
-    inner = told.get("tokens")
-    counts = {**told, **inner} if isinstance(inner, Mapping) else told  # Cohere
+    usage = usage or {}
+    inner = usage.get("tokens")
+    counts = {**usage, **inner} if isinstance(inner, Mapping) else usage  # Cohere
     chat = _sum(counts, (_CHAT_PROMPT,))
     prompt, completion = chat or _sum(counts, _PROMPT), _sum(counts, _COMPLETION)
     cached = _first(counts, _CACHED) or _details(counts, _PROMPT_DETAILS, ("cached_tokens",))
     reasoning = _first(counts, _REASONING) or _details(counts, _COMPLETION_DETAILS, _THINKING)
     total = max(prompt + completion, _first(counts, _TOTAL))
-    besides = total - prompt - completion
-    if besides and besides == reasoning:
-        completion += besides
+    rest = total - prompt - completion
+    if rest and rest == reasoning:
+        completion += rest
     else:
-        prompt += besides
+        prompt += rest
     return TokenCounts(prompt, completion, total, min(cached, prompt), min(reasoning, completion))
 
 

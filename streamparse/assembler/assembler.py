@@ -1,58 +1,83 @@
-"""Where the verbs end: text, items, token counts and the end of the turn become events; calls are in `calls`."""
+"""The assembler: verbs come in, events go out.
+
+A native call closes at the brace that closes its root object, for no valid JSON continues after it: that is the
+earliest safe moment.  A call found in the text closes when its grammar says so.  `call` has the states of a call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from streamparse.assembler.calls import Calls
-from streamparse.assembler.event_log import Halt, Record
-from streamparse.assembler.lifecycle import Ends
-from streamparse.assembler.names import mint_ids
-from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, Scope, TextDelta
-from streamparse.json import Mode
-from streamparse.limits import Limits
-from streamparse.response import ParsedResponse
-from streamparse.sink import Outcome
+from streamparse.assembler.call import BLANK, CallState, Ids, State, find_name_problem, truncate
+from streamparse.assembler.completed_calls import CompletedCalls
+from streamparse.assembler.event_log import EventLog, ParseHalted
+from streamparse.events import (
+    Done,
+    Place,
+    ProviderItem,
+    ReasoningDelta,
+    RefusalDelta,
+    Scope,
+    Source,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
+from streamparse.json import JSONError, Mode
+from streamparse.json.scan import Scanner
+from streamparse.limits import Limits, most
+from streamparse.patterns import lazy_re
+from streamparse.response import BrokenCall, ParsedResponse
+from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Assembler"]
-
-_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
+_ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
 """How the kinds of items end that are calls: of tools that take text, or that the server runs itself."""
+
+_UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
+_PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
+_NOTHING = ("", "null")
+_MAX_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
+_ROOM = 4 * 1024  # characters that a call may take before its chunks are joined and the limits looked at again
 
 
 class Assembler:
-    """The sink at the end of the line: turns verbs into events, and keeps their sum."""
+    """The `Sink` at the end of the line: makes the events of an answer, and keeps their sum in `record`.
+
+    With the mode `strict` no arguments are repaired.
+    """
 
     reads_markup = False
 
-    def __init__(
-        self, tools: Toolset, limits: Limits, mint: Callable[[], str] | None = None, mode: Mode = "lenient"
-    ) -> None:
-        self.record = Record()
-        ends = self._ends = Ends(self.record, tools, limits, mode, mint or mint_ids(), self.halt)
-        calls = self._calls = Calls(self.record, tools, limits, ends, self.halt)
-        self.call_start = calls.start
-        self.call_arguments = calls.arguments
-        self.call_teller = calls.teller
-        self.call_whole = calls.whole
-        self.call_end = calls.end
-        self.call_repaired = calls.repaired
-        self.call_error = ends.error
-        self.call_revoke = ends.revoke_call
-        self.calls_doubted = ends.doubted
-        self._waiting = ends.waiting
+    def __init__(self, tools: Toolset, limits: Limits, mode: Mode = "lenient") -> None:
+        self.record = EventLog()
+        self._tools = tools
+        self._limits = limits
+        self._mode: Mode = mode
+        self._max_calls = most(limits.max_calls)
+        self._max_open = most(limits.max_open_calls)
+        self._max_args = most(limits.max_call_args)
+        self._max_pending = most(limits.max_pending)
+        self._ids = Ids()
+        self._completed = CompletedCalls(self.record)
+        self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
+        self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
+        # The buffers' own methods: text comes so often that one more call for each piece would show.
         self._add_content = self.record.content.write
         self._add_reasoning = self.record.reasoning.write
         self._failed = ""  # why the turn does not count
-        self._taken_back = ""  # why no call of the turn stands, if none does
+        self._taken_back = ""  # why all calls of the turn are revoked, if they are
         self._settled = False  # no more arguments come
         self._wants_results = False  # the server ended its turn for calls
         self._done = False
         self._is_stopped = False
+        self.calls_found = 0
+        """How many calls have started so far."""
         self.ended = False
         """Whether the server ended its turn."""
+
+    # -- for the parsers -----------------------------------------------------------------------------------------
 
     @property
     def stopped(self) -> bool:
@@ -60,9 +85,20 @@ class Assembler:
         return self._is_stopped and not self._failed
 
     @property
-    def calls_found(self) -> int:
-        """How many calls have started so far."""
-        return len(self._ends)
+    def silent(self) -> bool:
+        """Whether nothing has come so far: nothing of an answer, nor of its end, nor a failure."""
+        response = self.response
+        content = response.content or response.reasoning or response.refusal or response.items
+        ended = response.finish_reason is not None or response.usage is not None
+        return not (content or ended or self.calls_found or self._failed)
+
+    @property
+    def response(self) -> ParsedResponse:
+        """The answer so far; another look costs only what came since."""
+        response = self.record.sum_up()
+        self._add_content = self.record.content.write
+        self._add_reasoning = self.record.reasoning.write
+        return response
 
     def look(self, index: int) -> dict[str, Any]:
         """Return the arguments of a call so far, or all of them once it is complete.
@@ -72,51 +108,138 @@ class Assembler:
         for call in reversed(self.record.response.tool_calls):
             if call.index == index:
                 return call.arguments
-        return self._calls.look(index)
+        return self._open[index].read_so_far(self._limits)
 
-    @property
-    def silent(self) -> bool:
-        """Whether nothing was told so far: nothing of an answer, nor of its end, nor that it failed."""
-        response = self.response
-        said = response.content or response.reasoning or response.refusal or response.items
-        ended = response.finish_reason is not None or response.usage is not None
-        return not (said or ended or self.calls_found or self._failed)
-
-    @property
-    def response(self) -> ParsedResponse:
-        """The answer so far; looked at again, it costs what came since."""
-        response = self.record.sum_up()
-        self._add_content = self.record.content.write
-        self._add_reasoning = self.record.reasoning.write
-        return response
+    # -- verbs: text and items -----------------------------------------------------------------------------------
 
     def text(self, text: str) -> None:
         if self._waiting:
-            self._calls.supersede()
+            self._settle_waiting()
         self._add_content(text)
         self.record.events.append(TextDelta(text))
 
     def reasoning(self, text: str) -> None:
         if self._waiting:
-            self._calls.supersede()
+            self._settle_waiting()
         self._add_reasoning(text)
         self.record.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:
-        """A refused turn has no calls, whatever its finish reason says; without calls it counts like any other."""
+        """Take a piece of a refusal.  A refused turn has no calls, whatever its finish reason is."""
         if self._waiting:
-            self._calls.supersede()
+            self._settle_waiting()
         if not self._taken_back:
             self._take_back("refusal")
         self.record.refusal.write(text)
         self.record.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
-        self.record.mark("item", len(self.record.response.items))
+        self.record.mark_position("item", len(self.record.response.items))
         self.record.events.append(ProviderItem(kind, data, index))
         self.record.response.items.append({"kind": kind, "data": data, "index": index})
 
-    # -- the end -------------------------------------------------------------------------------------
+    # -- verbs: calls --------------------------------------------------------------------------------------------
+
+    def call_start(self, name: str, id: str | None = None, source: Source = "native", place: Place = "field") -> Call:
+        call = self._announce(name, id, source)
+        call.place = place
+        if source == "native":
+            call.scanner = Scanner(self._limits.max_depth)
+        else:
+            formats = self.record.response.formats
+            formats[call.index] = "json-content" if source == "recovered" else self.record.dialect
+            self.record.origins[call.index] = (source, place)
+        if call.state < State.COMPLETE:
+            call.emit = self._delta_emitter(call)
+            self._open[call.index] = call
+        return call
+
+    def call_arguments(self, call: Call, fragment: str) -> None:
+        assert isinstance(call, CallState)
+        if call.state == State.OPEN:
+            if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
+                call.emit(fragment)
+            else:
+                self._close_at(call, fragment, end)
+        elif call.state == State.PENDING:
+            self._decide(call, call.prefix + fragment)
+        elif call.state == State.NOT_AN_OBJECT:
+            call.chunks.append(self._within_limits(call, fragment))
+        else:
+            self._report_late(call, fragment)
+
+    def call_teller(self, call: Call) -> Callable[[str], None]:
+        assert isinstance(call, CallState)
+        scanner, emit = call.scanner, call.emit
+        if scanner is None:
+            return emit
+
+        def tell(fragment: str) -> None:
+            if call.state != State.OPEN:
+                self.call_arguments(call, fragment)
+            elif (end := scanner.scan(fragment)) < 0:
+                emit(fragment)
+            else:
+                self._close_at(call, fragment, end)
+
+        return tell
+
+    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        call = self._announce(name, id, "native")
+        if call.state >= State.COMPLETE:
+            return call
+        if arguments.strip(BLANK) in _NOTHING:
+            if self._fail_missing(call, arguments):
+                return call
+            arguments = "{}"
+        if self._open or len(arguments) > min(self._max_args, self._max_pending):
+            self._open[call.index] = call
+            self._delta_emitter(call)(arguments)
+        else:
+            call.prefix = arguments
+            self.record.events.append(ToolCallDelta(call.index, arguments))
+        self._complete(call)
+        return call
+
+    def call_end(self, call: Call) -> None:
+        assert isinstance(call, CallState)
+        if call.state >= State.COMPLETE:
+            return
+        if call.source != "native":
+            self._complete(call)
+        elif not call.has_begun:  # only its own brace closes an open value
+            self._settle(call)
+
+    def call_repaired(self, call: Call) -> None:
+        assert isinstance(call, CallState)
+        call.was_repaired = True
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        """Give the call up; nothing if it is closed."""
+        assert isinstance(call, CallState)
+        if call.state >= State.COMPLETE:
+            return
+        self.record.response.broken_calls.append(BrokenCall(call.name, call.raw, call.id, code, call.index))
+        call.enter(State.BROKEN)
+        self._open.pop(call.index, None)
+        self._waiting.pop(call.index, None)
+        call.has_late_error = True  # what follows belongs to this error
+        self.record.error("call", code, message, call.index)
+
+    def call_revoke(self, call: Call, reason: str) -> None:
+        self._completed.revoke(call.index, reason)
+
+    def calls_doubted(self, code: str, message: str) -> None:
+        self._completed.revoke_inband(code, message)
+
+    # -- verbs: errors and the end -------------------------------------------------------------------------------
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        self.record.error(scope, code, message, None, offset)
+        if code == "provider_error":
+            self._fail(code)
+        elif scope == "stream":
+            self._failed = self._failed or code
 
     def usage(self, usage: dict[str, Any]) -> None:
         self.record.response.usage = {**(self.record.response.usage or {}), **usage}
@@ -129,37 +252,32 @@ class Assembler:
         if outcome == "failed":
             self._fail(reason)
         elif self._is_stopped:
-            self._calls.settle_pending()
+            self._settle_pending()
 
     def end(self) -> None:
-        if not self.ended:  # no reason was given, and none that a limit cut the arguments
+        if not self.ended:  # without a reason, nothing says that a limit cut the arguments
             self._settled = True
-            self._calls.settle_empty()
+            self._settle_empty()
         self.ended = True
 
+    # -- the end, as the parsers see it --------------------------------------------------------------------------
+
     def stop(self) -> None:
-        """The model ended the turn, by the word of whoever feeds the text."""
+        """The model ended the turn, as the caller says who feeds the text."""
         self._is_stopped = True
         self.end()
 
     def end_whole(self) -> None:
-        """The whole answer is there, as somebody decoded it: a call without arguments has none."""
-        self._calls.settle_pending()
-        self._calls.settle_lacking()
+        """The answer is whole, as somebody decoded it: no arguments will come for a call that has none."""
+        self._settle_pending()
+        self._fail_lacking()
         self.stop()
 
-    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
-        self.record.error(scope, code, message, None, offset)
-        if code == "provider_error":
-            self._fail(code)
-        elif scope == "stream":
-            self._failed = self._failed or code
-
     def halt(self, code: str, message: str) -> None:
-        """End the parse at a stream limit, with `Done`; raises `Halt`."""
+        """End the parse at a stream limit, with `Done`; raises `ParseHalted`."""
         self.error("stream", code, message)
         self.close()
-        raise Halt(code)
+        raise ParseHalted(code)
 
     def close(self, truncated: str | None = "stream_truncated") -> None:
         """Give up what is open and make `Done`; `truncated` is the code for a turn that never ended."""
@@ -170,30 +288,32 @@ class Assembler:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
         if self._settled:
-            self._calls.settle_empty()
-            self._calls.settle_lacking()
-        self._calls.give_up()
-        self._miss_call()
+            self._settle_empty()
+            self._fail_lacking()
+        for call in list(self._open.values()):
+            self.call_error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")
+        self._check_for_call()
         if truncated:
-            self._miss_answer()
+            self._check_for_answer()
         if self._taken_back:
             self._take_back(self._taken_back)
         if not self.stopped:
-            self._ends.revoke_uncertain()
+            self._completed.revoke_uncertain()
         response = self.record.response
-        response.ok = not self._failed and not self._ends.has_taken_back
+        response.ok = not self._failed and not self._completed.has_taken_back
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
 
-    def _miss_call(self) -> None:
-        """A turn that ended for calls has one, be it broken or of another kind than those of functions."""
+    def _check_for_call(self) -> None:
+        """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
         response = self.record.response
-        stands = any(not call.revoked or call.place == "field" for call in response.tool_calls)
-        is_there = stands or response.broken_calls or any(map(_is_call, response.items))
-        if self._wants_results and not (self._failed or self._taken_back or is_there):
+        is_complete = any(not call.revoked or call.place == "field" for call in response.tool_calls)
+        in_items = any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items)
+        has_call = is_complete or response.broken_calls or in_items
+        if self._wants_results and not (self._failed or self._taken_back or has_call):
             reason = response.finish_reason
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
-    def _miss_answer(self) -> None:
+    def _check_for_answer(self) -> None:
         """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
         if self.ended and not self._is_stopped and self.silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
@@ -204,12 +324,200 @@ class Assembler:
         self._take_back(reason)
 
     def _take_back(self, reason: str) -> None:
-        """No call of the turn stands: not those that are complete, nor those that will be."""
+        """Revoke the calls of the turn: those that are complete now, and at the end those that will be."""
         self._taken_back = reason
-        for place, call in enumerate(self.record.response.tool_calls):
-            if not call.revoked:
-                self._ends.revoke(place, reason)
+        self._completed.revoke_all(reason)
+
+    # -- the start and the end of a call -------------------------------------------------------------------------
+
+    def _announce(self, name: str, id: str | None, source: Source) -> CallState:
+        """Make the start of a call; it is closed at once if it may not have its name or id."""
+        if self._waiting:
+            self._settle_waiting()
+        index = self.calls_found
+        if index >= self._max_calls:
+            self.halt("limit_calls", f"more than {self._max_calls} calls")
+        if len(self._open) >= self._max_open:
+            self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
+        call = CallState(
+            index, self._ids.assign(id, index), name, source, State.PENDING if source == "native" else State.OPEN
+        )
+        self.calls_found += 1
+        self.record.mark_position("call", index)
+        self.record.events.append(ToolCallStart(index, truncate(call.id), truncate(name)))
+        problem = find_name_problem(name, id or "", self._tools, self._limits)
+        if problem is not None:
+            self.call_error(call, *problem)
+        return call
+
+    def _complete(self, call: CallState) -> None:
+        """The call is whole; it is given up instead if its arguments cannot be read, or it came twice."""
+        if call.state >= State.COMPLETE:
+            return
+        raw = call.raw
+        try:
+            arguments, source = call.read_arguments(raw, self._mode, self._limits)
+        except JSONError as error:
+            message = f"the arguments of {call.name!r} are not a JSON object: {error.message}"
+            self.call_error(call, error.code, message)
+            return
+        if not self._completed.add(call, arguments, source, raw):
+            message = f"the call of {call.name!r} came both natively and in the text"
+            self.call_error(call, "duplicate_call", message)
+            return
+        call.enter(State.COMPLETE)
+        self._open.pop(call.index, None)
+        self._waiting.pop(call.index, None)
+        if call.repairs:
+            self.record.leniencies.update(call.repairs)
+
+    def _close_at(self, call: CallState, fragment: str, end: int) -> None:
+        """The root object ends within a fragment, or its brackets do not match there."""
+        assert call.scanner is not None
+        call.emit(fragment[:end])
+        if call.scanner.error is not None:
+            self.call_error(call, call.scanner.error, f"the arguments of {call.name!r} are not JSON")
+        else:
+            self._complete(call)
+        if end < len(fragment):
+            self._report_late(call, fragment[end:])
+
+    def _report_late(self, call: CallState, text: str) -> None:
+        """Text after the end of a call: blanks are nothing, more is an error, once for each call."""
+        if text.strip(BLANK) and not call.has_late_error:
+            call.has_late_error = True
+            self.record.error("frame", "late_arguments", f"text after the arguments of {call.name!r} ({call.id})")
+
+    # -- what the arguments of a native call are -----------------------------------------------------------------
+
+    def _decide(self, call: CallState, text: str) -> None:
+        """Decide what the arguments are as soon as their first characters show it; until then keep them."""
+        undecided = _UNDECIDED.match(text)
+        assert undecided is not None
+        if undecided.end() == len(text) <= _MAX_UNDECIDED:
+            call.prefix = text
+            return
+        placeholder = _PLACEHOLDER.match(text)
+        if placeholder is not None:
+            self._decide_placeholder(call, text, placeholder.end())
+        else:
+            call.prefix = ""
+            call.enter(State.OPEN if "{" in undecided[0] else State.NOT_AN_OBJECT)
+            self.call_arguments(call, text)
+
+    def _decide_placeholder(self, call: CallState, text: str, end: int) -> None:
+        """`{}` is complete if the tool takes nothing; else real arguments may replace it."""
+        rest = text[end:].lstrip(BLANK)
+        if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
+            call.prefix = ""
+            call.enter(State.OPEN)
+            self.call_arguments(call, text)
+        elif rest:
+            call.prefix = ""
+            self._waiting.pop(call.index, None)
+            self._decide(call, rest)
+        else:
+            call.prefix = text[:end]  # blanks after it are nothing
+            self._waiting[call.index] = call
+
+    # -- calls whose end is not in their text: they have `{}` or nothing -----------------------------------------
+
+    def _settle(self, call: CallState) -> None:
+        """The call is over and its text is not an object that closed by itself: read what there is."""
+        text = call.raw
+        if self._fail_missing(call, text):
+            return
+        if text.strip(BLANK) in _NOTHING:
+            text = "{}"
+        call.restart()
+        call.emit(text)
+        self._complete(call)
+
+    def _settle_waiting(self) -> None:
+        """The model moved on: a call that waits with a `{}` is complete."""
+        for call in list(self._waiting.values()):
+            self._settle(call)
+
+    def _settle_pending(self) -> None:
+        """The turn is over: calls that wait for arguments get `{}`, unless their tools require some."""
+        for call in self._open_native():
+            if not call.has_begun and not self._lacks(call.name, call.raw):
+                self._settle(call)
+
+    def _settle_empty(self) -> None:
+        """The turn is over for an unknown reason: only calls without any text, or with `{}`, get `{}`."""
+        for call in self._open_native():
+            empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANK) in _NOTHING)
+            if empty and not self._lacks(call.name, call.raw):
+                self._settle(call)
+
+    def _fail_lacking(self) -> None:
+        """No more arguments come: calls that have none although their tools require some are errors."""
+        for call in self._open_native():
+            if call.state != State.OPEN:
+                self._fail_missing(call, call.raw)
+
+    def _open_native(self) -> list[CallState]:
+        return [call for call in self._open.values() if call.source == "native"]
+
+    def _lacks(self, name: str, text: str) -> bool:
+        """Whether a text holds no arguments, and the tool requires some."""
+        return text.strip(BLANK) in _NOTHING and self._tools.requires_arguments(name) is True
+
+    def _fail_missing(self, call: CallState, text: str) -> bool:
+        """Give the call up if it lacks its arguments; return whether it does."""
+        lacks = self._lacks(call.name, text)
+        if lacks:
+            self.call_error(call, "missing_arguments", f"no arguments for {call.name!r}")
+        return lacks
+
+    # -- deltas, as far as the limits have room ------------------------------------------------------------------
+
+    def _delta_emitter(self, call: CallState) -> Callable[[str], None]:
+        """Return the function that makes the deltas of a call; a closure costs less than a method."""
+        record, index, write = self.record, call.index, call.chunks.append
+
+        def emit(fragment: str) -> None:
+            room = call.room - len(fragment)
+            if room < 0:
+                fragment = self._within_limits(call, fragment)
+            else:
+                call.room = room
+            if fragment:
+                write(fragment)
+                record.events.append(ToolCallDelta(index, fragment))
+
+        return emit
+
+    def _within_limits(self, call: CallState, fragment: str) -> str:
+        """Return a fragment if it fits; else return "", after the call or the stream was given up.
+
+        The call gets room for more, so that not every fragment has to be weighed against every open call.
+        """
+        if call.state >= State.COMPLETE:
+            return ""
+        sizes = {index: each.size for index, each in self._open.items()}
+        headroom = self._max_pending - sum(sizes.values())
+        left = min(headroom, self._max_args - sizes[call.index])
+        size = len(fragment)
+        if size > left:
+            self._overflow(call, fragment[:left], left == headroom)
+            return ""
+        if headroom < _ROOM * len(self._open):
+            for each in self._open.values():
+                each.room = 0
+        call.room = max(0, min(left, _ROOM) - size)
+        return fragment
+
+    def _overflow(self, call: CallState, part: str, is_stream_limit: bool) -> None:
+        """Make a last delta of what still fits, and give up the stream or the call."""
+        if call.state == State.OPEN and part:
+            call.chunks.append(part)
+            self.record.events.append(ToolCallDelta(call.index, part))
+        if is_stream_limit:
+            self.halt("limit_pending", f"the open calls exceed {self._max_pending} characters")
+        self.call_error(call, "limit_args", f"the arguments exceed {self._max_args} characters")
 
 
-def _is_call(item: dict[str, Any]) -> bool:
-    return str(item["kind"]).endswith(_CALLS)
+if TYPE_CHECKING:
+    _: type[Sink] = Assembler  # every verb is here

@@ -1,21 +1,21 @@
-"""One call's state.
+"""One call: its name and id, and its life until it is closed.
 
-    call_start ─▶ PENDING ─▶ OPEN ─▶ CLOSED
-                     │  └────▶ ODD ──▲
-                     └───────────────┘
+    call_start ─▶ PENDING ──▶ OPEN ───────────┬──▶ COMPLETE ──▶ revoked
+                     │  └───▶ NOT_AN_OBJECT ──┤
+                     └────────────────────────┴──▶ BROKEN
 
-PENDING: nothing that counts has come (blanks, or `{` `}` that may be a placeholder); nothing was streamed.
-OPEN: the root object has begun; each fragment is a delta at once.
-ODD: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
-until the call is over.  CLOSED: complete, or given up with an error; what follows may add nothing.
-
-The text is kept in pieces, some 60 bytes each besides their characters, until they are joined.
+- PENDING: nothing that counts has come (blanks, or a `{` `}` that may be a placeholder); no delta was made.
+- OPEN: the root object has begun; each fragment is a delta at once.  Calls in the text begin here.
+- NOT_AN_OBJECT: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
+  until the call is over.
+- COMPLETE and BROKEN: what follows may add nothing.  Only a complete call can be revoked: `completed_calls`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
+from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -24,24 +24,44 @@ from streamparse.events import Place, Source
 from streamparse.json import JSONError, Mode, PartialReader, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
+from streamparse.tools import Toolset
 
-__all__ = ["BLANK", "CLOSED", "ODD", "OPEN", "PENDING", "CallState"]
 
-PENDING: Final = 0
-OPEN: Final = 1
-ODD: Final = 2
-CLOSED: Final = 3
+class State:
+    """The states of a call, numbered so that the closed ones come last."""
+
+    PENDING: Final = 0
+    OPEN: Final = 1
+    NOT_AN_OBJECT: Final = 2
+    COMPLETE: Final = 3
+    BROKEN: Final = 4
+
+
+NEXT_STATES: Final[dict[int, tuple[int, ...]]] = {
+    State.PENDING: (State.OPEN, State.NOT_AN_OBJECT, State.COMPLETE, State.BROKEN),
+    State.OPEN: (State.COMPLETE, State.BROKEN),
+    State.NOT_AN_OBJECT: (State.COMPLETE, State.BROKEN),
+    State.COMPLETE: (),
+    State.BROKEN: (),
+}
+"""The states that may follow each state."""
 
 BLANK: Final = " \t\r\n"
-"""What counts for nothing around an argument value."""
+"""The characters that count for nothing around an argument value."""
+
+_MAX_ANNOUNCED = 64 * 1024
+_EXCERPT = 200
 
 
-def _unheard(_: str) -> None:
-    """Stands for `pour` in a call that came whole."""
+def _emit_nothing(_: str) -> None:
+    """The `emit` of a call that came whole."""
 
 
 class CallState(msgspec.Struct, eq=False):
-    """A call from its start to its end; only the assembler changes it."""
+    """A call from its start to its end; only the assembler changes it.
+
+    The text comes in chunks, each of which costs some 60 bytes besides its characters until they are joined.
+    """
 
     index: int
     id: str
@@ -49,80 +69,82 @@ class CallState(msgspec.Struct, eq=False):
     source: Source
     state: int
     place: Place = "field"
-    head: str = ""
+    prefix: str = ""
     """What came while PENDING, or the whole text of a call that came in one piece."""
     text: StringIO | None = None
-    """What follows, as far as it is joined."""
-    pieces: list[str] = []
-    """And what is not."""
+    """The text after the prefix, as far as it is joined."""
+    chunks: list[str] = []
+    """The text after that, not joined yet."""
     room: int = 0
-    """Characters that fit without a look at the limits."""
-    pour: Callable[[str], None] = _unheard
+    """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
+    emit: Callable[[str], None] = _emit_nothing
     """Makes a delta of a fragment."""
     scanner: Scanner | None = None
-    """Watches for the end.  Of a call found in text the grammar does."""
-    repaired: bool = False
+    """Finds the end of a native call; of a call in the text the grammar does."""
+    was_repaired: bool = False
+    """Whether the markup around the call was repaired."""
     repairs: tuple[str, ...] = ()
-    """What reading the arguments took."""
+    """The repairs that reading the arguments took, by name."""
+    has_late_error: bool = False
+    """Whether text after the end is not an error any more: one was made, or it belongs to the error that ended it."""
     reader: PartialReader | None = None
-    """Reads the arguments so far, once somebody has asked for them."""
-    read: int = 0
-    """Characters of the text that it has read."""
+    """Reads the arguments so far, once they were asked for."""
+    characters_read: int = 0
+    """How many characters of `text` the reader has."""
 
     @property
     def closed(self) -> bool:
-        return self.state == CLOSED
+        return self.state >= State.COMPLETE
 
     @property
     def pending(self) -> bool:
-        return self.state == PENDING and not self.has_begun
+        return self.state == State.PENDING and not self.has_begun
 
     @property
     def has_begun(self) -> bool:
         """Whether the root object is open: only its own brace closes it, or the end of the stream cuts it."""
-        return self.state == OPEN or self.head.strip(BLANK) == "{"
+        return self.state == State.OPEN or self.prefix.strip(BLANK) == "{"
 
     @property
     def raw(self) -> str:
         """The argument text as it came."""
-        return self.head + self._joined().getvalue() if self.pieces or self.text else self.head
+        return self.prefix + self._joined().getvalue() if self.chunks or self.text else self.prefix
 
     @property
     def size(self) -> int:
-        """How many characters of argument text are held."""
+        """How many characters of argument text are held after the prefix."""
         return self._joined().tell()
 
-    def _joined(self) -> StringIO:
-        """Make one piece of those that came since the last time."""
-        if self.text is None:
-            self.text = StringIO()
-        self.text.write("".join(self.pieces))
-        self.pieces.clear()
-        return self.text
+    def enter(self, state: int) -> None:
+        """Go on to another state."""
+        assert state in NEXT_STATES[self.state], (self.state, state)
+        self.state = state
+        if state >= State.COMPLETE:
+            self.room = -1
 
-    def look(self, limits: Limits) -> dict[str, Any]:
-        """Return the arguments so far; looked at again, it costs what came since."""
+    def read_so_far(self, limits: Limits) -> dict[str, Any]:
+        """Return the arguments so far; another time costs only what came since."""
         if self.reader is None:
             self.reader = PartialReader(limits)
-            self.reader.feed(self.head)
+            self.reader.feed(self.prefix)
         text = self._joined()
-        text.seek(self.read)
+        text.seek(self.characters_read)
         self.reader.feed(text.read())
-        self.read = text.tell()
+        self.characters_read = text.tell()
         value = self.reader.value
         return value if isinstance(value, dict) else {}
 
     def restart(self) -> None:
         """Forget the argument text."""
-        self.head = ""
+        self.prefix = ""
         self.text = self.reader = None
-        self.read = 0
-        self.pieces.clear()
+        self.characters_read = 0
+        self.chunks.clear()
 
-    def arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
-        """Read the whole argument text; a value in a string (encoded twice) counts as a repair.
+    def read_arguments(self, raw: str, mode: Mode, limits: Limits) -> tuple[dict[str, Any], Source]:
+        """Read the whole argument text; an object in a string (encoded twice) counts as a repair.
 
-        Raises JSONError if it is no object.
+        Raises JSONError if it is not an object.
         """
         try:
             reading = read(raw, mode, limits)
@@ -130,11 +152,65 @@ class CallState(msgspec.Struct, eq=False):
             if mode == "strict":
                 raise
             reading = read(raw, "heal", limits)
-        if reading.value.__class__ is dict and not (reading.repairs or self.repaired):
+        if reading.value.__class__ is dict and not (reading.repairs or self.was_repaired):
             return reading.value, self.source
-        value, self.repairs = reading.value, (*reading.repairs, *(("markup",) if self.repaired else ()))
+        value, self.repairs = reading.value, (*reading.repairs, *(("markup",) if self.was_repaired else ()))
         if isinstance(value, str) and mode != "strict":
             value, self.repairs = read(value, mode, limits).value, (*self.repairs, "encoded_twice")
         if not isinstance(value, dict):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
         return value, "recovered" if self.repairs else self.source
+
+    def _joined(self) -> StringIO:
+        if self.text is None:
+            self.text = StringIO()
+        self.text.write("".join(self.chunks))
+        self.chunks.clear()
+        return self.text
+
+
+# -- names and ids ---------------------------------------------------------------------------------------------------
+
+
+class Ids:
+    """Gives each call of an answer an id that no other has: results find their calls by the id alone.
+
+    A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has it:
+    LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is appended.  Ids
+    that are still to come cannot be known.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count()
+        self._given: set[str] = set()
+
+    def assign(self, id: str | None, index: int) -> str:
+        """Return the id of the call of that index; `id` is the one that it came with."""
+        given = id or f"call_{next(self._numbers)}"
+        while given in self._given:
+            given = f"{given}_{index}" if id else f"call_{next(self._numbers)}"
+        self._given.add(given)
+        return given
+
+
+def truncate(word: str) -> str:
+    """Cut a name or id beyond every bound, for the event that announces it; an error follows that event."""
+    return word if len(word) <= _MAX_ANNOUNCED else word[:_EXCERPT]
+
+
+def find_name_problem(name: str, id: str, tools: Toolset, limits: Limits) -> tuple[str, str] | None:
+    """Return code and message of what is wrong with a call's name or id; None if nothing is."""
+    if limits.max_name is not None and len(name) > limits.max_name:
+        return "limit_name", f"a name of {len(name)} characters"
+    if limits.max_id is not None and len(id) > limits.max_id:
+        return "limit_id", f"an id of {len(id)} characters"
+    if not name.isprintable() and name not in tools and _has_invisible_characters(name):
+        return "name_characters", f"the name {name!r} holds invisible characters"
+    return None
+
+
+def _has_invisible_characters(name: str) -> bool:
+    """Whether a name has control characters, or those of format, which change the direction of text."""
+    from unicodedata import category  # noqa: PLC0415 - hardly any name needs it
+
+    return any(category(character) in ("Cc", "Cf") for character in name)

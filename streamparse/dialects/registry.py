@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from streamparse.dialects.engine.grammar import Dialect
 from streamparse.dialects.table import DIALECTS
 from streamparse.dialects.template import UNNAMED
-from streamparse.plugins import find, group
+from streamparse.plugins import load, register_group
 
 __all__ = ["find_dialect", "register_dialect"]
 
@@ -39,7 +39,7 @@ def register_dialect(name: str, dialect: Dialect) -> None:
 
 def find_dialect(name: str) -> bool:
     """Whether an installed distribution offers a dialect of this name, which is now in `DIALECTS`."""
-    return find(_GROUP, name)
+    return load(_GROUP, name)
 
 
-group(_GROUP, register_dialect)
+register_group(_GROUP, register_dialect)

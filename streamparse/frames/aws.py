@@ -17,28 +17,25 @@ from zlib import crc32
 
 from msgspec.json import encode
 
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import Chunk, Fault, Frame
+from streamparse.frames.frame import Chunk, Frame, Framer, FramingError
 from streamparse.limits import Limits
-
-__all__ = ["AWSEventStream"]
 
 _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")
 _SMALLEST = _PRELUDE.size + 4
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # of header values, by type: true, false, byte, ...
-_SIZED = (6, 7)  # bytes and strings, behind a length of two bytes
+_SIZED = (6, 7)  # bytes and strings, after a length of two bytes
 _EVENT = b":event-type"
 _NAMES = (_EVENT, b":exception-type", b":error-code")
 _CACHED = 64
 _CACHED_HEADS = 512
 
 
-class AWSEventStream(BaseFramer):
+class AWSEventStream(Framer):
     """A framer of AWS event stream messages; see `Framer` for the promises.
 
     `Frame.event` is the header `:event-type`, `:exception-type` or `:error-code`, `Frame.data` the payload; an error
-    that stands only in the headers gets the payload `{"message": ...}`.  `max_event` bounds a whole message.
+    that is only in the headers gets the payload `{"message": ...}`.  `max_event` bounds a whole message.
     A checksum that does not agree ends the framing: `frame_checksum`, or `not_a_stream` if it is the first.
     """
 
@@ -67,7 +64,7 @@ class AWSEventStream(BaseFramer):
             del carry[:]
         return self._take(data, at)
 
-    def single(self, chunk: bytes) -> bytes | None:
+    def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one message and return its payload; None, and nothing is taken, if it is not.
 
         The name of the event is dropped, so the first of each kind and every exception are left to `feed`, and with
@@ -120,7 +117,7 @@ class AWSEventStream(BaseFramer):
             return sys.maxsize
         if size > self._max_event:
             most = self._max_event
-            self.error = Fault("limit_event", f"a message holds more than {most} bytes", at + begin + most)
+            self.error = FramingError("limit_event", f"a message holds more than {most} bytes", at + begin + most)
             return sys.maxsize
         self._size = size
         return int(size)
@@ -144,7 +141,7 @@ class AWSEventStream(BaseFramer):
         return Frame(message[begin:-4], event, at + begin)
 
     def _damaged(self, at: int, message: str) -> None:
-        self.error = Fault("frame_checksum" if at else "not_a_stream", message, at)
+        self.error = FramingError("frame_checksum" if at else "not_a_stream", message, at)
 
 
 def _fields(block: bytes) -> dict[bytes, bytes]:

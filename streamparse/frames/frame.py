@@ -1,12 +1,12 @@
-"""What a framer takes in and what it hands on."""
+"""What a framer takes in and what it hands on: chunks, frames, errors, and templates of chunks that are alike."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-__all__ = ["BOM", "Chunk", "Fault", "Frame", "Framer"]
+from streamparse.limits import Limits, most
 
 Chunk: TypeAlias = bytes | bytearray | memoryview
 """Bytes as a client hands them over, cut anywhere."""
@@ -14,13 +14,16 @@ Chunk: TypeAlias = bytes | bytearray | memoryview
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8: dropped once, at the very start of a body."""
 
+_decode: Final = msgspec.json.Decoder(str).decode
+_encode: Final = msgspec.json.Encoder().encode
+
 
 class Frame(msgspec.Struct, gc=False):
     """One message, as bytes; nothing in it has been decoded.
 
     `offset` is the place in the stream of the first byte of `data`.  `event` and `id` are those of server-sent
     events: the event's name and the last event id.  `field` is `b"data"` for every message; any other name is that of
-    a field unknown to the event stream, and `b""` stands for a line of bare JSON between its fields.
+    a field unknown to the event stream, and `b""` that of a line of bare JSON between the fields.
     """
 
     data: bytes
@@ -30,34 +33,116 @@ class Frame(msgspec.Struct, gc=False):
     id: bytes = b""
 
 
-class Fault(NamedTuple):
-    """Why a framer stopped; `offset` is the place of the first byte that is too much."""
+class FramingError(NamedTuple):
+    """Why a framer stopped; `offset` is the position of the first byte that is too much."""
 
     code: str
     message: str
     offset: int
 
 
-class Framer(Protocol):
+class Framer:
     """Cuts a body into frames, the same ones however the body is cut into chunks.
 
     Nothing raises.  When a limit is hit, `error` is set, the frames before it are returned, and nothing afterwards.
+    Nearly every read is one message.  `try_single` takes such a chunk without a loop and a `Frame`; `FrameTemplate`
+    takes one that is like the chunk before.
     """
 
-    @property
-    def error(self) -> Fault | None:
-        """What ended the framing early."""
+    __slots__ = (
+        *("_carry", "_max_event", "_max_line", "_max_single", "_max_total"),
+        *("error", "offset", "received", "singles"),
+    )
 
-    @property
-    def received(self) -> int:
-        """Bytes taken in so far."""
+    def __init__(self, limits: Limits) -> None:
+        self.error: FramingError | None = None
+        """What ended the framing early."""
+        self.received = 0
+        """How many bytes were taken in so far."""
+        self.singles = 0
+        """How many chunks `try_single` and `accept_repeat` took."""
+        self.offset = 0
+        """Where the data of the last of these begins."""
+        self._max_line = most(limits.max_line)
+        self._max_event = most(limits.max_event)
+        self._max_total = most(limits.max_total)
+        self._max_single = min(self._max_line, self._max_event)
+        self._carry = bytearray()  # what has no end yet
 
     @property
     def pending(self) -> int:
-        """Bytes held because their end has not come."""
+        """How many bytes are held because their end has not come."""
+        return len(self._carry)
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the frames that they complete."""
+        raise NotImplementedError
 
     def close(self) -> list[Frame]:
         """Take the end of the body; return what its unfinished end still holds."""
+        raise NotImplementedError
+
+    def try_single(self, chunk: bytes) -> bytes | None:  # noqa: ARG002
+        """Take a chunk that is exactly one message and return its data; None, and nothing is taken, if it is not."""
+        return None
+
+    def accept_repeat(self, size: int, data: int) -> bool:
+        """Take a chunk like the one that `try_single` took last; its data begins at `data`.
+
+        False, and nothing is taken, if it is beyond a limit.
+        """
+        start = self.received
+        end = start + size
+        if size > self._max_single or end > self._max_total:
+            return False
+        self.offset = start + data
+        self.received = end
+        self.singles += 1
+        return True
+
+    def unread(self, chunk: bytes) -> None:
+        """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
+        self.received -= len(chunk)
+        self.singles -= 1
+
+
+class FrameTemplate:
+    """The form of chunks that are the same but for one string, which is not empty.
+
+    Many servers write the same frame around each piece of what the model says.  Once one was read in full, another that
+    begins and ends as it did holds one JSON string in between, or is not JSON.
+    """
+
+    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_start")
+
+    def __init__(self, framer: Framer, data: int, before: bytes, after: bytes) -> None:
+        self._framer = framer
+        self._data = data
+        self._before = before
+        self._after = after
+        self._start = len(before) - 1
+        self._end = 1 - len(after)
+
+    @classmethod
+    def learn(cls, framer: Framer, chunk: bytes, string: str) -> FrameTemplate | None:
+        """Return the form of the chunk that `framer.try_single` took last, whose message holds the string.
+
+        None if its position is not certain: the string must not be empty and must occur once, and the rest may hold no
+        escape, or the string might be written in another way there.
+        """
+        written = _encode(string)
+        start = chunk.find(written)
+        before, after = chunk[: start + 1], chunk[start + len(written) - 1 :]
+        if not string or start < 0 or chunk.rfind(written) != start or b"\\" in before or b"\\" in after:
+            return None
+        return cls(framer, framer.offset - framer.received + len(chunk), before, after)
+
+    def take(self, chunk: bytes) -> str | None:
+        """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
+        if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
+            return None
+        try:
+            string = _decode(chunk[self._start : self._end])
+        except ValueError:
+            return None
+        return string if string and self._framer.accept_repeat(len(chunk), self._data) else None

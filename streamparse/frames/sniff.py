@@ -1,4 +1,4 @@
-"""What kind of body this is, told from its first bytes.
+"""The format of a body, found out from its first bytes.
 
 A content type often lies (JSON errors under `text/event-stream`, NDJSON under `application/json`), the bytes do not.
 
@@ -18,14 +18,12 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from streamparse.frames.aws import AWSEventStream
-from streamparse.frames.frame import BOM, Chunk, Fault, Frame, Framer
-from streamparse.frames.json_values import JSONArray, JSONBody, ValueScanner
-from streamparse.frames.ndjson import NDJSON
+from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
+from streamparse.frames.json_framers import JSONArray, JSONBody, ValueScanner
+from streamparse.frames.lines import NDJSON
 from streamparse.frames.sse import SSE
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
-
-__all__ = ["FRAMERS", "HEAD", "AutoFramer", "Format", "Sniffer"]
+from streamparse.patterns import lazy_re
 
 Format: TypeAlias = Literal["sse", "ndjson", "json-array", "json", "aws-eventstream", "empty", "unknown"]
 
@@ -42,9 +40,9 @@ HEAD = 4096
 
 _EXCERPT = 200
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
-_NOT_BLANK = plain(rb"[^ \t\r\n]")
-_LINE_END = plain(rb"[\r\n]")
-_FIELD = plain(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
+_NOT_BLANK = lazy_re(rb"[^ \t\r\n]")
+_LINE_END = lazy_re(rb"[\r\n]")
+_FIELD = lazy_re(rb"[ \t]*(?::|(?:data|event|id|retry)[:\r\n]|[A-Za-z_][\w.-]*:)")
 
 
 class Sniffer:
@@ -60,7 +58,7 @@ class Sniffer:
         self._seen = 0  # how far a line end has been looked for
 
     def feed(self, chunk: Chunk) -> Format | None:
-        """Take in the next bytes; return the format, or None if more bytes must tell."""
+        """Take in the next bytes; return the format, or None if more bytes are needed."""
         self.head += chunk
         if self._first < 0 and not self._find_first():
             return "sse" if len(self.head) >= HEAD else None  # blank lines are legal there
@@ -114,53 +112,38 @@ class Sniffer:
         return True
 
 
-class AutoFramer:
+class AutoFramer(Framer):
     """A framer that first finds out what it frames; see `Framer` for the promises.
 
     A body without a framer ends in the error `not_a_stream`, one without content in `empty_body`.
     Once `framer` is there it may be fed directly.
     """
 
-    __slots__ = ("_error", "_limits", "_received", "_sniffer", "format", "framer")
+    __slots__ = ("_limits", "_sniffer", "format", "framer")
 
     def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
         self.format: Format | None = None
         self.framer: Framer | None = None
         self._limits = limits
         self._sniffer = Sniffer(limits)
-        self._error: Fault | None = None
-        self._received = 0
-
-    @property
-    def error(self) -> Fault | None:
-        """What ended the framing early."""
-        return self.framer.error if self.framer else self._error
-
-    @property
-    def received(self) -> int:
-        """Bytes taken in so far."""
-        return self.framer.received if self.framer else self._received
 
     @property
     def pending(self) -> int:
-        """Bytes held because their end has not come."""
+        """How many bytes are held because their end has not come."""
         return self.framer.pending if self.framer else len(self._sniffer.head)
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the frames that they complete."""
         if self.framer is not None:
-            return self.framer.feed(chunk)
-        self._received += memoryview(chunk).nbytes
-        if self._error is not None:
-            return []
-        return self._begin(self._sniffer.feed(chunk))
+            return self._follow(self.framer, self.framer.feed(chunk))
+        self.received += memoryview(chunk).nbytes
+        return [] if self.error else self._begin(self._sniffer.feed(chunk))
 
     def close(self) -> list[Frame]:
         """End the body; return what its unfinished end still holds."""
-        frames: list[Frame] = []
-        if self.framer is None and self._error is None:
-            frames = self._begin(self._sniffer.close())
-        return frames + self.framer.close() if self.framer else frames
+        frames = [] if self.framer or self.error else self._begin(self._sniffer.close())
+        return self._follow(self.framer, frames + self.framer.close()) if self.framer else frames
 
     def _begin(self, format: Format | None) -> list[Frame]:
         if format is None:
@@ -170,12 +153,14 @@ class AutoFramer:
         self._sniffer.head.clear()
         if format in FRAMERS:
             self.framer = FRAMERS[format](self._limits)
-            return self.framer.feed(head)
-        self._error = _fault(format, head)
+            return self._follow(self.framer, self.framer.feed(head))
+        if format == "empty":
+            self.error = FramingError("empty_body", "the body holds nothing but blanks", 0)
+        else:
+            excerpt = head[:_EXCERPT].decode(errors="replace")
+            self.error = FramingError("not_a_stream", f"neither an event stream nor JSON: {excerpt!r}", 0)
         return []
 
-
-def _fault(format: Format, head: bytes) -> Fault:
-    if format == "empty":
-        return Fault("empty_body", "the body holds nothing but blanks", 0)
-    return Fault("not_a_stream", f"neither an event stream nor JSON: {head[:_EXCERPT].decode(errors='replace')!r}", 0)
+    def _follow(self, framer: Framer, frames: list[Frame]) -> list[Frame]:
+        self.received, self.error = framer.received, framer.error
+        return frames

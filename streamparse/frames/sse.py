@@ -5,10 +5,10 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-inte
 Three things differ from a browser, because servers of models do them and browsers lose them:
 
 - an event whose blank line is missing at the end of the body is delivered by `close()`;
-- a field that the specification does not know is a frame of its own (`error: {...}` behind llama-box);
+- a field that the specification does not know is a frame of its own (`error: {...}` of llama-box);
 - a line that begins like JSON is a frame without a field (a bare error object between the events).
 
-An event is handed over at the byte that ends its blank line: after a CR nobody waits for the LF.
+An event is returned at the byte that ends its blank line: after a CR, an LF is not waited for.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from __future__ import annotations
 from streamparse.frames.frame import BOM, Chunk, Frame
 from streamparse.frames.lines import LineFramer
 from streamparse.limits import Limits
-from streamparse.patterns import plain
-
-__all__ = ["RETRY_CAP", "SSE"]
+from streamparse.patterns import lazy_re
 
 RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
 _FIELDS = (b"data", b"event", b"id", b"retry")
-_FAILURE = plain(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
+_FAILURE = lazy_re(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 
 
 class SSE(LineFramer):
@@ -34,16 +32,7 @@ class SSE(LineFramer):
     `retry` is the last reconnection time that the server asked for, in milliseconds.
     """
 
-    __slots__ = (
-        "_after_cr",
-        "_data",
-        "_event",
-        "_id",
-        "_idle",
-        "_offset",
-        "_prefix",
-        "retry",
-    )
+    __slots__ = ("_after_cr", "_data", "_event", "_id", "_idle", "_offset", "_prefix", "retry")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
@@ -63,9 +52,22 @@ class SSE(LineFramer):
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the events that they complete."""
-        return self._feed(bytes(chunk))
+        chunk = bytes(chunk)
+        at = self.received - len(self._carry)
+        self.received += len(chunk)
+        if self.error is not None or not chunk:
+            return []
+        lines = chunk.splitlines(keepends=True)  # of bytes: at LF, CR and CRLF, nothing else
+        if self._after_cr and lines[0] == b"\n":
+            del lines[0]
+            at += 1
+        self._after_cr = chunk.endswith(b"\r")
+        rest = b"" if chunk.endswith((b"\n", b"\r")) else lines.pop()
+        frames = self._take_and_keep(lines, rest, at)
+        self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
+        return frames
 
-    def single(self, chunk: bytes) -> bytes | None:
+    def try_single(self, chunk: bytes) -> bytes | None:
         """Take a chunk that is exactly one event and return its data; None, and nothing is taken, if it is not.
 
         Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says
@@ -84,7 +86,7 @@ class SSE(LineFramer):
             return None
         size = len(chunk)
         received = self.received + size
-        if size > self._one_read or received > self._max_total:
+        if size > self._max_single or received > self._max_total:
             return None
         self.offset = self.received + start
         self.received = received
@@ -92,7 +94,7 @@ class SSE(LineFramer):
         return data
 
     def _learn(self, chunk: bytes) -> bool:
-        """Find out what stands before the data of a single event: most events have what the one before had."""
+        """Remember what is before the data of a single event: most events have the same there as the one before."""
         start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
         prefix = chunk[:start]
         if not prefix.endswith(b"data: ") or _FAILURE.match(prefix) or len(prefix.splitlines()) > 2:
@@ -112,21 +114,6 @@ class SSE(LineFramer):
         self._data = None
         return frames
 
-    def _feed(self, chunk: bytes) -> list[Frame]:
-        at = self.received - len(self._carry)
-        self.received += len(chunk)
-        if self.error is not None or not chunk:
-            return []
-        lines = chunk.splitlines(keepends=True)  # of bytes: at LF, CR and CRLF, nothing else
-        if self._after_cr and lines[0] == b"\n":
-            del lines[0]
-            at += 1
-        self._after_cr = chunk.endswith(b"\r")
-        rest = b"" if chunk.endswith((b"\n", b"\r")) else lines.pop()
-        frames = self._take_and_keep(lines, rest, at)
-        self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
-        return frames
-
     def _take(self, lines: list[bytes], at: int) -> list[Frame]:
         """Take whole lines, the first of which begins at `at`."""
         frames = []
@@ -140,7 +127,7 @@ class SSE(LineFramer):
                 self._event = b""
             else:
                 value = text.removeprefix(b"data: ")
-                if len(value) != len(text) <= self._one_read and self._data is None:
+                if len(value) != len(text) <= self._max_single and self._data is None:
                     self._data = value
                     self._offset = at + 6
                 else:

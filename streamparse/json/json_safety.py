@@ -1,6 +1,6 @@
-"""What of a Python value JSON can hold.
+"""Python values that JSON can hold, and those that it cannot.
 
-Messages come as decoded JSON, but also as a program put them together: with bytes, dates, values that hold themselves.
+Messages come as decoded JSON, but also as programs build them: with bytes, dates, values that hold themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DROP: Final = object()
 
 
 class NotJSON(ValueError):
-    """A value that JSON cannot hold; the message says where it stands, as a JSON pointer, and what it is."""
+    """A value that JSON cannot hold; the message gives its JSON pointer and its type."""
 
     def __init__(self, value: Any) -> None:
         lost: list[Loss] = []
@@ -31,7 +31,7 @@ class NotJSON(ValueError):
 
 
 def compact(value: Any, *, sort_keys: bool = False) -> str:
-    """JSON without blanks, in any script.  Raises NotJSON."""
+    """Write JSON without blanks; characters of any script are not escaped.  Raises NotJSON."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
     except (TypeError, ValueError, RecursionError) as error:
@@ -39,7 +39,7 @@ def compact(value: Any, *, sort_keys: bool = False) -> str:
 
 
 def jsonable(value: Any, place: str, lost: list[Loss]) -> Any:
-    """A value without what JSON cannot hold, each such part told as a loss; None if that is all of it."""
+    """Return a value without the parts that JSON cannot hold, each of which is a loss; None if nothing is left."""
     kept = _kept(value, "", (), place, lost)
     return None if kept is _DROP else kept
 

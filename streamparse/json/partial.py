@@ -1,4 +1,4 @@
-"""Reads a JSON value while it is written, and shows what no further text can change.
+"""The partial reader: reads a JSON value while it is written, and shows what no further text can change.
 
 Containers are shown as they fill, strings as far as they came, numbers and literals once a delimiter has closed them, a
 key with its value.  Half an escape, and half a surrogate pair, is held back.  Reads as `lenient` does, up to the first
@@ -13,25 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from streamparse.json.c_reader import finite
-from streamparse.json.source import end_of
-from streamparse.json.strings import decode_body
+from streamparse.json.c_readers import parse_number
+from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, NUMBER, decode_body, match_end, put_member
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
-__all__ = ["PartialReader"]
-
-_BLANK = plain(r"[ \t\n\r]*+")
-_INSIDE = plain(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
-_SCALAR = plain(r"[^,\]} \t\n\r]*+")
-_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_LITERALS: Final = {"true": True, "false": False, "null": None}
-_LONE_SURROGATE = plain("[\ud800-\udfff]")
+_INSIDE = lazy_re(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+')
+_SCALAR = lazy_re(r"[^,\]} \t\n\r]*+")
 _NOTHING: Final = object()
 
 
 def _ignore(_key: str, _text: str) -> None:
-    """Stand for `on_text` where nothing is streamed."""
+    """The `on_text` of a reader that streams nothing."""
 
 
 class PartialReader:
@@ -65,7 +58,7 @@ class PartialReader:
         self._grown = ""  # the string that is open
         self._token: list[str] = []  # the number or literal that is open
         self._token_size = 0
-        self._is_behind_comma = False
+        self._is_after_comma = False
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the text; what follows the value, or a fault, is not looked at."""
@@ -90,11 +83,11 @@ class PartialReader:
         for container, key in zip(reversed(self._open), reversed(self._keys), strict=True):
             copy = container.copy()
             if shown is not _NOTHING:
-                _put(copy, key, shown)
+                put_member(copy, key, shown)
             shown = copy
         return None if shown is _NOTHING else shown
 
-    # -- states: each reads on from where the reader stands --------------------------------------------
+    # -- states: each reads on from the current position -----------------------------------------------
 
     def _read_start(self) -> None:
         if self._text[self._at] == "\ufeff":
@@ -115,7 +108,7 @@ class PartialReader:
             self._step = self._read_scalar
 
     def _read_item(self) -> None:
-        """In an array, at its start or behind a comma."""
+        """In an array, at its start or after a comma."""
         char = self._next()
         if char == "]":
             self._close_container()
@@ -123,7 +116,7 @@ class PartialReader:
             self._step = self._read_value
 
     def _read_member(self) -> None:
-        """In an object, at its start or behind a comma."""
+        """In an object, at its start or after a comma."""
         char = self._next()
         if char == "}":
             self._close_container()
@@ -160,12 +153,12 @@ class PartialReader:
             return
         value, self._grown = self._grown, ""
         if self._is_streaming:
-            self._is_behind_comma, self._step = False, self._read_more
+            self._is_after_comma, self._step = False, self._read_more
         else:
             self._close_value(value)
 
     def _read_scalar(self) -> None:
-        end = end_of(_SCALAR, self._text, self._at)
+        end = match_end(_SCALAR, self._text, self._at)
         self._token.append(self._text[self._at : end])
         self._token_size += end - self._at
         self._at = end
@@ -174,21 +167,21 @@ class PartialReader:
         elif end < len(self._text):
             token = "".join(self._token)
             self._token, self._token_size = [], 0
-            value = _LITERALS[token] if token in _LITERALS else _read_number(token)
+            value = LITERALS[token] if token in LITERALS else _read_number(token)
             if value is _NOTHING:
                 self._fail()
             else:
                 self._close_value(value)
 
     def _read_more(self) -> None:
-        """Behind a value in a container."""
+        """After a value in a container."""
         char = self._next()
         is_object = isinstance(self._open[-1], dict)
         if char == ("}" if is_object else "]"):
             self._close_container()
         elif char == ",":
             self._at += 1
-            self._is_behind_comma = True
+            self._is_after_comma = True
             self._step = self._read_member if is_object else self._read_item
         elif char:
             self._fail()
@@ -204,7 +197,7 @@ class PartialReader:
 
     def _next(self) -> str:
         """Go past blanks; return the character there, "" at the end of the piece."""
-        self._at = end_of(_BLANK, self._text, self._at)
+        self._at = match_end(BLANK, self._text, self._at)
         return self._text[self._at] if self._at < len(self._text) else ""
 
     def _fail(self) -> None:
@@ -218,8 +211,8 @@ class PartialReader:
         end = match.end()
         is_closed = end < len(self._text) and self._text[end] == '"'
         body = match.group()
-        if not body.isascii() and _LONE_SURROGATE.search(body):
-            body, self.is_odd = _LONE_SURROGATE.sub("\ufffd", body), True
+        if not body.isascii() and LONE_SURROGATE.search(body):
+            body, self.is_odd = LONE_SURROGATE.sub("\ufffd", body), True
         text, half = decode_body(body, '"', self._note_repair, is_cut=not is_closed)
         if is_closed:
             self._at = end + 1
@@ -243,38 +236,31 @@ class PartialReader:
         self._at += 1
         self._open.append(container)
         self._keys.append("")
-        self._is_behind_comma = False
+        self._is_after_comma = False
         self._step = self._read_member if isinstance(container, dict) else self._read_item
 
     def _close_container(self) -> None:
         self._at += 1
-        self.is_odd = self.is_odd or self._is_behind_comma
+        self.is_odd = self.is_odd or self._is_after_comma
         self._keys.pop()
         self._close_value(self._open.pop())
 
     def _close_value(self, value: Any) -> None:
         """A value is whole: put it where it belongs."""
-        self._is_behind_comma = False
+        self._is_after_comma = False
         if self._open:
-            _put(self._open[-1], self._keys[-1], value)
+            put_member(self._open[-1], self._keys[-1], value)
             self._step = self._read_more
         else:
             self._root, self.is_whole = value, True
             self._step = self._skip_all
 
 
-def _put(container: Any, key: str, value: Any) -> None:
-    if isinstance(container, dict):
-        container[key] = value
-    else:
-        container.append(value)
-
-
 def _read_number(token: str) -> Any:
-    """The number that a token is; `_NOTHING` if it is none."""
-    if _NUMBER.fullmatch(token) is None:
+    """Return the number that a token is; `_NOTHING` if it is not one."""
+    if NUMBER.fullmatch(token) is None:
         return _NOTHING
     try:
-        return int(token) if token.lstrip("-").isdigit() else finite(token)
+        return parse_number(token)
     except ValueError:  # infinite, or more digits than int() takes
         return _NOTHING

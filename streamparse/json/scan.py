@@ -7,7 +7,7 @@ closes the root.  Whether what lies between the brackets is JSON is for `streamp
 A `'` outside of a `"` string opens a string too: valid JSON never has one there, and models write Python
 dicts, whose strings may hold brackets.  Within `"` strings `'` is data.
 
-Each search ends at the next character that matters and the next one starts behind it, so every
+Each search ends at the next character that matters and the next one starts after it, so every
 character is looked at once.
 """
 

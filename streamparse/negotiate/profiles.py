@@ -36,7 +36,7 @@ import msgspec
 
 from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, provider_of
-from streamparse.plugins import PluginError, check, find
+from streamparse.plugins import PluginError, check_name, load
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.wires import WIRES
@@ -137,7 +137,7 @@ def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -
     if value is None or value in names:
         return
     try:
-        offered = bool(group) and find(group, value)
+        offered = bool(group) and load(group, value)
     except PluginError as error:
         raise ConfigurationError(f"{key}: {error}") from error
     if not offered:
@@ -152,7 +152,7 @@ def _check_adapter(key: str, name: str | None) -> None:
 def _check_parser(key: str, name: str | None) -> None:
     try:
         if name is not None:
-            check("streamparse.parsers", name)
+            check_name("streamparse.parsers", name)
     except ValueError as error:
         raise ConfigurationError(f"{key}: {error}") from error
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from streamparse.assembler import Assembler, Place
+from streamparse.assembler import Assembler, HasOffset
 from streamparse.dialects import InBand, without_calls
-from streamparse.events import Place as CallPlace
-from streamparse.events import Source
+from streamparse.events import Place, Source
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import PARSES_CALLS
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 class AssemblyLine:
     """The assembler, the in-band parser in front of it, and the wire in front of both.
 
-    Without a wire it reads text.  Whatever tells it something must catch `Halt`, and then set `_is_open` to False.
+    Without a wire it reads text.  Users catch `ParseHalted`, and then set `_is_open` to False.
     """
 
     def __init__(self, options: ParserOptions, wire: str | None = None) -> None:
@@ -42,7 +41,7 @@ class AssemblyLine:
             self._reads_all = dialects == options.dialects
             self._inband = InBand(
                 self._assembler, dialects, options.tools, options.reasoning, options.limits,
-                quoted=options.quoted, on_dialect=self._record.read_by, on_marker=self._mark,
+                quoted=options.quoted, on_dialect=self._record.set_dialect, on_marker=self._mark,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
@@ -68,29 +67,29 @@ class AssemblyLine:
         """
         return self._assembler.look(index)
 
-    def origin_of(self, index: int) -> tuple[Source, CallPlace]:
+    def origin_of(self, index: int) -> tuple[Source, Place]:
         """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
         return self._record.origins.get(index, ("native", "field"))
 
     def _mark(self, left: int) -> None:
         """Note that a marker was met, with so many characters of the text still to be read."""
 
-    def _halt(self, code: str, message: str, place: Place) -> None:
-        """End the parse, after all that waited for more; raises `Halt`."""
+    def _halt(self, code: str, message: str, place: HasOffset) -> None:
+        """End the parse, after all that waited for more; raises `ParseHalted`."""
         self._close_wire(place)
         self._close_text(place, stopped=False)
         self._assembler.halt(code, message)
 
-    def _close_wire(self, end: Place) -> None:
-        self._record.place = end
+    def _close_wire(self, end: HasOffset) -> None:
+        self._record.position = end
         if self._selector is not None:
             self._selector.close()
 
-    def _close_text(self, end: Place, stopped: bool) -> None:
+    def _close_text(self, end: HasOffset, stopped: bool) -> None:
         """No more text comes; `stopped`: the model itself ended it."""
         if self._inband is not None:
             self._inband.close(stopped)
-        self._record.place = end
+        self._record.position = end
 
     def _recover(self) -> JSONRun | None:
         """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.dialects.grammars.call_json import calls_in
-from streamparse.frames import AutoFramer, Fault, Format, Frame
+from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
 from streamparse.parser.to_builtins import Unreadable, to_builtins
@@ -48,7 +48,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was given as text, and is not framed in any way."""
     answer: bool = False
     """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
-    fault: Fault | None = None
+    fault: FramingError | None = None
     """Why no more than these frames can be read."""
 
     @property
@@ -68,10 +68,10 @@ def read_body(thing: Any, limits: Limits) -> Body:
         if isinstance(value, bytes):
             return _without_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
         if value == []:
-            return Body(fault=Fault("empty_body", "there is no response", 0))
+            return Body(fault=FramingError("empty_body", "there is no response", 0))
         return _read_value(value)
     except (Unreadable, ValueError, RecursionError) as error:
-        return Body(fault=Fault("unexpected_shape", f"the response cannot be read: {error}", 0))
+        return Body(fault=FramingError("unexpected_shape", f"the response cannot be read: {error}", 0))
 
 
 def _read_text(text: str, limits: Limits) -> Body:
@@ -88,7 +88,7 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     frames = framer.feed(data if most is None else data[:most])
     fault = framer.error
     if most is not None and len(data) > most and fault is None:
-        fault = Fault("limit_total", f"the response exceeds {most} bytes", most)
+        fault = FramingError("limit_total", f"the response exceeds {most} bytes", most)
     elif fault is None:
         frames += framer.close()
         fault = framer.error

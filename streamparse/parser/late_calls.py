@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from streamparse.assembler import Assembler, Halt
+from streamparse.assembler import Assembler, ParseHalted
 from streamparse.dialects import Dialects, InBand
 from streamparse.dialects.engine.direct import holds_required
 from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
@@ -73,7 +73,7 @@ def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
     try:
         inband.text(content)
         inband.close(stopped=True)
-    except Halt:
+    except ParseHalted:
         pass
     return dict(Counter(call.place for call in scratch.response.tool_calls if call.name in tools))
 
@@ -273,6 +273,6 @@ def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> Pars
         inband.close(stopped=True)
         scratch.stop()
         scratch.close()
-    except Halt:
+    except ParseHalted:
         return ParsedResponse()
     return scratch.response

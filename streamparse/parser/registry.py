@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from streamparse.dialects.groups import GROUPS
 from streamparse.parser.composite import CompositeParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
-from streamparse.plugins import find
+from streamparse.plugins import load
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.names import NATIVE_FORMATS, key_of, provider_named
 from streamparse.providers.names import PROVIDERS as _ROWS
@@ -80,7 +80,7 @@ def factory_of(name: str) -> ParserFactory:
     if (strategy := next((make for each, make in STRATEGIES.items() if key_of(each) == key), None)) is not None:
         return strategy
     if key not in _factories:
-        find(_GROUP, name)
+        load(_GROUP, name)
     if key not in _factories:
         raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
     return _factories[key][1]

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from streamparse.assembler import At, Halt, Place
+from streamparse.assembler import HasOffset, Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer, Mould, mould_of
+from streamparse.frames import AutoFramer, Frame, Framer, FrameTemplate
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, message_of
@@ -85,20 +85,20 @@ class StreamParser(AssemblyLine):
         message: Any = path.template and path.template.take(chunk)
         if message is not None:
             tell = path.tell
-        elif (data := path.single(chunk)) is None:
+        elif (data := path.try_single(chunk)) is None:
             return self._feed_slow(chunk)
         else:
             try:
                 message = path.decode(data)
             except (ValueError, RecursionError):
-                path.framer.undo(chunk)
+                path.framer.unread(chunk)
                 return self._feed_slow(chunk)
             tell = path.take
             if path.framer.singles >= path.learns_from:
                 path.learn(chunk, message)
         try:
             tell(message)
-        except Halt:
+        except ParseHalted:
             self._stop()
         record = self._record
         events = record.events
@@ -155,7 +155,7 @@ class StreamParser(AssemblyLine):
         return Stats.of(
             self._assembler.response,
             bytes=self._framer.received + self._message_bytes,
-            frames=self._frames + (self._framer.singles if isinstance(self._framer, BaseFramer) else 0),
+            frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
             leniencies=dict(self._record.leniencies),
@@ -202,7 +202,7 @@ class StreamParser(AssemblyLine):
         return self._run([frame])
 
     def _refuse(self, error: Exception) -> list[Event]:
-        self._record.place = At(self._message_bytes)
+        self._record.position = Offset(self._message_bytes)
         if self._is_open:
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
         return self._run([])
@@ -211,7 +211,7 @@ class StreamParser(AssemblyLine):
         record, selector = self._record, self._selector
         try:
             for frame in frames if selector.scope == "body" else selector.until_end(frames):
-                record.place = frame
+                record.position = frame
                 selector.frame(frame)
             self._frames += len(frames)
             fault = self._framer.error
@@ -221,7 +221,7 @@ class StreamParser(AssemblyLine):
                 self._halt(fault.code, fault.message, fault)
             else:
                 self._open_fast_path()
-        except Halt:
+        except ParseHalted:
             self._stop()
         return record.take()
 
@@ -231,8 +231,8 @@ class StreamParser(AssemblyLine):
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
         wire = self._selector.wire
-        if self._frames and wire is not None and self._selector.settled and isinstance(framer, BaseFramer):
-            self._record.place = framer
+        if self._frames and wire is not None and self._selector.settled and not isinstance(framer, AutoFramer):
+            self._record.position = framer
             self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
 
     # -- the end -------------------------------------------------------------------------------------------------------
@@ -246,8 +246,8 @@ class StreamParser(AssemblyLine):
         if self._is_open and not self._selector.ended:
             self._stop()
             try:
-                self._halt(code, message, At(self._framer.received))
-            except Halt:
+                self._halt(code, message, Offset(self._framer.received))
+            except ParseHalted:
                 pass
         return self._record.take()
 
@@ -271,15 +271,15 @@ class StreamParser(AssemblyLine):
                 if self._inband is not None:
                     self._recover()
                 self._assembler.close(truncated)
-            except Halt:
+            except ParseHalted:
                 self._is_open = False
         return [*events, *self._record.take()]
 
-    def _end_of_answer(self) -> Place:
+    def _end_of_answer(self) -> HasOffset:
         """Where the answer ends: at its marker if no more is read, else with the body."""
         if self._selector.ended:
-            return At(self._record.place.offset)
-        return At(self._framer.received + self._message_bytes)
+            return Offset(self._record.position.offset)
+        return Offset(self._framer.received + self._message_bytes)
 
 
 class FastPath:
@@ -290,12 +290,12 @@ class FastPath:
     wire says which of its messages are like that.
     """
 
-    def __init__(self, framer: BaseFramer, wire: Wire) -> None:
+    def __init__(self, framer: Framer, wire: Wire) -> None:
         self.framer = framer
-        self.single = framer.single
+        self.try_single = framer.try_single
         self.decode = wire.decode
         self.take = wire.take
-        self.template: Mould | None = None
+        self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = 0 if isinstance(wire, RegularWire) else sys.maxsize
         self._wire: Any = wire
@@ -313,7 +313,7 @@ class FastPath:
             self.learns_from, self._misses_left = number + 1 + _COOLDOWN, _MAX_MISSES
         elif (plain := self._wire.plain(message)) is not None:
             self.tell, string = plain
-            self.template = mould_of(self.framer, chunk, string)
+            self.template = FrameTemplate.learn(self.framer, chunk, string)
 
     def reset(self) -> None:
         """Forget the form: once something else came between, a message like the one before may mean something else."""

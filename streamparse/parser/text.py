@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from streamparse.assembler import At, Halt
+from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.limits import Limits
@@ -43,7 +43,7 @@ class TextParser(AssemblyLine):
 
     def _mark(self, left: int) -> None:
         """Errors in a call carry the place of its marker, in characters."""
-        self._record.place = At(self._length - left)
+        self._record.position = Offset(self._length - left)
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of text; return the events that it completes.  Anything but text raises TypeError."""
@@ -59,7 +59,7 @@ class TextParser(AssemblyLine):
         self._length += len(text)
         try:
             self._sink.text(text)
-        except Halt:
+        except ParseHalted:
             self._is_open = False
         return self._record.take()
 
@@ -79,11 +79,11 @@ class TextParser(AssemblyLine):
             self._assembler.stop()
         self._assembler.end()
         try:
-            self._close_text(At(self._length), self._assembler.stopped)
+            self._close_text(Offset(self._length), self._assembler.stopped)
             if self._inband is not None:
                 self._recover()
             self._assembler.close(None)
-        except Halt:
+        except ParseHalted:
             pass
         return [*events, *self._record.take()]
 

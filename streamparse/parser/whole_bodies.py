@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.assembler import At, Halt
+from streamparse.assembler import Offset, ParseHalted
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.body import Body, read_body
@@ -133,31 +133,31 @@ class _BodyLine(AssemblyLine):
         assert self._selector is not None
         try:
             for frame in body.frames:
-                self._record.place = frame
+                self._record.position = frame
                 self._selector.frame(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
-            end = At(body.size)
+            end = Offset(body.size)
             self._close_wire(end)
             if body.whole and not self._assembler.ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
             self._close_text(end, self._assembler.stopped)
-        except Halt:  # the response says why
+        except ParseHalted:  # the response says why
             self._is_open = False
 
     def take_text(self, text: str) -> None:
         """Take the text of an answer.  That the model ended it is the caller's word."""
         try:
             self._sink.text(text)
-            self._close_text(At(None), stopped=True)
+            self._close_text(Offset(None), stopped=True)
             self._assembler.stop()
-        except Halt:
+        except ParseHalted:
             self._is_open = False
 
     def disown(self, body: Body) -> None:
         """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
         if body.frames and self._is_open and not self.response.errors:
-            self._record.place = body.frames[-1]
+            self._record.position = body.frames[-1]
             excerpt = body.frames[0].data[:_EXCERPT].decode("utf-8", "replace")
             self._assembler.error("stream", "not_a_stream", f"no known wire speaks like this: {excerpt!r}")
 
@@ -168,7 +168,7 @@ class _BodyLine(AssemblyLine):
             try:
                 run = self._recover() if recovers else None
                 self._assembler.close()
-            except Halt:
+            except ParseHalted:
                 pass
         response = self.response
         if run is not None:

@@ -133,5 +133,5 @@ class WireSelector:
         self.frame = wire.frame
         waiting, self._undecided = self._undecided, []
         for frame in waiting:
-            self._assembler.record.place = frame
+            self._assembler.record.position = frame
             wire.frame(frame)

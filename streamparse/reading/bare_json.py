@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from streamparse.frames import Frame
-from streamparse.frames.json_values import ValueScanner
+from streamparse.frames import Frame, ValueScanner
 from streamparse.limits import Limits, most
 
 __all__ = ["LooseJSON"]

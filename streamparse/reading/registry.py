@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal, TypeAlias
 
 from streamparse.frames import Frame
-from streamparse.plugins import find, group
+from streamparse.plugins import load, register_group
 from streamparse.reading.errors import error_in
 from streamparse.reading.lenient_json import lenient
 from streamparse.reading.wire import Wire
@@ -69,7 +69,7 @@ def register_wire(name: str, wire: type[Wire]) -> None:
 def wire_named(name: str) -> type[Wire]:
     """Return a wire, one that an installed distribution offers included; raises ValueError for an unknown name."""
     if name not in WIRES:
-        find(_GROUP, name)
+        load(_GROUP, name)
     if name not in WIRES:
         raise ValueError(f"unknown wire {name!r}; known are: auto, {', '.join(WIRES)}")
     return WIRES[name]
@@ -111,4 +111,4 @@ def decoded(frame: Frame) -> Any:
         return None
 
 
-group(_GROUP, register_wire)
+register_group(_GROUP, register_wire)

@@ -130,7 +130,7 @@ def _said(result: ToolResult, dialect: str, names: list[str]) -> str:
 
 def _kept(text: str, lost: list[Loss], dialect: str) -> str:
     for loss in lost:
-        raise ValueError(f"the dialect {dialect!r} cannot say {loss.path} of {loss.place!r}: {loss.done}")
+        raise ValueError(f"the dialect {dialect!r} cannot say {loss.path} of {loss.place!r}: {loss.outcome}")
     return text
 
 

@@ -85,7 +85,7 @@ def test_what_json_cannot_hold_is_lost_from_messages_with_its_path_and_nothing_r
             json.dumps(written.result)
             told = [loss for loss in written.lost if loss.keyword == what]
             assert [loss.place for loss in told][:1] == ["messages[0]"]
-            assert all(loss.done == "dropped: JSON cannot hold it" for loss in told)
+            assert all(loss.outcome == "dropped: JSON cannot hold it" for loss in told)
 
 
 def test_the_path_of_a_loss_leads_through_the_message_and_what_is_beside_it_stays() -> None:

@@ -65,7 +65,7 @@ def test_a_picture_of_a_kind_that_is_refused_becomes_a_word_and_is_told(provider
     picture = {"type": "image", "data": "Qk0=", "mimeType": "image/bmp"}
     for messages in (_generic([picture, {"type": "text", "text": "this?"}]), _generic(result=[picture])):
         written = translate_messages(messages, "generic", provider)
-        assert [(loss.keyword, loss.done) for loss in written.lost] == [
+        assert [(loss.keyword, loss.outcome) for loss in written.lost] == [
             ("image", "written as text: image/bmp is refused")
         ]
         assert "[image: image/bmp]" in "".join(_texts(written.result))

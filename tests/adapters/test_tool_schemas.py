@@ -161,7 +161,7 @@ def test_a_schema_that_nests_too_deeply_raises_nothing(provider: str, depth: int
     for schema in (nested, _schema(k={"$ref": "#/$defs/d0"}) | {"$defs": chain}):
         translated = translate_tools([{"name": "t", "input_schema": schema}], provider)
         if provider in ("ollama", "gemini-openapi"):
-            assert any("nests too deeply" in loss.done for loss in translated.lost)
+            assert any("nests too deeply" in loss.outcome for loss in translated.lost)
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)
@@ -208,7 +208,7 @@ def test_references_that_multiply_are_cut_before_they_grow() -> None:
     doubling = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]} for n in range(40)}
     schema = _schema(x={"$ref": "#/$defs/d0"}) | {"$defs": doubling | {"d40": {"type": "string"}}}
     written = translate_tools([sp.Tool("t", "", schema)], "gemini-openapi")
-    assert any("grows too large" in loss.done for loss in written.lost)
+    assert any("grows too large" in loss.outcome for loss in written.lost)
 
 
 def test_gemini_gets_openapi_where_it_says_the_same_and_json_schema_where_not() -> None:

@@ -33,7 +33,7 @@ CODE_ARGUMENT = {
     "halt": 0,
     "abort": 0,
     "JSONError": 0,
-    "Fault": 0,
+    "FramingError": 0,
     "stop": 0,
 }
 """Which argument of the functions that report an error is its code."""

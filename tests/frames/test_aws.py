@@ -11,8 +11,7 @@ from aws_messages import events, header, message
 from framing import cuts, run
 from test_frame_work import LONG, SHORT, work
 
-from streamparse.frames import AutoFramer, AWSEventStream
-from streamparse.frames.frame import Fault
+from streamparse.frames import AutoFramer, AWSEventStream, FramingError
 from streamparse.limits import Limits
 
 ONE = message(header(":event-type", "metadata"), b'{"a":1}')
@@ -20,7 +19,7 @@ TWO = message(header(":event-type", "chunk") + header(":message-type", "event"),
 BODY = ONE + TWO + ONE
 
 
-def outcome(body: bytes, limits: Limits = Limits()) -> tuple[list[tuple[bytes, bytes, int]], Fault | None]:  # noqa: B008
+def outcome(body: bytes, limits: Limits = Limits()) -> tuple[list[tuple[bytes, bytes, int]], FramingError | None]:  # noqa: B008
     """What a framer makes of a body, the same in every cut."""
     found = []
     for chunks in cuts(body):
@@ -51,13 +50,13 @@ def test_a_body_is_known_by_its_first_bytes() -> None:
 
 def test_a_single_message_is_what_feed_would_have_returned_once_its_kind_is_known() -> None:
     framer = AWSEventStream(Limits())
-    assert framer.single(ONE) is None
+    assert framer.try_single(ONE) is None
     (frame,) = framer.feed(ONE)
-    assert framer.single(ONE) == frame.data
+    assert framer.try_single(ONE) == frame.data
     assert framer.offset == len(ONE) + frame.offset
-    assert framer.single(ONE[:-1]) is None
-    assert framer.single(ONE + ONE) is None
-    assert framer.single(ONE[:-1] + b"\0") is None
+    assert framer.try_single(ONE[:-1]) is None
+    assert framer.try_single(ONE + ONE) is None
+    assert framer.try_single(ONE[:-1] + b"\0") is None
     assert framer.received == 2 * len(ONE)
 
 
@@ -66,7 +65,7 @@ def test_an_exception_is_never_taken_for_a_plain_message(name: str) -> None:
     body = message(header(name, "throttlingException"), b"{}")
     framer = AWSEventStream(Limits())
     for _ in range(2):
-        assert framer.single(body) is None
+        assert framer.try_single(body) is None
         assert [frame.event for frame in framer.feed(body)] == [b"throttlingException"]
 
 

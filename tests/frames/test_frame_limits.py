@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from framing import cuts, run
 
-from streamparse.frames import NDJSON, SSE, AutoFramer, Fault, Framer, JSONArray, JSONBody
+from streamparse.frames import NDJSON, SSE, AutoFramer, Framer, FramingError, JSONArray, JSONBody
 from streamparse.limits import Limits
 
 N = 20
@@ -82,7 +82,7 @@ def test_after_an_error_nothing_comes_and_nothing_is_held(make: Callable[[Limits
     body = b'{"a":"' + b"x" * N + b'"}\n'
     assert framer.feed(body) == []
     error = framer.error
-    assert isinstance(error, Fault)
+    assert isinstance(error, FramingError)
     assert framer.feed(b'data: 1\n\n{"a":1}\n') == framer.close() == framer.feed(b"data: 1\n\n") == []
     assert (framer.pending, framer.received, framer.error) == (0, len(body) + 26, error)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.json import JSONError
-from streamparse.json.flat_object import read_flat
-from streamparse.json.tolerant import Tolerant
+from streamparse.json.c_readers import read_flat_object
+from streamparse.json.tolerant import TolerantReader
 from streamparse.limits import Limits
 
 LIMITS = Limits(max_depth=3, max_number=4, max_key=6)
@@ -30,9 +30,9 @@ OBJECTS = st.lists(MEMBERS, max_size=6).map(",".join).map("{{{}}}".format)
 
 def _read_tolerantly(text: str, limits: Limits) -> Any:
     """What the tolerant reader reads; None if it refuses or repairs."""
-    reader = Tolerant(text, "lenient", limits)
+    reader = TolerantReader(text, "lenient", limits)
     try:
-        value = reader.document()
+        value = reader.read_document()
     except JSONError:
         return None
     return None if reader.repairs else value
@@ -40,7 +40,7 @@ def _read_tolerantly(text: str, limits: Limits) -> Any:
 
 @given(OBJECTS | st.text(max_size=9), st.sampled_from([Limits(), LIMITS]))
 def test_what_the_quickest_way_reads_is_clean_and_the_same_to_every_reader(text: str, limits: Limits) -> None:
-    quick = read_flat(text, limits)
+    quick = read_flat_object(text, limits)
     if quick is not None:
         assert repr(quick) == repr(_read_tolerantly(text, limits))
 
@@ -49,7 +49,7 @@ def test_what_the_quickest_way_reads_is_clean_and_the_same_to_every_reader(text:
 @pytest.mark.parametrize("other", ["", '"b":":",', '"b":":","c":"::::",', '"b": "\\u003a:", '])
 @pytest.mark.parametrize("gap", ["", " "])
 def test_a_key_that_comes_twice_is_never_read_the_quickest_way(first: str, other: str, gap: str) -> None:
-    assert read_flat(f'{{{gap}"{first}":{gap}"", {other}"a":{gap}0}}', Limits()) is None
+    assert read_flat_object(f'{{{gap}"{first}":{gap}"", {other}"a":{gap}0}}', Limits()) is None
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_key_that_comes_twice_is_never_read_the_quickest_way(first: str, other
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
 def test_plain_arguments_are_read_the_quickest_way(arguments: dict[str, Any], separators: tuple[str, str]) -> None:
     text = json.dumps(arguments, ensure_ascii=False, separators=separators)
-    assert read_flat(text, Limits()) == arguments
+    assert read_flat_object(text, Limits()) == arguments
 
 
 def test_a_blank_object_beyond_the_limit_of_a_key_is_still_empty() -> None:
-    assert read_flat("{" + " " * 9 + "}", LIMITS) == {}
+    assert read_flat_object("{" + " " * 9 + "}", LIMITS) == {}

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.patterns import _Later
+from streamparse.patterns import _LazyPattern as _Later
 
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}

@@ -204,7 +204,7 @@ def test_a_providers_own_tools_come_to_it_unchanged_and_to_another_are_told_as_l
         # Tools that take text are OpenAI's own, but both of its wires have them.
         both = {source, target} == {"openai", "openai-responses"}
         assert [tool["type"] for tool in kept] == ["custom"] * both
-    dropped = [each.done for each in told if each.place != "search"]
+    dropped = [each.outcome for each in told if each.place != "search"]
     assert len(dropped) == len(OWN[source]) - len(kept)
     assert all(each.startswith("dropped: ") for each in dropped)
 

@@ -167,7 +167,7 @@ def test_what_a_tool_shows_arrives_at_each_provider_or_is_told_as_lost(provider,
     lost = []
     written = ADAPTERS[provider].write_messages(conversation(value), lost)
     kind = "image" if isinstance(part, sp.Image) else "document"
-    told = [each.done for each in lost if each.keyword == kind]
+    told = [each.outcome for each in lost if each.keyword == kind]
     arrives = (part.data or part.url) in msgspec.json.encode(written).decode()
     is_text = any("written as text" in each for each in told)
     assert arrives or is_text

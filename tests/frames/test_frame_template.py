@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.frames import NDJSON, SSE, BaseFramer, Mould, mould_of
+from streamparse.frames import NDJSON, SSE, Framer, FrameTemplate
 from streamparse.limits import Limits
 
 
@@ -29,16 +29,16 @@ STRINGS = st.text(min_size=1) | st.sampled_from(['"', "\\", '","', ": ", "}", "\
 
 def learnt(
     *chunks: bytes, limits: Limits = UNLIMITED, kind: type[SSE | NDJSON] = SSE
-) -> tuple[BaseFramer, Mould | None]:
+) -> tuple[Framer, FrameTemplate | None]:
     """The form after these chunks, each of which has a string."""
     framer = kind(limits)
-    mould = None
+    template = None
     for chunk in chunks:
-        data = framer.single(chunk)
+        data = framer.try_single(chunk)
         assert data is not None
         message = DECODE(data)
-        mould = mould_of(framer, chunk, message.delta.text)
-    return framer, mould
+        template = FrameTemplate.learn(framer, chunk, message.delta.text)
+    return framer, template
 
 
 def chunk(string: str = "one", before: str = "", behind: str = "", ascii: bool = False) -> bytes:
@@ -48,31 +48,31 @@ def chunk(string: str = "one", before: str = "", behind: str = "", ascii: bool =
 
 
 def test_a_chunk_that_differs_in_the_string_alone_gives_its_string() -> None:
-    framer, mould = learnt(chunk("one"))
-    assert mould is not None
-    assert mould.take(chunk("two")) == "two"
+    framer, template = learnt(chunk("one"))
+    assert template is not None
+    assert template.take(chunk("two")) == "two"
     assert (framer.received, framer.singles, framer.offset) == (len(chunk("one")) * 2, 2, len(chunk("one")) + 6)
 
 
 @given(STRINGS, STRINGS, st.booleans())
 def test_the_string_is_what_decoding_gives(first: str, second: str, ascii: bool) -> None:
-    _, mould = learnt(chunk(first))
-    taken = mould.take(chunk(second, ascii=ascii)) if mould is not None else None
+    _, template = learnt(chunk(first))
+    taken = template.take(chunk(second, ascii=ascii)) if template is not None else None
     assert taken in (None, second)
-    if mould is not None and second.isalnum():
+    if template is not None and second.isalnum():
         assert taken == second
 
 
 @given(st.binary(max_size=40))
 def test_whatever_stands_between_is_that_string_or_not_taken(between: bytes) -> None:
-    _, mould = learnt(chunk("one"))
-    assert mould is not None
+    _, template = learnt(chunk("one"))
+    assert template is not None
     whole = chunk("one").replace(b"one", between)
     try:
         expected = DECODE(whole[6:-2])
     except ValueError:
         expected = None
-    taken = mould.take(whole)
+    taken = template.take(whole)
     if taken is not None:
         assert expected == _Message(_Delta(taken))
 
@@ -93,10 +93,10 @@ def test_whatever_stands_between_is_that_string_or_not_taken(between: bytes) -> 
     ],
 )
 def test_a_chunk_of_another_form_is_not_taken(other: bytes) -> None:
-    framer, mould = learnt(chunk("one"))
-    assert mould is not None
+    framer, template = learnt(chunk("one"))
+    assert template is not None
     before = framer.received
-    assert mould.take(other) is None
+    assert template.take(other) is None
     assert framer.received == before
 
 
@@ -116,15 +116,15 @@ def test_no_form_is_learnt_where_the_place_of_the_string_is_not_certain(first: b
 
 @pytest.mark.parametrize("limits", [Limits(max_total=150), Limits(max_line=70, max_event=70)])
 def test_a_chunk_beyond_a_limit_is_not_taken(limits: Limits) -> None:
-    framer, mould = learnt(chunk("one"), limits=limits)
-    assert mould is not None
-    assert mould.take(chunk("x" * 200)) is None
+    framer, template = learnt(chunk("one"), limits=limits)
+    assert template is not None
+    assert template.take(chunk("x" * 200)) is None
     assert framer.received == len(chunk("one"))
 
 
 def test_lines_have_forms_too() -> None:
     lines = [chunk(f"s{n}")[6:-1] for n in range(3)]
-    framer, mould = learnt(lines[0], kind=NDJSON)
-    assert mould is not None
-    assert [mould.take(line) for line in lines[1:]] == ["s1", "s2"]
+    framer, template = learnt(lines[0], kind=NDJSON)
+    assert template is not None
+    assert [template.take(line) for line in lines[1:]] == ["s1", "s2"]
     assert framer.offset == sum(map(len, lines[:2]))

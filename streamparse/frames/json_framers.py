@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import re
 
-from streamparse.frames.base import BaseFramer
-from streamparse.frames.frame import BOM, Chunk, Fault, Frame
+from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
 from streamparse.limits import Limits
-from streamparse.patterns import plain
-
-__all__ = ["JSONArray", "JSONBody", "ValueScanner"]
+from streamparse.patterns import lazy_re
 
 # The repetitions are bounded because `re` keeps a record of each one: about 100 bytes, however short it is.
-_STRING_CHARACTERS = plain(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
-_NO_BRACKETS = plain(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
-_ELEMENT = plain(rb"[^\s,\]]")
-_WORD_END = plain(rb'[\s,\[\]{}"]')
+_STRING_CHARACTERS = lazy_re(rb'[^"\\]*(?:\\.[^"\\]*){0,200}', re.DOTALL)
+_NO_BRACKETS = lazy_re(rb'(?:[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*){0,20}"){0,200}', re.DOTALL)
+_ELEMENT = lazy_re(rb"[^\s,\]]")
+_WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
 
@@ -77,7 +74,7 @@ class ValueScanner:
         return at + 1
 
 
-class JSONArray(BaseFramer):
+class JSONArray(Framer):
     """A framer of the elements of one JSON array; see `Framer` for the promises.
 
     An element that is an object is a frame as soon as its own closing brace has come.  Brackets, commas and white
@@ -110,8 +107,8 @@ class JSONArray(BaseFramer):
             frames += self._whole(end >= 0)
         return frames
 
-    def single(self, chunk: bytes) -> bytes | None:
-        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `undo`."""
+    def try_single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that looks like exactly one object: its reader will see whether it is, and else `unread`."""
         data = chunk.strip(_BETWEEN)
         if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
             return None
@@ -152,7 +149,7 @@ class JSONArray(BaseFramer):
         carry = self._carry
         if len(carry) > self._max_event:
             message = f"an element holds more than {self._max_event} bytes"
-            self.error = Fault("limit_event", message, self._offset + self._max_event)
+            self.error = FramingError("limit_event", message, self._offset + self._max_event)
             carry.clear()
         if not ended or not carry:
             return []
@@ -162,7 +159,7 @@ class JSONArray(BaseFramer):
         return [] if is_mark else [Frame(data, b"", self._offset)]
 
 
-class JSONBody(BaseFramer):
+class JSONBody(Framer):
     """A framer of a body that is one JSON value: one frame, at the end; `max_event` bounds the body."""
 
     __slots__ = ()
@@ -173,7 +170,9 @@ class JSONBody(BaseFramer):
         if self.error is None:
             self._carry += chunk
             if len(self._carry) > self._max_event:
-                self.error = Fault("limit_event", f"the body holds more than {self._max_event} bytes", self._max_event)
+                self.error = FramingError(
+                    "limit_event", f"the body holds more than {self._max_event} bytes", self._max_event
+                )
                 self._carry.clear()
         return []
 
