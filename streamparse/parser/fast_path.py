@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from streamparse.frames import BaseFramer, Mould, mould_of
-from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
 
 __all__ = ["ShortWay"]
@@ -30,7 +29,7 @@ class ShortWay:
         self.take = wire.take
         self.mould: Mould | None = None
         self.tell: Callable[[str], None]
-        self.learns = isinstance(wire, RegularWire)
+        self.learns = wire.plain is not None
         self.rest = 0
         self._wire: Any = wire
         self._framer = framer

@@ -5,6 +5,8 @@ A new wire is one module with a class of the shape of `Wire`, and one row in `WI
 
 from __future__ import annotations
 
+from typing import Final, Literal, TypeAlias
+
 from streamparse.providers.anthropic.wire import Anthropic
 from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
@@ -17,16 +19,13 @@ from streamparse.providers.quirks import Habit, Profile, profile
 from streamparse.reading.errors import tell_provider_error
 from streamparse.reading.recognition import Recognition
 from streamparse.reading.registry import (
-    PARSES_CALLS,
     UNDECIDED_FRAMES,
     WIRES,
-    WireName,
     detect,
     foreign_error,
     register_wire,
     wire_named,
 )
-from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "Habit",
     "Profile",
     "Recognition",
-    "RegularWire",
     "Wire",
     "WireName",
     "detect",
@@ -46,6 +44,23 @@ __all__ = [
     "tell_provider_error",
     "wire_named",
 ]
+
+WireName: TypeAlias = (
+    Literal[
+        "auto",
+        "openai-chat",
+        "openai-responses",
+        "openai-completions",
+        "anthropic",
+        "gemini",
+        "ollama-chat",
+        "ollama-generate",
+        "bedrock-converse",
+        "cohere",
+    ]
+    | str
+)
+"""The name of a wire: one of ours, which editors complete, or of one that was registered."""
 
 WIRES.update(
     {
@@ -60,3 +75,5 @@ WIRES.update(
         "bedrock-converse": BedrockConverse,
     }
 )
+
+PARSES_CALLS: Final = frozenset(name for name, wire in WIRES.items() if wire.parses_calls)

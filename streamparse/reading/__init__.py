@@ -3,7 +3,6 @@
 A wire is a class of the shape of `Wire`: it turns the frames of one provider's API into verbs.
 """
 
-from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
 
-__all__ = ["RegularWire", "Wire"]
+__all__ = ["Wire"]

@@ -16,6 +16,7 @@ from streamparse.reading.bare_json import LooseJSON
 from streamparse.reading.decode import FrameDecoder, untyped
 from streamparse.reading.errors import error_in, tell_provider_error
 from streamparse.reading.split_pairs import ends_in_half, rejoined
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 
 __all__ = ["MessageWire"]
@@ -33,9 +34,8 @@ class MessageWire(Generic[T]):
     """
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """Other wires whose bodies it reads as well."""
+    parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
-    """Whether another answer may begin behind the end marker, and counts then."""
 
     def __init__(
         self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
@@ -67,6 +67,10 @@ class MessageWire(Generic[T]):
     def take(self, message: T) -> None:
         """Tell what a decoded message holds."""
         raise NotImplementedError
+
+    @property
+    def plain(self) -> Callable[[T], Plain | None] | None:
+        return None
 
     def frame(self, frame: Frame) -> None:
         if self._half is not None:

@@ -69,7 +69,7 @@ class Recognition:
 
     def _look_elsewhere(self, frame: Frame, message: dict[str, Any]) -> None:
         other = claimed(message, frame.event)
-        if other is not None and other in getattr(WIRES[self._name], "reads", ()):
+        if other is not None and other in WIRES[self._name].reads:
             self._own = self.settled = True
         elif other is not None:
             self._other = self._other or (other, frame)

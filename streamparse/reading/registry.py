@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, cast
 
 from streamparse.frames import Frame
 from streamparse.plugins import find, group
 from streamparse.reading.errors import error_in
 from streamparse.reading.lenient_json import lenient
-from streamparse.reading.wire import Wire
+from streamparse.reading.wire import DEFAULTS, MinimalWire, Wire
 
 __all__ = [
-    "PARSES_CALLS",
     "UNDECIDED_FRAMES",
     "WIRES",
-    "WireName",
     "claimed",
     "decoded",
     "detect",
@@ -23,28 +21,17 @@ __all__ = [
     "wire_named",
 ]
 
-WireName: TypeAlias = (
-    Literal[
-        "auto",
-        "openai-chat",
-        "openai-responses",
-        "openai-completions",
-        "anthropic",
-        "gemini",
-        "ollama-chat",
-        "ollama-generate",
-        "bedrock-converse",
-        "cohere",
-    ]
-    | str
-)
-"""The name of a wire: one of ours, which editors complete, or of one that was registered."""
 
-WIRES: dict[str, type[Wire]] = {}
+class _Wires(dict[str, type[Wire]]):
+    def __setitem__(self, name: str, wire: type[Wire]) -> None:
+        for attribute, default in DEFAULTS.items():
+            if not hasattr(wire, attribute):
+                setattr(wire, attribute, default)
+        super().__setitem__(name, wire)
+
+
+WIRES: dict[str, type[Wire]] = _Wires()
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
-
-PARSES_CALLS: Final = frozenset({"anthropic", "gemini", "bedrock-converse", "cohere", "openai-responses"})
-"""Wires whose servers parse the calls that the model writes, so that markup in the text is text."""
 
 UNDECIDED_FRAMES: Final = 16
 """As many as a stream may begin with before its wire shows."""
@@ -53,7 +40,7 @@ _GROUP: Final = "streamparse.wires"
 _MEMBERS: Final = ("claims", "take", "frame", "close")
 
 
-def register_wire(name: str, wire: type[Wire]) -> None:
+def register_wire(name: str, wire: type[MinimalWire]) -> None:
     """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
 
     Raises TypeError for what is no class of the shape of `Wire`, ValueError if the name is taken.
@@ -63,7 +50,7 @@ def register_wire(name: str, wire: type[Wire]) -> None:
     missing = [member for member in _MEMBERS if not hasattr(wire, member)] if isinstance(wire, type) else _MEMBERS
     if missing:
         raise TypeError(f"a wire must be a class with {', '.join(_MEMBERS)}, got {wire!r}")
-    WIRES[name] = wire
+    WIRES[name] = cast("type[Wire]", wire)
 
 
 def wire_named(name: str) -> type[Wire]:

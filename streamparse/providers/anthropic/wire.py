@@ -21,17 +21,19 @@ from streamparse.providers.anthropic.event import DELTAS, METRICS, TURN_ITEMS, T
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import untyped
 from streamparse.reading.lenient_json import given_text, whole_text
+from streamparse.reading.messages import MessageWire
 from streamparse.reading.outcomes import outcome_of
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 __all__ = ["Anthropic"]
 
 
-class Anthropic(RegularWire[Event]):
+class Anthropic(MessageWire[Event]):
     """Tells what the events of the Messages API hold."""
 
+    parses_calls = True
     reopens = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002

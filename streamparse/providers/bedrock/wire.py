@@ -66,6 +66,8 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 class BedrockConverse(MessageWire[Event]):
     """Tells what the events of Converse and of `invoke` hold."""
 
+    parses_calls = True
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(Event, sink, limits)
         self._text = sink.text

@@ -19,7 +19,8 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.reading.lenient_json import whole_text
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.messages import MessageWire
+from streamparse.reading.wire import Plain
 from streamparse.sink import Call, Outcome, Sink
 from streamparse.tools import Toolset
 
@@ -90,8 +91,10 @@ class _Event(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class Cohere(RegularWire[_Event]):
+class Cohere(MessageWire[_Event]):
     """Tells what the events of a chat hold."""
+
+    parses_calls = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(_Event, sink, limits, _with_argument_text)

@@ -68,6 +68,8 @@ _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 class Gemini(MessageWire[Chunk]):
     """Tells what the chunks of a `GenerateContentResponse` hold."""
 
+    parses_calls = True
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(Chunk, sink, limits, self._respell)
         self.decode = self._decode

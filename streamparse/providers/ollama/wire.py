@@ -6,7 +6,7 @@ NDJSON; the last line has `done: true`.  Calls come whole, their arguments an ob
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -64,7 +64,7 @@ class _Line(msgspec.Struct, gc=False):
 class OllamaChat(MessageWire[_Line]):
     """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
 
-    reads = ("ollama-generate",)
+    reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         super().__init__(_Line, sink, limits)
@@ -120,7 +120,7 @@ class OllamaChat(MessageWire[_Line]):
 class OllamaGenerate(OllamaChat):
     """Tells what the lines of `/api/generate` hold, and reads those of `/api/chat` too."""
 
-    reads = ("ollama-chat",)
+    reads: ClassVar[tuple[str, ...]] = ("ollama-chat",)
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:

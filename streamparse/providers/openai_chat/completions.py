@@ -8,8 +8,9 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.reading.errors import Unwrapped, error_of
+from streamparse.reading.messages import MessageWire
 from streamparse.reading.outcomes import outcome_of
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -28,7 +29,7 @@ class _Chunk(Unwrapped, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class OpenAICompletions(RegularWire[_Chunk]):
+class OpenAICompletions(MessageWire[_Chunk]):
     """Tells what `text_completion` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002

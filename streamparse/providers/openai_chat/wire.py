@@ -20,8 +20,9 @@ from streamparse.providers.openai_chat.items import CustomCalls, Details, Source
 from streamparse.reading.errors import error_of
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.lenient_json import value_of, whole_text
+from streamparse.reading.messages import MessageWire
 from streamparse.reading.outcomes import outcome_of
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -31,7 +32,7 @@ _decode_part = msgspec.json.Decoder(Part).decode
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
-class OpenAIChat(RegularWire[Chunk]):
+class OpenAIChat(MessageWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:

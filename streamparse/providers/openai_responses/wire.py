@@ -55,6 +55,7 @@ _PARTS: Final = {
 class OpenAIResponses(MessageWire[Event]):
     """Tells what the events of a response hold."""
 
+    parses_calls = True
     reopens = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
