@@ -18,7 +18,7 @@ from streamparse.parser.pieces import is_piece
 from streamparse.parser.to_builtins import Unreadable, plain
 from streamparse.patterns import plain as plain_pattern
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
-from streamparse.reading.lenient_json import lenient
+from streamparse.reading.decode import lenient
 
 __all__ = ["Body", "body_of"]
 

@@ -14,7 +14,7 @@ from streamparse.parser.content_json import Run
 from streamparse.parser.late_calls import recover
 from streamparse.providers.wires import PARSES_CALLS, WIRES
 from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.recognition import Recognition
+from streamparse.reading.registry import Recognition
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 from streamparse.tools import Toolset

@@ -10,7 +10,7 @@ from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect, foreign_error, wire_named
 from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.recognition import Recognition
+from streamparse.reading.registry import Recognition
 from streamparse.reading.wire import Wire
 from streamparse.sink import Sink
 from streamparse.tools import Toolset

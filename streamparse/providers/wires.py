@@ -12,15 +12,14 @@ from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
 from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
-from streamparse.providers.openai_chat.completions import OpenAICompletions
-from streamparse.providers.openai_chat.wire import OpenAIChat
+from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.providers.quirks import Habit, Profile, profile
 from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.recognition import Recognition
 from streamparse.reading.registry import (
     UNDECIDED_FRAMES,
     WIRES,
+    Recognition,
     detect,
     foreign_error,
     register_wire,

@@ -15,15 +15,94 @@ the turn ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.block import INPUT, Block
-from streamparse.sink import Sink
+from streamparse.sink import Call, Sink
 
-__all__ = ["Blocks"]
+# -- ----------------------------------------------------------------------------------------------------
+# A step that the server itself takes (a search, code that it runs): an item that comes in pieces.
+
+
+class OwnStep:
+    """What has come of one step; `size` counts the characters and the elements that were added."""
+
+    def __init__(self, item: dict[str, Any]) -> None:
+        self._item = item
+        self._texts: dict[str, StringIO] = {}  # fields that grow
+        self.size = 0
+
+    def add(self, fields: dict[str, Any]) -> None:
+        """Add a piece: strings and lists grow, the rest is set; a step has one type."""
+        for key, value in fields.items():
+            known = self._item.get(key)
+            if isinstance(value, str) and isinstance(known, str) and key != "type":
+                self._grow(key, known, value)
+            elif isinstance(value, list) and isinstance(known, list):
+                known += value
+                self.size += len(value)
+            elif key != "type" or known is None:
+                self._item[key] = value
+                self._texts.pop(key, None)
+
+    def whole(self) -> dict[str, Any]:
+        """The step as far as it came."""
+        return self._item | {key: text.getvalue() for key, text in self._texts.items()}
+
+    def _grow(self, key: str, known: str, value: str) -> None:
+        if key not in self._texts:
+            self._texts[key] = StringIO()
+            self._texts[key].write(known)
+        self._texts[key].write(value)
+        self.size += len(value)
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# One content block: what came of it that is not told yet.
+
+
+INPUT = "input"
+"""The field that holds the arguments of a call."""
+
+
+class Block:
+    """One block; with neither a call nor an item it is a thought, or one whose start has not come."""
+
+    __slots__ = ("call", "given", "id", "item", "kind", "lost", "size", "tell", "texts")
+
+    def __init__(self, kind: str = "", item: dict[str, Any] | None = None) -> None:
+        self.kind = kind
+        self.item = item
+        self.call: Call | None = None
+        self.tell: Callable[[str], None] | None = None  # the call's arguments, once it has none of its start
+        self.id = ""
+        self.given = ""  # arguments that stood in the start: they count if no others follow
+        self.texts: dict[str, StringIO] = {}  # fields that come in pieces
+        self.size = 0
+        self.lost = False  # more of it came than may be kept: it is not told
+
+    @property
+    def unknown(self) -> bool:
+        """Whether argument text came, but not what it is for."""
+        return self.call is None and self.item is None and INPUT in self.texts
+
+    def add(self, key: str, piece: str) -> None:
+        """Add a piece to the text of a field."""
+        if key not in self.texts:
+            self.texts[key] = StringIO()
+        self.texts[key].write(piece)
+
+    def lose(self, key: str) -> None:
+        """Keep nothing of its texts, to which this one was to be added."""
+        self.lost = True
+        self.texts = {known: StringIO() for known in (*self.texts, key)}
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")

@@ -8,8 +8,10 @@ frame are tolerated; the rest becomes an `Error` with the offset, and the stream
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -17,10 +19,98 @@ from streamparse.frames import Frame
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits
 from streamparse.patterns import plain
-from streamparse.reading.lenient_json import forgiven
 from streamparse.sink import Sink
 
-__all__ = ["FrameDecoder", "untyped"]
+# -- ----------------------------------------------------------------------------------------------------
+# A character whose halves are in two messages: a surrogate pair of JSON escapes, cut in the middle.
+#
+# Some servers cut text by UTF-16 units and escape what is not ASCII.  A message that ends in half of a pair waits for
+# the next one, which may begin with the other half.  A half that stays alone becomes U+FFFD, as elsewhere in JSON.
+
+
+_HIGH_AT_END: Final = plain(rb'(?<!\\)((?:\\\\)*+\\u[dD][89abAB][0-9a-fA-F]{2})"')
+_LOW_AT_START: Final = plain(rb'(?<!\\)"(\\u[dD][c-fC-F][0-9a-fA-F]{2})')
+_LOST: Final = rb"\ufffd"
+_UNIT: Final = len(_LOST)
+
+
+def ends_in_half(data: bytes) -> bool:
+    """Whether a string of a message ends in the first half of a pair."""
+    return _HIGH_AT_END.search(data) is not None
+
+
+def rejoined(data: bytes, following: bytes) -> tuple[bytes, bytes]:
+    """Return two messages whose pairs are whole: each half has moved from the second to the first, or is replaced."""
+    lows = iter(_LOW_AT_START.findall(following))
+
+    def whole(match: re.Match[bytes]) -> bytes:
+        low = next(lows, None)
+        return match[1] + low + b'"' if low is not None else match[1][:-_UNIT] + _LOST + b'"'
+
+    joined, halves = _HIGH_AT_END.subn(whole, data)
+    return joined, _LOW_AT_START.sub(b'"', following, count=halves)
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# JSON that a wire passes on as it came, and arguments that came as a value instead of as text.
+
+
+def lenient(data: bytes) -> Any:
+    """Decode JSON that may hold NaN, raw control characters, broken UTF-8 or half of a surrogate pair.
+
+    Raises ValueError or RecursionError for what is none.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return forgiven(data.decode("utf-8", "replace"))
+
+
+def forgiven(text: str) -> Any:
+    """Decode JSON that may hold all of these; numbers that are none become null.  Raises as `lenient` does."""
+    value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
+    try:
+        sound = json.dumps(value, ensure_ascii=False)
+        sound.encode()
+    except UnicodeEncodeError:
+        return json.loads(sound.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return value
+
+
+def _finite(literal: str) -> float | None:
+    number = float(literal)
+    return number if math.isfinite(number) else None
+
+
+def value_of(raw: msgspec.Raw) -> Any:
+    """Decode a value; None for none.  What cannot be read is its text, for decoding the frame did not look at it."""
+    data = bytes(raw)
+    try:
+        return lenient(data) if data else None
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "replace")
+
+
+def argument_text(raw: msgspec.Raw) -> str:
+    """The text of a call's arguments: a JSON string that holds it, or, from some relays, the object itself."""
+    text = bytes(raw).decode("utf-8", "replace")
+    if text.startswith('"'):
+        value = value_of(raw)
+        return value if isinstance(value, str) else text
+    return "" if text == "null" else text
+
+
+def whole_text(input: Any) -> str:
+    """The text of an input that came as a value."""
+    return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
+
+
+def given_text(input: Any) -> str:
+    """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
+    return whole_text(input) if input else ""
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 T = TypeVar("T", bound=msgspec.Struct)
 

@@ -23,8 +23,6 @@ import msgspec
 
 from streamparse.sink import Sink
 
-__all__ = ["Unwrapped", "describe_error", "error_in", "error_of", "tell_provider_error"]
-
 _SHOWN: Final = 2000
 _MOST_WRAPPERS: Final = 4
 _WRAPPERS: Final = ("error", "errors", "detail")

@@ -9,7 +9,7 @@ import pytest
 from cuts import calls_of, events_of, text_of
 
 import streamparse as sp
-from streamparse.reading.split_pairs import rejoined
+from streamparse.reading.decode import rejoined
 
 DONE = b"data: [DONE]\n\n"
 

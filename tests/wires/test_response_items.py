@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamparse as sp
 from streamparse.assembler import Assembler
 from streamparse.providers.openai_responses.items import PartsItem
-from streamparse.providers.openai_responses.sequence_numbers import Numbers
+from streamparse.providers.openai_responses.wire import Numbers
 from streamparse.tools import Toolset
 
 

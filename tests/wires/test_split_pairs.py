@@ -12,7 +12,7 @@ from aws_messages import header, message
 from cuts import assert_same_in_every_cut, events_of, text_of
 
 import streamparse as sp
-from streamparse.reading.split_pairs import rejoined
+from streamparse.reading.decode import rejoined
 
 HIGH, LOW = r"\ud83c", r"\udf89"
 PIECES = ("a", HIGH, LOW, HIGH + LOW, f"b {HIGH}", f"{LOW} c", rf"\\{HIGH}", rf"\\{HIGH[1:]}", rf"\"{LOW}")

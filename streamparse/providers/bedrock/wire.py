@@ -20,26 +20,87 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.patterns import plain
-from streamparse.providers.bedrock.event import Delta, Event
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import untyped
-from streamparse.reading.lenient_json import given_text, whole_text
-from streamparse.reading.messages import MessageWire
-from streamparse.sink import Outcome, Sink
+from streamparse.reading.decode import given_text, untyped, whole_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["BedrockConverse"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of Converse, or of a whole body: only the fields that are read.
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "tool_use": "tools",
-    "max_tokens": "cut",
-    "model_context_window_exceeded": "cut",
-    "content_filtered": "failed",
-    "guardrail_intervened": "failed",
-    "malformed_model_output": "failed",
-    "malformed_tool_use": "failed",
-}
+
+class ToolUse(msgspec.Struct, gc=False):
+    name: str = ""
+    toolUseId: str = ""
+    type: str | None = None
+    input: Any = None
+
+
+class Thought(msgspec.Struct, gc=False):
+    """Reasoning: in a delta its fields are its own, in a whole message text and signature lie one level deeper."""
+
+    text: str | None = None
+    signature: str | None = None
+    redactedContent: str | None = None
+    reasoningText: dict[str, Any] | None = None
+
+
+class Delta(msgspec.Struct, gc=False):
+    """A piece of a block, or a whole one."""
+
+    text: str | None = None
+    toolUse: ToolUse | None = None
+    reasoningContent: Thought | None = None
+    citation: Any = None
+    citationsContent: Any = None
+    toolResult: Any = None
+    image: Any = None
+
+
+class Message(msgspec.Struct, gc=False):
+    content: list[Delta] = []
+
+
+class Output(msgspec.Struct, gc=False):
+    message: Message | None = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event; the last fields are for those that are named in their JSON."""
+
+    contentBlockIndex: int | None = None
+    delta: Delta | None = None
+    start: Delta | None = None
+    payload: bytes | None = msgspec.field(default=None, name="bytes")
+    role: str | None = None
+    stopReason: str | None = None
+    usage: dict[str, Any] | None = None
+    metrics: Any = None
+    trace: Any = None
+    additionalModelResponseFields: Any = None
+    output: Output | None = None
+    message: str | None = None
+    detail: Any = None
+    contentBlockDelta: Event | None = None
+    contentBlockStart: Event | None = None
+    contentBlockStop: Event | None = None
+    messageStart: Event | None = None
+    messageStop: Event | None = None
+    metadata: Event | None = None
+    chunk: Event | None = None
+    internalServerException: Any = None
+    modelStreamErrorException: Any = None
+    modelTimeoutException: Any = None
+    serviceUnavailableException: Any = None
+    throttlingException: Any = None
+    validationException: Any = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
 _EVENTS: Final = (
     "contentBlockDelta",
     "contentBlockStart",
@@ -139,7 +200,7 @@ class BedrockConverse(MessageWire[Event]):
             if value is not None:
                 self._sink.item(kind, value)
         if event.stopReason:
-            outcome = _OUTCOMES.get(event.stopReason, "stop")
+            outcome = find_listed_outcome(event.stopReason)
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(event.stopReason, outcome)
 

@@ -18,23 +18,13 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.lenient_json import whole_text
-from streamparse.reading.messages import MessageWire
+from streamparse.reading.decode import whole_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
 from streamparse.reading.wire import Plain
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Cohere"]
-
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "TOOL_CALL": "tools",
-    "MAX_TOKENS": "cut",
-    "ERROR": "failed",
-    "ERROR_LIMIT": "failed",
-    "ERROR_TOXIC": "failed",
-    "TIMEOUT": "failed",
-    "USER_CANCEL": "failed",
-}
 _TYPES: Final = (
     "message-start",
     "content-start",
@@ -223,7 +213,7 @@ class Cohere(MessageWire[_Event]):
         if error is not None:
             self._fail(error)
         if reason is not None:
-            self._sink.finish(reason, _OUTCOMES.get(reason, "stop"))
+            self._sink.finish(reason, find_listed_outcome(reason))
 
 
 def _with_argument_text(event: dict[str, Any]) -> None:

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["as_sent", "is_dumped", "respell"]
-
 _DUMPED: Final = frozenset(
     (
         "create_time",

@@ -12,45 +12,84 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.limits import Limits
-from streamparse.providers.gemini.chunk import Candidate, Chunk, FunctionCall, Part
-from streamparse.providers.gemini.interactions import Interactions
-from streamparse.providers.gemini.partial_args import ArgumentWriter, PathError
+from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
+from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
-from streamparse.reading.lenient_json import argument_text
-from streamparse.reading.messages import MessageWire
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.reading.decode import argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Gemini"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of a `GenerateContentResponse`, or of an event of an interaction: only the fields that are read.
 
-_FAILURES: Final = frozenset(
-    (
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "OTHER",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MALFORMED_FUNCTION_CALL",
-        "MALFORMED_RESPONSE",
-        "UNEXPECTED_TOOL_CALL",
-        "TOO_MANY_TOOL_CALLS",
-        "MISSING_THOUGHT_SIGNATURE",
-        "MODEL_ARMOR",
-        "NO_IMAGE",
-        "IMAGE_SAFETY",
-        "IMAGE_OTHER",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
-        "ESCALATION",
-        "PUP_LIMITED_DISABLED",
-    )
-)
-_CUTS: Final = frozenset(("MAX_TOKENS", "CONTINUATION", "2"))
-_STOPS: Final = frozenset(("0", "1"))
-"""With `enum-encoding=int` a reason is a number; every other number is a failure."""
+
+class FunctionCall(msgspec.Struct, gc=False):
+    """A call, or a piece of one."""
+
+    name: str | None = None
+    args: msgspec.Raw = msgspec.Raw()
+    id: str | None = None
+    partialArgs: list[PartialArg] | None = None
+    willContinue: bool | None = None
+
+
+class Part(msgspec.Struct, gc=False):
+    """One of many things."""
+
+    text: str | None = None
+    thought: bool | None = None
+    functionCall: FunctionCall | None = None
+    thoughtSignature: str | None = None
+    executableCode: Any = None
+    codeExecutionResult: Any = None
+    inlineData: Any = None
+    fileData: Any = None
+    toolCall: Any = None
+    toolResponse: Any = None
+    functionResponse: Any = None
+
+
+class Content(msgspec.Struct, gc=False):
+    parts: list[Part] | None = None
+
+
+class Candidate(msgspec.Struct, gc=False):
+    content: Content | None = None
+    finishReason: str | int | None = None
+    index: int | None = None
+    finishMessage: str | None = None
+    groundingMetadata: Any = None
+    citationMetadata: Any = None
+    urlContextMetadata: Any = None
+
+
+class Feedback(msgspec.Struct, gc=False):
+    """Why the prompt was refused."""
+
+    blockReason: str | int | None = None
+    blockReasonMessage: str | None = None
+
+
+class Chunk(InteractionEvent, gc=False):
+    """A chunk; Code Assist sends each in an envelope: `{"response": {...}, "traceId": ...}`."""
+
+    candidates: list[Candidate] | None = None
+    usageMetadata: dict[str, Any] | None = None
+    promptFeedback: Feedback | None = None
+    error: Any = None
+    detail: Any = None
+    message: Any = None
+    code: Any = None
+    response: Chunk | None = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
 _PASSED_ON: Final = (
     "executableCode",
     "codeExecutionResult",
@@ -219,11 +258,10 @@ class Gemini(MessageWire[Chunk]):
                 self._sink.item(kind, note)
 
     def _finish(self, reason: str, message: str | None) -> None:
-        failed = reason in _FAILURES or (reason.isdigit() and reason not in _STOPS | _CUTS)
-        outcome: Outcome = "failed" if failed else "cut" if reason in _CUTS else "stop"
+        outcome = find_listed_outcome(reason)
         if outcome == "stop":
             self._end_call()
-        if failed and message:
+        if outcome == "failed" and message:
             self._fail({"code": reason, "message": message})
         self._sink.finish(reason, outcome)
 

@@ -11,13 +11,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.lenient_json import argument_text
-from streamparse.reading.messages import MessageWire
-from streamparse.reading.outcomes import outcome_of
+from streamparse.reading.decode import argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
-
-__all__ = ["OllamaChat", "OllamaGenerate"]
 
 _COUNTS = (
     "prompt_eval_count",
@@ -112,7 +110,7 @@ class OllamaChat(MessageWire[_Line]):
             self._sink.usage(usage)
         reason = line.done_reason
         if reason:
-            self._sink.finish(reason, outcome_of(reason))
+            self._sink.finish(reason, find_outcome(reason))
         self._sink.end()
         self._over = True
 

@@ -2,19 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
 
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.providers.openai_chat.chunk import Custom, Delta, Detail
 from streamparse.sink import Sink
 
-__all__ = ["CustomCalls", "Details", "Sources", "contents_of"]
+# -- ----------------------------------------------------------------------------------------------------
+# A thought that a chat server sends twice at once: in its own field, and between tags at the start of the content.
+
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
+_MOST_AHEAD: Final = 4096
+"""Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
+
+
+def opens_thought(text: str) -> bool:
+    """Whether the first content of an answer begins with the tag of a thought."""
+    return text.lstrip().startswith(_OPEN)
+
+
+class Echo:
+    """Takes the content of an answer that begins with `<think>`, and tells what its own field has not told.
+
+    Where the tag comes together with the first of the thought, neither the tags nor what is between them is told.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.active = True
+        """Whether the content may still repeat the thought."""
+        self._tell = tell
+        self._ahead = ""  # what the field has told and the content has not repeated
+        self._heard = False
+        self._begun = False
+        self._hides_tags = False
+
+    def hear(self, thought: str) -> None:
+        """A piece of the thought was told from its own field."""
+        if self.active:
+            self._heard = True
+            self._ahead += thought if self._begun else thought.lstrip("\n")
+            self.active = len(self._ahead) <= _MOST_AHEAD
+
+    def text(self, text: str) -> None:
+        """Take a piece of the content."""
+        if not self.active:
+            self._tell(text)
+        elif not self._heard:  # the tag alone: its own field may tell the thought before the content goes on
+            self._begun = True
+            self.active = text.strip() in ("", _OPEN)
+            self._tell(text)
+        elif self._begun:
+            self._compare(text)
+        else:
+            self._begun = self._hides_tags = True
+            self._compare(text.lstrip().removeprefix(_OPEN).lstrip("\n"))
+
+    def _compare(self, text: str) -> None:
+        body, close, rest = text.partition(_CLOSE)
+        repeated = next((each for each in (body, body.strip("\n")) if self._ahead.startswith(each)), None)
+        if repeated is None:
+            self.active = False
+            self._tell(f"{_OPEN}{text}" if self._hides_tags else text)
+            return
+        self._ahead = self._ahead[len(repeated) :]
+        if close:
+            self.active = False
+            rest = rest if self._hides_tags else close + rest
+            if rest:
+                self._tell(rest)
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _TEXTS: Final = ("text", "summary")
 _BEGINNING: Final = (*_TEXTS, "signature", "data")
+
+
+class Custom(msgspec.Struct, gc=False):
+    """A piece of a call of a tool that takes text."""
+
+    name: str | None = None
+    input: str | None = None
+
+
+class Detail(msgspec.Struct, gc=False):
+    """An entry of OpenRouter's `reasoning_details`."""
+
+    type: str | None = None
+    text: str | None = None
+    summary: str | None = None
+    data: str | None = None
+    signature: str | None = None
+    id: str | None = None
+    format: str | None = None
+    index: int | None = None
 
 
 class Sources:
@@ -143,16 +229,3 @@ class CustomCalls:
         if not call.lost:
             data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
             self._sink.item("custom_tool_call", data)
-
-
-def contents_of(delta: Delta) -> list[dict[str, Any]]:
-    """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
-
-    https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
-
-    A call begins with its `tool_use_id` and its `name`, and pieces of its `input` follow; in a whole message all of
-    them stand one level deeper, in `tool_use`.
-    """
-    listed = delta.content_list or [{"tool_use_id": delta.tool_use_id, "name": delta.name, "input": delta.input}]
-    contents = [content for content in listed if isinstance(content, dict)]
-    return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]

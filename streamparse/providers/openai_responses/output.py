@@ -11,13 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.calls import Calls
-from streamparse.providers.openai_responses.items import Items, PartsItem
-from streamparse.providers.openai_responses.texts import TextCalls
-from streamparse.reading.lenient_json import argument_text, value_of
+from streamparse.providers.openai_responses.items import Calls, Items, PartsItem, TextCalls
+from streamparse.reading.decode import argument_text, value_of
 from streamparse.sink import Sink
-
-__all__ = ["Output"]
 
 
 class _Part(msgspec.Struct, gc=False):

@@ -18,18 +18,131 @@ from functools import partial
 from io import StringIO
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.event import Event, Response
 from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
-from streamparse.providers.openai_responses.sequence_numbers import ENDS, Numbers
-from streamparse.reading.lenient_json import argument_text, whole_text
-from streamparse.reading.messages import MessageWire
-from streamparse.reading.outcomes import outcome_of
+from streamparse.reading.decode import argument_text, whole_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["OpenAIResponses"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of OpenAI Responses, or of a whole `response`: only the fields that are read.
+
+
+class Response(msgspec.Struct, gc=False):
+    id: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    incomplete_details: Any = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event, an error as an event or as the body, or a whole response."""
+
+    type: str | None = None
+    sequence_number: int | None = None
+    item_id: str | None = None
+    output_index: int | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: str | dict[str, Any] | None = None
+    text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
+    refusal: str | None = None
+    name: str | None = None  # of the call, beside its arguments
+    arguments: msgspec.Raw = msgspec.Raw()
+    item: msgspec.Raw = msgspec.Raw()
+    annotation: Any = None
+    response: Response | None = None
+    # an error
+    error: Any = None
+    code: Any = None
+    message: Any = None
+    detail: Any = None
+    # a whole response
+    id: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    incomplete_details: Any = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# The sequence numbers of OpenAI Responses: an event that comes twice is told once.
+
+
+ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
+"""The types of the events that end a response."""
+
+_LONGEST_GAP: Final = 64
+
+
+class Numbers:
+    """Judges the numbers of events; `due` is the one that comes next.
+
+    Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
+    and a server is `believed` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
+    """
+
+    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "believed", "due", "gap", "late")
+
+    def __init__(self, sink: Sink) -> None:
+        self.due: int | None = None
+        self._sink = sink
+        self._id: str | None = None
+        self.believed = True
+        self.gap = False  # before the event that was judged last, one is missing
+        self.late = False  # the event that was judged last comes after later ones
+        self._missing: set[int] = set()
+        self._out_of_turn = 0  # of the numbers below `due`, those that did not come in turn
+
+    def take(self, number: int, kind: str | None, response: str | None) -> bool:
+        """Judge a number that is not due, of an event that may hold a response's id: whether to tell the event."""
+        self.gap = self.late = False
+        starts = kind == "response.created" and response != self._id
+        if starts:
+            self._id = response
+        if self.due is None or starts:
+            self.believed = True
+            self.restart(number)
+        elif number > self.due:
+            self.gap = self._counts
+            self._missing.update(range(self.due, min(number, self.due + _LONGEST_GAP)))
+            self._out_of_turn += number + 1 - self.due
+            self.due = number + 1
+        elif self._counts and kind not in ENDS:
+            return self._is_late(number)
+        return True
+
+    def steps_back(self, number: int) -> bool:
+        """Whether a number has come, or should have, and is none that is missing."""
+        return self.due is not None and number < self.due and number not in self._missing
+
+    def restart(self, number: int) -> None:
+        """The server counts anew from a number."""
+        self._missing.clear()
+        self.due = self._out_of_turn = number + 1
+
+    @property
+    def _counts(self) -> bool:
+        return self.believed and self.due is not None and self.due - self._out_of_turn > 1
+
+    def _is_late(self, number: int) -> bool:
+        if number in self._missing:
+            self._missing.discard(number)
+            self.late = True
+            self._sink.error("frame", "out_of_order", f"event {number} comes after later ones")
+            return True
+        self._sink.error("frame", "duplicate_frame", f"event {number} came before")
+        return False
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _ADDED: Final = "response.output_item.added"
@@ -229,7 +342,7 @@ class OpenAIResponses(MessageWire[Event]):
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
-        self._sink.finish(status, "failed" if filtered else outcome_of(status))
+        self._sink.finish(status, "failed" if filtered else find_outcome(status))
         self._ended, self._again = True, False
 
     def _take_other(self, event: Event) -> None:
