@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits, most
-from streamparse.reading.blocks import OwnStep
+from streamparse.limits import Limits
 from streamparse.reading.decode import argument_text, value_of
 from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.pieces import PendingItem
 from streamparse.sink import Call, Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -99,9 +99,9 @@ class Interactions:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._most = most(limits.max_call_args)
+        self._limit = limits.max_call_args
         self._calls: dict[int | None, Call] = {}
-        self._own: dict[int | None, OwnStep | None] = {}  # the server's own steps, until they stop; None if too long
+        self._server_steps: dict[int | None, PendingItem] = {}  # until they stop
 
     @staticmethod
     def claims(message: dict[str, Any]) -> bool:
@@ -134,7 +134,7 @@ class Interactions:
 
     def close(self) -> None:
         """The body is over: what the server itself did is told as far as it came."""
-        for index in list(self._own):
+        for index in list(self._server_steps):
             self._stop(index)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -149,11 +149,12 @@ class Interactions:
             self._arguments(index, argument_text(delta.arguments))
         elif kind == "function_call":
             self._whole_call(delta.name or "", delta.id, argument_text(delta.arguments))
-        elif index in self._own:
-            self._add(index, _plain(delta))
+        elif index in self._server_steps:
+            if not self._server_steps[index].add(_plain(delta)):
+                self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
         elif kind not in ("thought_signature", "text_annotation"):
             self._sink.item(kind, _plain(delta))
-        if delta.signature and index not in self._own:
+        if delta.signature and index not in self._server_steps:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
             self._sink.item("annotation", annotation)
@@ -173,7 +174,7 @@ class Interactions:
             tell(value_of(step.summary) or value_of(step.content), step.text)
         else:
             value = value_of(raw)
-            self._own[index] = OwnStep(value if isinstance(value, dict) else {})
+            self._server_steps[index] = PendingItem(value if isinstance(value, dict) else {}, self._limit)
             return
         if step.signature:
             self._sign(index, step.signature)
@@ -182,20 +183,10 @@ class Interactions:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_end(call)
-        step = self._own.pop(index, None)
-        if step is not None:
+        step = self._server_steps.pop(index, None)
+        if step is not None and not step.is_lost:
             item = step.whole()
             self._sink.item(str(item.get("type")), item)
-
-    def _add(self, index: int | None, fields: dict[str, Any]) -> None:
-        """Add a piece to a step of the server's own; one that grows too long is dropped."""
-        step = self._own[index]
-        if step is None:
-            return
-        step.add(fields)
-        if step.size > self._most:
-            self._own[index] = None
-            self._sink.error("frame", "limit_args", f"step {index} exceeds {self._most} characters")
 
     def _finish(self, status: str, usage: dict[str, Any] | None) -> None:
         if usage is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import StringIO
 from typing import Any, Final
 
 import msgspec
 
 from streamparse.limits import Limits, most
+from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -160,16 +160,13 @@ def _text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
-class _Custom:
-    """One call of a tool that takes text; `lost` once more of it came than may be kept."""
+class _CustomCall:
+    __slots__ = ("id", "input", "name")
 
-    __slots__ = ("id", "input", "lost", "name")
-
-    def __init__(self, id: str | None, name: str | None) -> None:
+    def __init__(self, id: str | None, name: str | None, budget: Budget) -> None:
         self.id = id
         self.name = name
-        self.input = StringIO()
-        self.lost = False
+        self.input = PendingText(budget)
 
 
 class CustomCalls:
@@ -180,21 +177,22 @@ class CustomCalls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._room = most(limits.max_call_args)
+        self._budget = Budget(limits.max_call_args)
         self._most = most(limits.max_calls)
-        self._calls: dict[int | None, _Custom] = {}
+        self._calls: dict[int | None, _CustomCall] = {}
         self._refused = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
         """Take a piece of a call."""
         call = self._calls.get(index)
         if call is not None and id and call.id and id != call.id:
-            self._tell(index)
+            self._send(index)
             call = None
         if call is None and len(self._calls) < self._most:
-            call = self._calls[index] = _Custom(id, piece.name)
+            call = self._calls[index] = _CustomCall(id, piece.name, self._budget)
         if call is not None:
-            self._keep(call, piece.input or "")
+            if not call.input.add(piece.input or ""):
+                self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
         elif not self._refused:
             self._refused = True
             self._sink.error("frame", "limit_calls", f"more than {self._most} custom calls")
@@ -202,30 +200,19 @@ class CustomCalls:
     def close(self) -> None:
         """The calls are whole."""
         for index in list(self._calls):
-            self._tell(index)
+            self._send(index)
 
     def cut(self) -> None:
         """The answer was cut, and so was the last call, which is an error: what it would have been nobody knows."""
         if self._calls:
             last = self._calls.popitem()[1]
             self.close()
-            text = last.input.getvalue()
-            self._sink.error("frame", "truncated_call", f"the stream ended inside the call of {last.name!r}: {text}")
+            message = f"the stream ended inside the call of {last.name!r}: {last.input}"
+            self._sink.error("frame", "truncated_call", message)
 
-    def _keep(self, call: _Custom, text: str) -> None:
-        if call.lost:
-            return
-        if len(text) > self._room:
-            call.lost = True
-            self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
-        else:
-            self._room -= len(text)
-            call.input.write(text)
-
-    def _tell(self, index: int | None) -> None:
+    def _send(self, index: int | None) -> None:
         call = self._calls.pop(index)
-        text = call.input.getvalue()
-        self._room += len(text)
-        if not call.lost:
+        text = call.input.take()
+        if not call.input.is_lost:
             data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
             self._sink.item("custom_tool_call", data)

@@ -300,7 +300,7 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""
-        self._fragments.settle()
+        self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
         self._end_custom(cut=outcome == "cut")
         if choice.usage is not None:
@@ -340,7 +340,7 @@ class OpenAIChat(MessageWire[Chunk]):
             else:
                 add(fragment.index, fragment.id, None, None)
             if fragment.extra_content is not None:
-                self._fragments.note("extra_content", fragment.extra_content)
+                self._fragments.attach("extra_content", fragment.extra_content)
         if delta.function_call is not None and not delta.tool_calls:
             add(None, None, delta.function_call.name, delta.function_call.arguments)
 

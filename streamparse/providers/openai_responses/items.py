@@ -17,12 +17,15 @@ an event with neither belongs to the last.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from streamparse.limits import Limits, most
+from streamparse.limits import Limits
 from streamparse.reading.decode import lenient
+from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Call, Sink
 
 _NEW: Final = object()
@@ -100,19 +103,19 @@ def _is(told: StringIO, text: str) -> bool:
 
 
 class CallItem:
-    """A call: `early` holds argument text that came before it began, `call` is set once it has.
+    """A call: `early` is the argument text that came before it began, `call` is set once it has.
 
     `index` is where it began, `id` that of its item until it has, `said` the arguments that were last said to be all.
     """
 
     __slots__ = ("call", "done", "early", "id", "index", "name", "said")
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         self.id: str | None = None
         self.index: int | None = None
         self.name = ""
         self.call: Call | None = None
-        self.early = StringIO()
+        self.early = PendingText(budget)
         self.said = ""
         self.done = False
 
@@ -123,8 +126,8 @@ Item = TypeVar("Item", PartsItem, CallItem)
 class Items(Generic[Item]):
     """The items of one kind in one response."""
 
-    def __init__(self, kind: type[Item]) -> None:
-        self._kind: type[Item] = kind
+    def __init__(self, make: Callable[[], Item]) -> None:
+        self._make: Callable[[], Item] = make
         self._by_id: dict[str, Item] = {}
         self._by_index: dict[int, Item] = {}
         self.last: Item | None = None
@@ -148,7 +151,7 @@ class Items(Generic[Item]):
 
     def add(self, id: str | None, index: int | None) -> Item:
         """Begin an item."""
-        item: Item = self._kind()
+        item: Item = self._make()
         self.last = item
         self.all.append(item)
         self.also(item, id, index)
@@ -181,8 +184,7 @@ class Calls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._room = limits.max_call_args  # characters that may wait
-        self._items = Items(CallItem)
+        self._items = Items(lambda: CallItem(Budget(limits.max_call_args)))
 
     def added(self, name: str, ids: Ids, index: int | None, arguments: str) -> None:
         """A call begins; it may have its arguments already (xAI, transformers)."""
@@ -196,8 +198,7 @@ class Calls:
 
     def keep(self, call: CallItem, fragment: str) -> None:
         """Keep a piece of arguments for a call without a name."""
-        if self._room is None or call.early.tell() + len(fragment) <= self._room:
-            call.early.write(fragment)
+        call.early.add(fragment)
 
     def arguments_done(self, id: str | None, index: int | None, name: str, arguments: str) -> None:
         """The arguments are said to be whole; LM Studio sends them only so."""
@@ -208,16 +209,18 @@ class Calls:
         elif call.call is None:
             call.id, call.name = id, call.name or name
             if arguments:
-                call.early = StringIO()
+                call.early.take()
                 self.keep(call, arguments)
 
     def done(self, name: str, ids: Ids, index: int | None, arguments: str, whole: bool) -> None:
         """The item is said to be done, and `whole` if its status does not say otherwise."""
         known = self._done_before(name, ids, index, arguments)
         call = known or self._unfinished(name, index) or self._items.add(None, index)
-        early = call.early.getvalue() if call.call is None else ""
+        early = call.early.take() if call.call is None else ""
         self._begin(call, name, ids, index)
         call.done = True
+        if not arguments:
+            self._refuse_lost(call)
         self._confirm(call, arguments or early)
         if call.call is not None and whole:
             self._sink.call_end(call.call)
@@ -225,9 +228,10 @@ class Calls:
     def settle(self) -> None:
         """No more items come: calls that have a name and arguments are calls, under the ids that are known."""
         for call in self._items.all:
-            if call.call is None and call.name and call.early.tell():
+            if call.call is None and call.name and call.early:
                 self._begin(call, call.name, (None, call.id), None)
-                self._feed(call, call.early.getvalue())
+                self._refuse_lost(call)
+                self._feed(call, call.early.take())
 
     def close(self) -> None:
         """No more events come: argument text without a call is an error.
@@ -235,8 +239,8 @@ class Calls:
         Where the response did not end, its item, which has the call's id, may have been cut off with the rest.
         """
         for call in self._items.all:
-            if call.call is None and call.early.tell():
-                self._sink.error("frame", "orphan_arguments", f"arguments of no call: {call.early.getvalue()}")
+            if call.call is None and call.early:
+                self._sink.error("frame", "orphan_arguments", f"arguments of no call: {call.early}")
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -249,6 +253,10 @@ class Calls:
             call.call = self._sink.call_start(name, ids[0] or ids[1] or None)
         elif call.call is None:
             self._sink.error("frame", "call_without_name", f"a call ({ids[0] or ids[1] or 'no id'}) without a name")
+
+    def _refuse_lost(self, call: CallItem) -> None:
+        if call.early.is_lost and call.call is not None and not call.call.closed:
+            self._sink.call_error(call.call, "limit_args", f"too many arguments came before {call.name!r} began")
 
     def _feed(self, call: CallItem, arguments: str) -> None:
         """Give a call its arguments, unless it has some."""
@@ -335,8 +343,7 @@ class TextCalls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._room = most(limits.max_call_args)
-        self._items = Items(CallItem)
+        self._items = Items(partial(CallItem, Budget(limits.max_call_args)))
 
     def added(self, name: str, id: str | None, index: int | None) -> None:
         """A call begins."""
@@ -346,22 +353,19 @@ class TextCalls:
     def add(self, id: str | None, index: int | None, piece: str) -> None:
         """A piece of a call's text came."""
         call = self._items.of(id, index)
-        if len(piece) <= self._room and not call.done:
-            self._room -= len(piece)
-            call.early.write(piece)
+        if not call.done:
+            call.early.add(piece)
 
     def done(self, id: str | None, index: int | None) -> None:
         """The item of a call was told."""
         call = self._items.find(id, index)
         if call is not None:
             call.done = True
-            self._room += call.early.tell()
+            call.early.take()
 
     def close(self) -> None:
         """No more events come: a call that is not done was cut."""
         for call in self._items.all:
             if not call.done:
-                text = call.early.getvalue()
-                self._sink.error(
-                    "frame", "truncated_call", f"the stream ended inside the call of {call.name!r}: {text}"
-                )
+                message = f"the stream ended inside the call of {call.name!r}: {call.early}"
+                self._sink.error("frame", "truncated_call", message)
