@@ -122,10 +122,8 @@ _PRUNINGS = 8
 class FrameDecoder(Generic[T]):
     """Decodes frames into one Struct type; what it refuses it tells the sink."""
 
-    def __init__(
-        self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
-    ) -> None:
-        self._reshape = reshape  # mends known deviations, in place, before the second attempt
+    def __init__(self, shape: type[T], sink: Sink, limits: Limits, mend: Callable[[dict[str, Any]], None]) -> None:
+        self._mend = mend
         self._sink = sink
         self._limits = limits
         self._lenient = msgspec.json.Decoder(shape, strict=False).decode
@@ -140,8 +138,7 @@ class FrameDecoder(Generic[T]):
         if not isinstance(value, dict):
             self._sink.error("frame", "unexpected_shape", f"a frame holds {_kind(value)}, not an object", frame.offset)
             return None
-        if self._reshape is not None:
-            self._reshape(value)
+        self._mend(value)
         for _ in range(_PRUNINGS):
             try:
                 return self._lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`

@@ -17,6 +17,7 @@ from streamparse.reading.decode import FrameDecoder, ends_in_half, rejoined, unt
 from streamparse.reading.errors import error_in, tell_provider_error
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
+from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
 # JSON that stands bare between the events of a stream, cut into lines and fields by their framer.
@@ -71,15 +72,17 @@ class MessageWire(Generic[T]):
     `_over` is set once the wire's end marker has come; what follows is counted as ignored, by `take` too.
     """
 
+    shape: ClassVar[type[Any]]
+    """The Struct of a message.  It names only the fields that are read."""
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
 
-    def __init__(
-        self, shape: type[T], sink: Sink, limits: Limits, reshape: Callable[[dict[str, Any]], None] | None = None
-    ) -> None:
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
         self._sink = sink
-        self._decoder = FrameDecoder(shape, sink, limits, reshape)
+        self._text: Callable[[str], None] = sink.text
+        self._choice = choice
+        self._decoder: FrameDecoder[T] = FrameDecoder(self.shape, sink, limits, self._mend)
         self.decode: Callable[[bytes], T] = self._decoder.fast
         self._loose = LooseJSON(limits)
         self._half: Frame | None = None  # ends in half of a character
@@ -128,6 +131,9 @@ class MessageWire(Generic[T]):
             self._take_bare(frame)
             self._end_half()
         self._fail(self._page.getvalue())
+
+    def _mend(self, message: dict[str, Any]) -> None:
+        """Mend known deviations of a message, in place, that `decode` refused."""
 
     def _message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it is no message, and what it is instead has been told."""

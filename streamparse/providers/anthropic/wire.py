@@ -94,12 +94,12 @@ class Event(Message, gc=False):
 class Anthropic(MessageWire[Event]):
     """Tells what the events of the Messages API hold."""
 
+    shape = Event
     parses_calls = True
     reopens = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Event, sink, limits, _with_argument_text)
-        self._text = sink.text
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
         self._in_text = False  # the last block that began is one of text
@@ -153,6 +153,12 @@ class Anthropic(MessageWire[Event]):
             self._sink.error("stream", "stream_truncated", "the body ended inside its last message")
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _mend(self, event: dict[str, Any]) -> None:
+        """Arguments may come as an object: make it the text that the protocol wants."""
+        delta = event.get("delta")
+        if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
+            delta["partial_json"] = whole_text(delta["partial_json"])
 
     def _take_other(self, event: Event) -> None:
         """Take an event that is no delta of a block."""
@@ -276,10 +282,3 @@ class Anthropic(MessageWire[Event]):
 def _string(block: dict[str, Any], key: str) -> str:
     value = block.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _with_argument_text(event: dict[str, Any]) -> None:
-    """Arguments may come as an object: make it the text that the protocol wants."""
-    delta = event.get("delta")
-    if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
-        delta["partial_json"] = whole_text(delta["partial_json"])

@@ -79,8 +79,7 @@ class _Chunk(msgspec.Struct, gc=False):
 class BedrockText(MessageWire[_Chunk]):
     """Tells what the chunks of a text API hold; Cohere's calls come whole."""
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Chunk, sink, limits)
+    shape = _Chunk
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:

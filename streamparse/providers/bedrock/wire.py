@@ -127,11 +127,11 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 class BedrockConverse(MessageWire[Event]):
     """Tells what the events of Converse and of `invoke` hold."""
 
+    shape = Event
     parses_calls = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(Event, sink, limits)
-        self._text = sink.text
+        super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
         self._invoked = Invoked(sink, tools, limits, choice, self.frame)

@@ -84,11 +84,11 @@ class _Event(msgspec.Struct, gc=False):
 class Cohere(MessageWire[_Event]):
     """Tells what the events of a chat hold."""
 
+    shape = _Event
     parses_calls = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Event, sink, limits, _with_argument_text)
-        self._text = sink.text
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._plan = StringIO()
         self._calls: dict[int | None, Call] = {}
         self._ended: list[Call] = []  # calls without arguments, until the model moves on
@@ -142,6 +142,15 @@ class Cohere(MessageWire[_Event]):
         self._tell_plan()
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _mend(self, event: dict[str, Any]) -> None:
+        """Some relays send arguments as an object: make it the text that the protocol wants."""
+        for part in (event, event.get("delta")):
+            message = part.get("message") if isinstance(part, dict) else None
+            for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
+                function = call.get("function") if isinstance(call, dict) else None
+                if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+                    function["arguments"] = whole_text(function["arguments"])
 
     def _take_message(self, index: int | None, message: _Message) -> None:
         """Tell a piece of a message, or all of one."""
@@ -214,16 +223,6 @@ class Cohere(MessageWire[_Event]):
             self._fail(error)
         if reason is not None:
             self._sink.finish(reason, find_listed_outcome(reason))
-
-
-def _with_argument_text(event: dict[str, Any]) -> None:
-    """Some relays send arguments as an object: make it the text that the protocol wants."""
-    for part in (event, event.get("delta")):
-        message = part.get("message") if isinstance(part, dict) else None
-        for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-                function["arguments"] = whole_text(function["arguments"])
 
 
 def _listed(value: Any) -> list[Any]:

@@ -107,15 +107,14 @@ _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 class Gemini(MessageWire[Chunk]):
     """Tells what the chunks of a `GenerateContentResponse` hold."""
 
+    shape = Chunk
     parses_calls = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Chunk, sink, limits, self._respell)
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self.decode = self._decode
         self._fast = self._decoder.fast
         self._dumped: bool | None = None  # the first message shows it
-        self._text = sink.text
-        self._choice = choice
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
         self._notes: dict[str, Any] = {}
@@ -173,7 +172,7 @@ class Gemini(MessageWire[Chunk]):
             return self._fast(data)
         return self._fast(as_sent(data))
 
-    def _respell(self, message: dict[str, Any]) -> None:
+    def _mend(self, message: dict[str, Any]) -> None:
         if self._dumped:
             respell(message)
 

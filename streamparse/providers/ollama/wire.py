@@ -10,12 +10,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.limits import Limits
 from streamparse.reading.decode import argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_outcome
-from streamparse.sink import Sink
-from streamparse.tools import Toolset
 
 _COUNTS = (
     "prompt_eval_count",
@@ -62,11 +59,8 @@ class _Line(msgspec.Struct, gc=False):
 class OllamaChat(MessageWire[_Line]):
     """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
 
+    shape = _Line
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
-
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Line, sink, limits)
-        self._text = sink.text
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:

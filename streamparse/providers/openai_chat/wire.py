@@ -6,7 +6,6 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -113,10 +112,7 @@ class _Chunk(Unwrapped, gc=False):
 class OpenAICompletions(MessageWire[_Chunk]):
     """Tells what `text_completion` frames hold."""
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Chunk, sink, limits)
-        self._text = sink.text
-        self._choice = choice
+    shape = _Chunk
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -158,11 +154,13 @@ _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 class OpenAIChat(MessageWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
+    shape = Chunk
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(Chunk, sink, limits, _mend)
-        self._text: Callable[[str], None] = self._begin_text if sink.reads_markup else sink.text
+        super().__init__(sink, tools, limits, choice)
+        if sink.reads_markup:
+            self._text = self._begin_text
         self._echo: Echo | None = None
-        self._choice = choice
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
         self._custom = CustomCalls(sink, limits)
@@ -237,6 +235,16 @@ class OpenAIChat(MessageWire[Chunk]):
         self._end_custom(cut=not (self._over or self._ended))
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _mend(self, chunk: dict[str, Any]) -> None:
+        """Relays send one call without a list, ids as numbers, and arguments as an object: mend them."""
+        for choice in _objects(chunk.get("choices")):
+            for part in _objects([choice.get("delta"), choice.get("message")]):
+                alone = part.get("tool_calls")
+                if isinstance(alone, dict) and "function" in alone:
+                    part["tool_calls"] = [alone]
+                for call in _objects(part.get("tool_calls")):
+                    _mend_call(call)
 
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
@@ -388,17 +396,6 @@ def _thinking(thinking: str | list[Any] | None) -> str:
     parts = [{"text": thinking}] if isinstance(thinking, str) else thinking or ()
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _mend(chunk: dict[str, Any]) -> None:
-    """Give calls the types that the protocol wants: relays send one alone, ids as numbers, arguments as an object."""
-    for choice in _objects(chunk.get("choices")):
-        for part in _objects([choice.get("delta"), choice.get("message")]):
-            alone = part.get("tool_calls")
-            if isinstance(alone, dict) and "function" in alone:
-                part["tool_calls"] = [alone]
-            for call in _objects(part.get("tool_calls")):
-                _mend_call(call)
 
 
 def _mend_call(call: dict[str, Any]) -> None:

@@ -168,11 +168,12 @@ _PARTS: Final = {
 class OpenAIResponses(MessageWire[Event]):
     """Tells what the events of a response hold."""
 
+    shape = Event
     parses_calls = True
     reopens = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Event, sink, limits)
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._limits = limits
         self._numbers = Numbers(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
