@@ -1,8 +1,8 @@
 """From a frame's bytes to the Struct that a wire reads.
 
-The fast path is one typed msgspec decode.  What it refuses is looked at again: a frame whose JSON is sound but for
-one field of an unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 in a
-frame are tolerated; the rest becomes an `Error` with the offset, and the stream goes on.
+The fast path is one typed msgspec decode.  What it refuses is read again, slowly: a frame with one field of an
+unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
+`Error` with its offset, and the stream goes on.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def ends_in_half(data: bytes) -> bool:
     return _HIGH_AT_END.search(data) is not None
 
 
-def rejoined(data: bytes, following: bytes) -> tuple[bytes, bytes]:
-    """Return two messages whose pairs are whole: each half has moved from the second to the first, or is replaced."""
+def rejoin_pairs(data: bytes, following: bytes) -> tuple[bytes, bytes]:
+    """Return two messages with whole pairs: each half has moved from the second to the first, or is replaced."""
     lows = iter(_LOW_AT_START.findall(following))
 
     def whole(match: re.Match[bytes]) -> bytes:
@@ -58,16 +58,16 @@ def rejoined(data: bytes, following: bytes) -> tuple[bytes, bytes]:
 def lenient(data: bytes) -> Any:
     """Decode JSON that may hold NaN, raw control characters, broken UTF-8 or half of a surrogate pair.
 
-    Raises ValueError or RecursionError for what is none.
+    Raises ValueError or RecursionError for anything else.
     """
     try:
         return msgspec.json.decode(data)
     except (ValueError, RecursionError):
-        return forgiven(data.decode("utf-8", "replace"))
+        return loads_lenient(data.decode("utf-8", "replace"))
 
 
-def forgiven(text: str) -> Any:
-    """Decode JSON that may hold all of these; numbers that are none become null.  Raises as `lenient` does."""
+def loads_lenient(text: str) -> Any:
+    """Decode JSON that may hold all of these; NaN and infinities become null.  Raises as `lenient` does."""
     value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
     try:
         sound = json.dumps(value, ensure_ascii=False)
@@ -82,7 +82,7 @@ def _finite(literal: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def value_of(raw: msgspec.Raw) -> Any:
+def read_value(raw: msgspec.Raw) -> Any:
     """Decode a value; None for none.  What cannot be read is its text, for decoding the frame did not look at it."""
     data = bytes(raw)
     try:
@@ -91,23 +91,23 @@ def value_of(raw: msgspec.Raw) -> Any:
         return data.decode("utf-8", "replace")
 
 
-def argument_text(raw: msgspec.Raw) -> str:
+def read_argument_text(raw: msgspec.Raw) -> str:
     """The text of a call's arguments: a JSON string that holds it, or, from some relays, the object itself."""
     text = bytes(raw).decode("utf-8", "replace")
     if text.startswith('"'):
-        value = value_of(raw)
+        value = read_value(raw)
         return value if isinstance(value, str) else text
     return "" if text == "null" else text
 
 
-def whole_text(input: Any) -> str:
+def write_argument_text(input: Any) -> str:
     """The text of an input that came as a value."""
     return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
 
 
-def given_text(input: Any) -> str:
+def initial_arguments(input: Any) -> str:
     """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
-    return whole_text(input) if input else ""
+    return write_argument_text(input) if input else ""
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ _PRUNINGS = 8
 
 
 class FrameDecoder(Generic[T]):
-    """Decodes frames into one Struct type; what it refuses it tells the sink."""
+    """Decodes frames into one Struct type, and reports what cannot be decoded."""
 
     def __init__(self, shape: type[T], sink: Sink, limits: Limits, mend: Callable[[dict[str, Any]], None]) -> None:
         self._mend = mend
@@ -131,7 +131,7 @@ class FrameDecoder(Generic[T]):
         """Raises ValueError (of msgspec or UTF-8) or RecursionError; then call `slow`."""
 
     def slow(self, frame: Frame) -> T | None:
-        """Decode a frame that the fast path refused; None, and an `Error` was told, if it cannot be read."""
+        """Decode a frame that the fast path refused; None, after an `Error`, if it cannot be read."""
         value = self._value(frame)
         if value is None:
             return None
@@ -155,8 +155,8 @@ class FrameDecoder(Generic[T]):
         text = frame.data.decode("utf-8", "replace")
         try:
             self._check_depth(text)
-            # Infinities and NaN are dropped: they stand in fields like `logprobs`, which nobody reads.
-            value = forgiven(text)
+            # Infinities and NaN are dropped: they come in fields like `logprobs`, which no wire reads.
+            value = loads_lenient(text)
         except JSONError as error:
             self._refuse(frame, error)
         except ValueError:
@@ -168,7 +168,7 @@ class FrameDecoder(Generic[T]):
         return None
 
     def _check_depth(self, text: str) -> None:
-        """`json` would raise RecursionError far beyond the limit; the reader says it in time."""
+        """`json` would raise RecursionError far beyond the limit; the tolerant reader raises at it."""
         if self._limits.max_depth is not None and text.count("{") + text.count("[") > self._limits.max_depth:
             try:
                 read(text, "lenient", self._limits)
@@ -190,7 +190,7 @@ class FrameDecoder(Generic[T]):
         self._sink.error("frame", error.code, f"{error.message}: {excerpt!r}", frame.offset + within)
 
 
-def untyped(data: bytes) -> dict[str, Any]:
+def decode_untyped(data: bytes) -> dict[str, Any]:
     """Return all that a frame holds, for fields that no Struct names; nothing if only `slow` can read it."""
     try:
         value = msgspec.json.decode(data)

@@ -1,7 +1,7 @@
 """Which fragment belongs to which call: openai-chat and its relatives.
 
-A fragment has an index, an id, a name and a piece of the arguments, and each of them lies somewhere.  What
-never lies is the arguments' own syntax: whether a call's value is not begun, open or closed.  The rules:
+A fragment has an index, an id, a name and a piece of the arguments, and each of them is wrong on some server.  What is
+never wrong is the syntax of the arguments: whether a call's value has not begun, is open or is closed.  The rules:
 
 1. A new id with a name, or with the start of a value while no value is open, begins a call.
 2. The same id, or the same index while the value can accept the fragment, continues it: unless the fragment can be
@@ -27,11 +27,11 @@ from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
-# The calls of a chat answer that have not started: each one as its fragments tell it, until its name is certain.
+# Calls that have not started, because their names are not certain yet.
 
 
 class PendingCall:
-    """One call; `call` is set once it has started.  `place` is where it stands among all by appearance."""
+    """One call; `call` is set once it has started.  `place` is its number in order of appearance."""
 
     __slots__ = ("call", "early", "id", "index", "items", "name", "place")
 
@@ -58,7 +58,7 @@ class PendingCall:
 
 
 class PendingCalls:
-    """Keeps such calls, and starts them.
+    """Keeps calls until they can start, and starts them.
 
     `max_calls` bounds how many are without a name, `max_call_args` their arguments, all together.
     """
@@ -73,7 +73,7 @@ class PendingCalls:
         self._refused = False
 
     def can_keep(self, name: str) -> bool:
-        """Whether another call can be kept; that one without a name cannot is told once."""
+        """Whether another call can be kept; that one without a name cannot is reported once."""
         admitted = bool(name) or len(self._nameless) < self._max_nameless
         if not (admitted or self._refused):
             self._refused = True
@@ -117,7 +117,7 @@ class PendingCalls:
             self.start(self._named[-1])
 
     def close(self) -> None:
-        """The answer is over: a call that never got a name is none."""
+        """The answer is over: a call that never got a name is an error."""
         self.start_named()
         for pending in self._nameless:
             name = pending.id or "no id"
@@ -142,7 +142,7 @@ _NONE: Final = -(2**63)  # no server's index
 
 
 class Fragments:
-    """Collects the fragments of an answer's calls, and tells them to the sink as calls."""
+    """Collects the fragments of an answer's calls, and sends them to the sink as calls."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits) -> None:
         self._sink = sink
@@ -186,7 +186,7 @@ class Fragments:
             self._send_more = self._sink.call_teller(pending.call)
 
     def attach(self, kind: str, data: Any) -> None:
-        """Tell an item about the call that took the last fragment."""
+        """Send an item that belongs to the call that took the last fragment."""
         pending = self._last
         if pending is not None and pending.call is None:
             pending.items.append((kind, data))
@@ -200,7 +200,7 @@ class Fragments:
         self._pending.start_named()
 
     def close(self) -> None:
-        """The answer is over: a call that never got a name is none."""
+        """The answer is over: a call that never got a name is an error."""
         self._pending.close()
 
     # -- inside ----------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""What the wires share that read one type of JSON message: decoding, the end marker, errors beside the protocol."""
+"""The base class of wires that read one type of JSON message.
+
+It decodes, and takes what is not a plain message: the end marker, errors outside of the protocol, halves of characters,
+bare JSON, an HTML page in place of an event.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +17,20 @@ from streamparse.frames import Frame
 from streamparse.frames.json_values import ValueScanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
-from streamparse.reading.decode import FrameDecoder, ends_in_half, rejoined, untyped
+from streamparse.reading.decode import FrameDecoder, decode_untyped, ends_in_half, rejoin_pairs
 from streamparse.reading.errors import error_in, tell_provider_error
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
-# JSON that stands bare between the events of a stream, cut into lines and fields by their framer.
+# Bare JSON between the events of a stream, which the framer has cut into lines and fields.
 
 
-class LooseJSON:
-    """Puts such lines together again; `max_event` bounds what waits for its end.
+class BareJsonJoiner:
+    """Joins such lines again; `max_event` bounds what waits for its end.
 
-    Gemini writes an error that comes after its first events so, pretty printed over several lines.
+    Gemini writes an error after its first events this way, pretty printed over several lines.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -43,7 +47,7 @@ class LooseJSON:
             self._scanner = ValueScanner()
             self._offset = frame.offset
         line = frame.data
-        if frame.field != b"":  # the framer took what stands before the colon for the name of a field
+        if frame.field != b"":  # the framer took the text before the colon for the name of a field
             line = frame.field + b":" + frame.data if frame.data else frame.field
         self._data += line
         return self.close() if self._scanner.end(line) >= 0 or len(self._data) > self._max_event else None
@@ -67,9 +71,9 @@ _MOST_OF_A_PAGE: Final = 2000
 
 
 class MessageWire(Generic[T]):
-    """A wire without its `take`: everything that has to be done around plain messages.
+    """A wire without its `claims` and its `take`.
 
-    `_over` is set once the wire's end marker has come; what follows is counted as ignored, by `take` too.
+    `_over` is set once the end marker has come.  What follows is counted as ignored, by `take` too.
     """
 
     shape: ClassVar[type[Any]]
@@ -84,7 +88,7 @@ class MessageWire(Generic[T]):
         self._choice = choice
         self._decoder: FrameDecoder[T] = FrameDecoder(self.shape, sink, limits, self._mend)
         self.decode: Callable[[bytes], T] = self._decoder.fast
-        self._loose = LooseJSON(limits)
+        self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._over = False
@@ -102,11 +106,10 @@ class MessageWire(Generic[T]):
 
     @property
     def waits(self) -> bool:
-        """Whether a message is not told yet, for the next may have the rest of its last character."""
         return self._half is not None
 
     def take(self, message: T) -> None:
-        """Tell what a decoded message holds."""
+        """Send the sink what a decoded message holds."""
         raise NotImplementedError
 
     @property
@@ -117,26 +120,26 @@ class MessageWire(Generic[T]):
         if self._half is not None:
             frame = self._rejoin(self._half, frame)
         if frame.field != b"data" or frame.event == b"error":
-            self._beside(frame)
+            self._take_nonstandard(frame)
             return
         message = self._message(frame)
         if message is not None:
             self.take(message)
 
     def close(self) -> None:
-        """The body is over: tell what waited for more.  Who has more to tell calls this first."""
-        self._end_half()
-        frame = self._loose.close()
+        """The body is over: send what waited for more.  A wire that has more to send calls this first."""
+        self._flush_half()
+        frame = self._bare_json.close()
         if frame is not None:
-            self._take_bare(frame)
-            self._end_half()
+            self._take_frame(frame)
+            self._flush_half()
         self._fail(self._page.getvalue())
 
     def _mend(self, message: dict[str, Any]) -> None:
         """Mend known deviations of a message, in place, that `decode` refused."""
 
     def _message(self, frame: Frame) -> T | None:
-        """Decode a frame; None if it is no message, and what it is instead has been told."""
+        """Decode a frame; None if it was something else than a message, which has been dealt with."""
         try:
             return self.decode(frame.data)
         except (ValueError, RecursionError):
@@ -152,30 +155,30 @@ class MessageWire(Generic[T]):
         if ends_in_half(data):
             self._half = frame
             return None
-        return self._decoder.slow(frame) if data and not self._is_error(frame) else None
+        return self._decoder.slow(frame) if data and not self._report_error_frame(frame) else None
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
-        """Tell the message that waits, and return the next one as it is without what belongs to the other."""
+        """Take the message that waits, and return the next one without what belongs to it."""
         self._half = None
-        data, rest = rejoined(half.data, frame.data)
+        data, rest = rejoin_pairs(half.data, frame.data)
         self.frame(replace(half, data=data))
         return replace(frame, data=rest)
 
-    def _end_half(self) -> None:
+    def _flush_half(self) -> None:
         """No message follows the one that waits."""
         if self._half is not None:
             self._rejoin(self._half, Frame(b""))
 
-    def _is_error(self, frame: Frame) -> bool:
-        """Whether a frame of another shape than the wire's is an error; then it has been told."""
-        message = untyped(frame.data)
+    def _report_error_frame(self, frame: Frame) -> bool:
+        """Report a frame that is an error in another shape than the wire's; whether it was one."""
+        message = decode_untyped(frame.data)
         error = None if self.claims(message, frame.event) else error_in(message)
         if error is not None:
             self._fail(error)
         return error is not None
 
-    def _beside(self, frame: Frame) -> None:
-        """A field or an event that the protocol does not have: an error, a message without its field, or nothing."""
+    def _take_nonstandard(self, frame: Frame) -> None:
+        """Take a field or an event that is not in the protocol: an error, a message without its field, or nothing."""
         if self._over:
             self.ignored += 1
         elif frame.event == b"error" or frame.field.lower() == b"error":
@@ -183,11 +186,10 @@ class MessageWire(Generic[T]):
         elif _HTML.match(frame.field) or self._page.tell():
             if self._page.tell() < _MOST_OF_A_PAGE:
                 self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
-        elif (whole := self._loose.add(frame)) is not None:
-            self._take_bare(whole)
+        elif (whole := self._bare_json.add(frame)) is not None:
+            self._take_frame(whole)
 
-    def _take_bare(self, frame: Frame) -> None:
-        """A message that stands between the events."""
+    def _take_frame(self, frame: Frame) -> None:
         message = self._message(frame)
         if message is not None:
             self.take(message)
@@ -200,7 +202,7 @@ class MessageWire(Generic[T]):
             self._fail(words)
 
     def _fail(self, error: Any) -> None:
-        """Tell the provider's error, unless it is blank; some send it in two events of different names."""
+        """Report the provider's error once, unless it is blank: some send it in two events of different names."""
         if error and not self._failed:
             self._failed = True
             tell_provider_error(self._sink, error)

@@ -20,7 +20,7 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import given_text, untyped, whole_text
+from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_outcome
 from streamparse.reading.wire import Plain
@@ -158,7 +158,7 @@ class Anthropic(MessageWire[Event]):
         """Arguments may come as an object: make it the text that the protocol wants."""
         delta = event.get("delta")
         if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
-            delta["partial_json"] = whole_text(delta["partial_json"])
+            delta["partial_json"] = write_argument_text(delta["partial_json"])
 
     def _take_other(self, event: Event) -> None:
         """Take an event that is no delta of a block."""
@@ -167,7 +167,7 @@ class Anthropic(MessageWire[Event]):
             return
         match event.type:
             case "content_block_start":
-                self._start(event.index, event.content_block or {}, given_text)
+                self._start(event.index, event.content_block or {}, initial_arguments)
             case "content_block_stop":
                 self._blocks.stop(event.index)
             case "message_start":
@@ -199,7 +199,7 @@ class Anthropic(MessageWire[Event]):
     def _whole(self, message: Message) -> None:
         self._usage(message.usage)
         for index, block in enumerate(message.content or ()):
-            self._start(index, block, whole_text)
+            self._start(index, block, write_argument_text)
             self._blocks.stop(index)
         self._turn(message)
 
@@ -255,7 +255,7 @@ class Anthropic(MessageWire[Event]):
             return self.decode(frame.data)
         except (ValueError, RecursionError):
             pass
-        told = self._is_error(frame) or self._strange(untyped(frame.data))
+        told = self._report_error_frame(frame) or self._strange(decode_untyped(frame.data))
         return None if told else super()._message(frame)
 
     def _strange(self, event: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.reading.decode import argument_text, untyped
+from streamparse.reading.decode import decode_untyped, read_argument_text
 from streamparse.reading.errors import error_in, tell_provider_error
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_listed_outcome
@@ -113,7 +113,7 @@ class BedrockText(MessageWire[_Chunk]):
             self._sink.item("tool_plan", chunk.text)
         for call in chunk.tool_calls or ():
             if call.name:
-                self._sink.call_whole(call.name, argument_text(call.parameters))
+                self._sink.call_whole(call.name, read_argument_text(call.parameters))
             else:
                 self._sink.error("frame", "call_without_name", "a call without a name")
 
@@ -193,7 +193,7 @@ class Invoked:
     def _tell(self, wire: Wire, frame: Frame) -> None:
         wire.frame(frame)
         if self._name != _CLAUDE and _METRICS in frame.data:
-            metrics = untyped(frame.data).get(METRICS)
+            metrics = decode_untyped(frame.data).get(METRICS)
             if metrics is not None:
                 self._sink.item(METRICS, metrics)
 

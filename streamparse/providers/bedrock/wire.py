@@ -22,7 +22,7 @@ from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import given_text, untyped, whole_text
+from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_listed_outcome
 from streamparse.sink import Sink
@@ -147,7 +147,7 @@ class BedrockConverse(MessageWire[Event]):
     def frame(self, frame: Frame) -> None:
         if frame.event and _FAILURE.match(frame.event):
             name = frame.event.decode("ascii", "replace")
-            self._fail({"message": name, **untyped(frame.data), "code": name})
+            self._fail({"message": name, **decode_untyped(frame.data), "code": name})
             return
         super().frame(frame)
 
@@ -159,7 +159,7 @@ class BedrockConverse(MessageWire[Event]):
             elif delta.toolUse is not None:
                 piece = delta.toolUse.input
                 if piece:
-                    self._arguments(event.contentBlockIndex, piece if isinstance(piece, str) else whole_text(piece))
+                    self._arguments(event.contentBlockIndex, write_argument_text(piece))
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
@@ -211,7 +211,7 @@ class BedrockConverse(MessageWire[Event]):
             kind, item = _other_content(block)
             self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
         elif call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, given_text(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, initial_arguments(call.input))
         else:
             self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
 
@@ -238,7 +238,7 @@ class BedrockConverse(MessageWire[Event]):
         if block.text:
             self._sink.text(block.text)
         elif call is not None and call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, whole_text(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, write_argument_text(call.input))
         elif call is not None:
             self._start(index, block)
         else:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.decode import whole_text
+from streamparse.reading.decode import write_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_listed_outcome
 from streamparse.reading.wire import Plain
@@ -150,7 +150,7 @@ class Cohere(MessageWire[_Event]):
             for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
                 function = call.get("function") if isinstance(call, dict) else None
                 if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-                    function["arguments"] = whole_text(function["arguments"])
+                    function["arguments"] = write_argument_text(function["arguments"])
 
     def _take_message(self, index: int | None, message: _Message) -> None:
         """Tell a piece of a message, or all of one."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.decode import argument_text, value_of
+from streamparse.reading.decode import read_argument_text, read_value
 from streamparse.reading.outcomes import find_listed_outcome
 from streamparse.reading.pieces import PendingItem
 from streamparse.sink import Call, Sink
@@ -88,7 +88,7 @@ class InteractionEvent(msgspec.Struct, gc=False):
 
 # -- ----------------------------------------------------------------------------------------------------
 
-_PLAIN: Final = ("model_output", "text", "thought", "user_input")
+_TEXT_STEPS: Final = ("model_output", "text", "thought", "user_input")
 
 
 _decode_step = msgspec.json.Decoder(Step, strict=False).decode
@@ -146,34 +146,34 @@ class Interactions:
         elif kind in ("thought_summary", "thought"):
             self._thought(delta.content, delta.text)
         elif kind == "arguments_delta":
-            self._arguments(index, argument_text(delta.arguments))
+            self._arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
-            self._whole_call(delta.name or "", delta.id, argument_text(delta.arguments))
+            self._whole_call(delta.name or "", delta.id, read_argument_text(delta.arguments))
         elif index in self._server_steps:
-            if not self._server_steps[index].add(_plain(delta)):
+            if not self._server_steps[index].add(_fields_of(delta)):
                 self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
         elif kind not in ("thought_signature", "text_annotation"):
-            self._sink.item(kind, _plain(delta))
+            self._sink.item(kind, _fields_of(delta))
         if delta.signature and index not in self._server_steps:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
             self._sink.item("annotation", annotation)
 
     def _start(self, index: int | None, raw: msgspec.Raw) -> None:
-        step = self._read(raw)
+        step = self._read_step(raw)
         if step is None or step.type is None:
             return
         if step.type == "function_call":
             if step.name:
                 self._calls[index] = self._sink.call_start(step.name, step.id or None)
-                arguments = argument_text(step.arguments)
+                arguments = read_argument_text(step.arguments)
                 if arguments.strip("{} \t\r\n"):  # an empty object holds the place of what follows
                     self._sink.call_arguments(self._calls[index], arguments)
-        elif step.type in _PLAIN:
+        elif step.type in _TEXT_STEPS:
             tell = self._thought if step.type == "thought" else self._text
-            tell(value_of(step.summary) or value_of(step.content), step.text)
+            tell(read_value(step.summary) or read_value(step.content), step.text)
         else:
-            value = value_of(raw)
+            value = read_value(raw)
             self._server_steps[index] = PendingItem(value if isinstance(value, dict) else {}, self._limit)
             return
         if step.signature:
@@ -218,7 +218,7 @@ class Interactions:
         if told := text or _texts(content):
             self._sink.reasoning(told)
 
-    def _read(self, raw: msgspec.Raw) -> Step | None:
+    def _read_step(self, raw: msgspec.Raw) -> Step | None:
         try:
             return _decode_step(raw) if bytes(raw) else None
         except (ValueError, RecursionError) as error:
@@ -226,10 +226,10 @@ class Interactions:
             return None
 
 
-def _plain(delta: Delta) -> dict[str, Any]:
+def _fields_of(delta: Delta) -> dict[str, Any]:
     """What a delta of the server's own step holds."""
     values = {name: getattr(delta, name) for name in delta.__struct_fields__}
-    values["arguments"] = value_of(delta.arguments)
+    values["arguments"] = read_value(delta.arguments)
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -18,7 +18,7 @@ from streamparse.limits import Limits
 from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
-from streamparse.reading.decode import argument_text
+from streamparse.reading.decode import read_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_listed_outcome
 from streamparse.sink import Call, Sink
@@ -214,7 +214,7 @@ class Gemini(MessageWire[Chunk]):
         if function.name and (call is None or not self._goes_on(call, function)):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
-                return self._sink.call_whole(function.name, argument_text(function.args), function.id or None)
+                return self._sink.call_whole(function.name, read_argument_text(function.args), function.id or None)
             call = self._call = self._sink.call_start(function.name, function.id or None)
             self._writer = ArgumentWriter()
             self._id = function.id
@@ -227,7 +227,7 @@ class Gemini(MessageWire[Chunk]):
                 self._sink.call_arguments(call, self._writer.write(part))
         except PathError as error:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
-        whole = argument_text(function.args)
+        whole = read_argument_text(function.args)
         if whole.strip(_NOTHING) and not self._writer.begun:
             self._call = None
             self._sink.call_arguments(call, whole)

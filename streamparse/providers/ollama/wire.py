@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.reading.decode import argument_text
+from streamparse.reading.decode import read_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_outcome
 
@@ -96,7 +96,7 @@ class OllamaChat(MessageWire[_Line]):
             if call.function is None or not call.function.name:
                 self._sink.error("frame", "call_without_name", "a call without a name")
                 continue
-            self._sink.call_whole(call.function.name, argument_text(call.function.arguments), call.id or None)
+            self._sink.call_whole(call.function.name, read_argument_text(call.function.arguments), call.id or None)
 
     def _finish(self, line: _Line) -> None:
         usage = {name: count for name in _COUNTS if (count := getattr(line, name)) is not None}

@@ -27,35 +27,35 @@ def opens_thought(text: str) -> bool:
 
 
 class Echo:
-    """Takes the content of an answer that begins with `<think>`, and tells what its own field has not told.
+    """Takes the content of an answer that begins with `<think>`, and sends what the thought's own field did not have.
 
-    Where the tag comes together with the first of the thought, neither the tags nor what is between them is told.
+    If the tag comes together with the first of the thought, neither the tags nor what is between them is sent.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.active = True
         """Whether the content may still repeat the thought."""
-        self._tell = tell
-        self._ahead = ""  # what the field has told and the content has not repeated
-        self._heard = False
+        self._send = tell
+        self._ahead = ""  # what the field had and the content has not repeated yet
+        self._has_thought = False
         self._begun = False
         self._hides_tags = False
 
-    def hear(self, thought: str) -> None:
-        """A piece of the thought was told from its own field."""
+    def feed_thought(self, thought: str) -> None:
+        """A piece of the thought came in its own field."""
         if self.active:
-            self._heard = True
+            self._has_thought = True
             self._ahead += thought if self._begun else thought.lstrip("\n")
             self.active = len(self._ahead) <= _MOST_AHEAD
 
     def text(self, text: str) -> None:
         """Take a piece of the content."""
         if not self.active:
-            self._tell(text)
-        elif not self._heard:  # the tag alone: its own field may tell the thought before the content goes on
+            self._send(text)
+        elif not self._has_thought:  # the tag alone: its own field may have the thought before the content goes on
             self._begun = True
             self.active = text.strip() in ("", _OPEN)
-            self._tell(text)
+            self._send(text)
         elif self._begun:
             self._compare(text)
         else:
@@ -67,14 +67,14 @@ class Echo:
         repeated = next((each for each in (body, body.strip("\n")) if self._ahead.startswith(each)), None)
         if repeated is None:
             self.active = False
-            self._tell(f"{_OPEN}{text}" if self._hides_tags else text)
+            self._send(f"{_OPEN}{text}" if self._hides_tags else text)
             return
         self._ahead = self._ahead[len(repeated) :]
         if close:
             self.active = False
             rest = rest if self._hides_tags else close + rest
             if rest:
-                self._tell(rest)
+                self._send(rest)
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -108,13 +108,13 @@ class Sources:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._told: dict[str, list[Any]] = {}
+        self._sent: dict[str, list[Any]] = {}
 
     def take(self, **lists: list[Any] | None) -> None:
-        """Tell those lists that are new."""
+        """Send the lists that are new."""
         for kind, listed in lists.items():
-            if listed and listed != self._told.get(kind):
-                self._told[kind] = listed
+            if listed and listed != self._sent.get(kind):
+                self._sent[kind] = listed
                 self._sink.item(kind, listed)
 
 
@@ -132,25 +132,25 @@ class Details:
         self._open: tuple[int | None, str | None] | None = None
 
     def take(self, details: list[Detail], thought: str) -> None:
-        """Tell the entries of a delta; `thought` is what it says of them beside, which is the same as a rule."""
+        """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
         same = thought in ("", "".join(_text(detail) for detail in details))
         if not same:
             self._sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
             text = _text(detail) if same else ""
-            told = _TEXTS if text else ()
+            without = _TEXTS if text else ()
             ends = bool(detail.data or detail.signature)
             begins = key != self._open or (len(details) > 1 and detail.index is None)
             if begins and (not ends or (text and self._open)):
-                self._tell(detail, _BEGINNING if ends else told)
+                self._send(detail, _BEGINNING if ends else without)
             if text:
                 self._sink.reasoning(text)
             if ends:
-                self._tell(detail, told if self._open else ())
+                self._send(detail, without if self._open else ())
             self._open = None if ends else key
 
-    def _tell(self, detail: Detail, but: tuple[str, ...]) -> None:
+    def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
         fields = msgspec.to_builtins(detail)
         data = {name: value for name, value in fields.items() if value is not None and name not in but}
         self._sink.item(detail.type or "reasoning_details", data)
@@ -170,7 +170,7 @@ class _CustomCall:
 
 
 class CustomCalls:
-    """Calls of tools that take text: no arguments are decoded, so each is an item, told when the answer is over.
+    """Calls of tools that take text: no arguments are decoded, so each is an item, sent when the answer is over.
 
     `max_calls` bounds how many are kept, `max_call_args` their inputs, all together.
     """

@@ -13,8 +13,8 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, Sources, opens_thought
-from streamparse.reading.decode import value_of, whole_text
-from streamparse.reading.errors import Unwrapped, error_of
+from streamparse.reading.decode import read_value, write_argument_text
+from streamparse.reading.errors import ErrorFields, error_of
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_outcome
@@ -83,7 +83,7 @@ class Groq(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class Chunk(Unwrapped, gc=False):
+class Chunk(ErrorFields, gc=False):
     """A chunk, or an error."""
 
     choices: list[Choice] | None = None
@@ -104,7 +104,7 @@ class _Choice(msgspec.Struct, gc=False):
     stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, beside the finish reason
 
 
-class _Chunk(Unwrapped, gc=False):
+class _Chunk(ErrorFields, gc=False):
     choices: list[_Choice] | None = None
     usage: dict[str, Any] | None = None
 
@@ -255,7 +255,7 @@ class OpenAIChat(MessageWire[Chunk]):
             self._sink.reasoning(thought)
         if thought and self._may_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
-            self._echo.hear(thought)
+            self._echo.feed_thought(thought)
             self._text = self._echo.text
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
@@ -285,7 +285,7 @@ class OpenAIChat(MessageWire[Chunk]):
         for content in _contents_of(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
-                self._fragments.add(None, _word(id), _word(name), None if input is None else whole_text(input))
+                self._fragments.add(None, _word(id), _word(name), None if input is None else write_argument_text(input))
             elif content.get("type") not in (None, "text"):
                 self._sink.item(str(content["type"]), content)
             elif not delta.content and (text := _word(content.get("text"))):
@@ -364,7 +364,7 @@ class OpenAIChat(MessageWire[Chunk]):
             elif part.text:
                 self._text(part.text)
             elif part.text is None and part.thinking is None:  # references of Mistral, images
-                self._sink.item(part.type, value_of(raw))
+                self._sink.item(part.type, read_value(raw))
 
 
 def _contents_of(delta: Delta) -> list[dict[str, Any]]:
@@ -403,7 +403,7 @@ def _mend_call(call: dict[str, Any]) -> None:
     if isinstance(id, int) and not isinstance(id, bool):
         call["id"] = str(id)
     if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-        function["arguments"] = whole_text(function["arguments"])
+        function["arguments"] = write_argument_text(function["arguments"])
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:

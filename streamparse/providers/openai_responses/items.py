@@ -64,9 +64,9 @@ class PartsItem:
         if number in self._parts or (self._parts and (number is None or None in self._parts)):
             self._open.pop(number, None)
             return False
-        known = next((each for each in islice(self._open, _NEAR) if _is(self._parts[each], text)), _NEW)
+        known = next((each for each in islice(self._open, _NEAR) if _is_text(self._parts[each], text)), _NEW)
         self._open.pop(known, None)
-        self._parts[number] = _told(text) if known is _NEW else self._parts[known]
+        self._parts[number] = _new_text(text) if known is _NEW else self._parts[known]
         return known is _NEW
 
     def missing(self, said: list[tuple[int, str]]) -> list[int]:
@@ -82,23 +82,23 @@ class PartsItem:
             near = [each for each in near if each not in matched]
             near += islice((each for each in rest if each not in matched), _NEAR - len(near))
             known: object = number if there else _NEW
-            if not (there and _is(self._parts[number], text)):
-                known = next((each for each in near if _is(self._parts[each], text)), known)
+            if not (there and _is_text(self._parts[number], text)):
+                known = next((each for each in near if _is_text(self._parts[each], text)), known)
             if known is _NEW:
                 new[number] = text
             matched.add(known)
         for number, text in new.items():
-            self._parts[number if number not in self._parts else (number, text)] = _told(text)
+            self._parts[number if number not in self._parts else (number, text)] = _new_text(text)
         return list(new)
 
 
-def _told(text: str) -> StringIO:
+def _new_text(text: str) -> StringIO:
     told = StringIO()
     told.write(text)
     return told
 
 
-def _is(told: StringIO, text: str) -> bool:
+def _is_text(told: StringIO, text: str) -> bool:
     return told.tell() == len(text) and told.getvalue() == text
 
 
@@ -145,7 +145,7 @@ class Items(Generic[Item]):
             return self._by_index.get(index)
         return None if id else self.last
 
-    def named(self, *ids: str | None) -> Item | None:
+    def find_by_ids(self, *ids: str | None) -> Item | None:
         """The item that has one of these ids."""
         return next((self._by_id[id] for id in ids if id and id in self._by_id), None)
 
@@ -154,10 +154,10 @@ class Items(Generic[Item]):
         item: Item = self._make()
         self.last = item
         self.all.append(item)
-        self.also(item, id, index)
+        self.alias(item, id, index)
         return item
 
-    def also(self, item: Item, id: str | None, index: int | None = None) -> None:
+    def alias(self, item: Item, id: str | None, index: int | None = None) -> None:
         """Give an item another id, or another index."""
         if id:
             self._by_id[id] = item
@@ -188,13 +188,13 @@ class Calls:
 
     def added(self, name: str, ids: Ids, index: int | None, arguments: str) -> None:
         """A call begins; it may have its arguments already (xAI, transformers)."""
-        call = self._added_before(name, ids, index) or self._items.add(None, index)
+        call = self._find_added(name, ids, index) or self._items.add(None, index)
         self._begin(call, name, ids, index)
         self._feed(call, arguments)
 
     def of(self, id: str | None, index: int | None) -> CallItem:
         """The call that a piece of arguments belongs to; one that was never added begins here, without a name."""
-        return self._items.find(id, index) or self._still_open(index) or self._items.add(id, index)
+        return self._items.find(id, index) or self._find_open(index) or self._items.add(id, index)
 
     def keep(self, call: CallItem, fragment: str) -> None:
         """Keep a piece of arguments for a call without a name."""
@@ -202,7 +202,7 @@ class Calls:
 
     def arguments_done(self, id: str | None, index: int | None, name: str, arguments: str) -> None:
         """The arguments are said to be whole; LM Studio sends them only so."""
-        call = self._items.find(id, index) or self._latest(name, index) or self._items.add(id, index)
+        call = self._items.find(id, index) or self._find_latest(name, index) or self._items.add(id, index)
         if call.call is not None and arguments:
             self._confirm(call, arguments)
             self._sink.call_end(call.call)
@@ -214,8 +214,8 @@ class Calls:
 
     def done(self, name: str, ids: Ids, index: int | None, arguments: str, whole: bool) -> None:
         """The item is said to be done, and `whole` if its status does not say otherwise."""
-        known = self._done_before(name, ids, index, arguments)
-        call = known or self._unfinished(name, index) or self._items.add(None, index)
+        known = self._find_done(name, ids, index, arguments)
+        call = known or self._find_unfinished(name, index) or self._items.add(None, index)
         early = call.early.take() if call.call is None else ""
         self._begin(call, name, ids, index)
         call.done = True
@@ -246,7 +246,7 @@ class Calls:
 
     def _begin(self, call: CallItem, name: str, ids: Ids, index: int | None) -> None:
         for id in ids:
-            self._items.also(call, id, index)
+            self._items.alias(call, id, index)
         if call.call is None and name:
             call.name = name
             call.index = index
@@ -271,7 +271,7 @@ class Calls:
         told = "" if call.call.pending else call.call.raw
         if not call.call.closed and arguments.startswith(told):
             self._sink.call_arguments(call.call, arguments[len(told) :])
-        elif arguments != told and not _alike(arguments, told):
+        elif arguments != told and not _are_same_arguments(arguments, told):
             self._contradict(call.call, arguments)
 
     def _contradict(self, call: Call, arguments: str) -> None:
@@ -281,51 +281,51 @@ class Calls:
         else:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} are said to be others")
 
-    def _named(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
+    def _find_by_ids(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
         """The call of an item, else of a call's id, which some servers give to several calls."""
-        known = self._items.named(ids[1]) or self._items.named(ids[0])
-        if known is None or known is self._items.named(ids[1]) or not known.name or name in ("", known.name):
+        known = self._items.find_by_ids(ids[1]) or self._items.find_by_ids(ids[0])
+        if known is None or known is self._items.find_by_ids(ids[1]) or not known.name or name in ("", known.name):
             return known
         there = None if index is None else self._items.find(None, index)
         return there if there is not None and there.name == name else None
 
-    def _added_before(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
+    def _find_added(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
         """The call that is added again: the same item, or one of the same id at the same place."""
-        known = self._named(name, ids, index)
-        if known is None or known is self._items.named(ids[1]) or None in (index, known.index):
+        known = self._find_by_ids(name, ids, index)
+        if known is None or known is self._items.find_by_ids(ids[1]) or None in (index, known.index):
             return known
         return known if known.index == index else None
 
-    def _done_before(self, name: str, ids: Ids, index: int | None, arguments: str) -> CallItem | None:
+    def _find_done(self, name: str, ids: Ids, index: int | None, arguments: str) -> CallItem | None:
         """The call that is said to be done; none if that one was done with other arguments, at another place."""
-        known = self._named(name, ids, index)
-        if known is None or known is self._items.named(ids[1]) or None in (index, known.index):
+        known = self._find_by_ids(name, ids, index)
+        if known is None or known is self._items.find_by_ids(ids[1]) or None in (index, known.index):
             return known
-        is_another = known.done and known.index != index and not _alike(arguments, known.said)
+        is_another = known.done and known.index != index and not _are_same_arguments(arguments, known.said)
         return None if is_another else known
 
-    def _latest(self, name: str, index: int | None) -> CallItem | None:
+    def _find_latest(self, name: str, index: int | None) -> CallItem | None:
         """The last call, if what is said without an index and with an unknown id can be its."""
         last = self._items.last
         return last if index is None and last is not None and last.call and name in ("", last.name) else None
 
-    def _still_open(self, index: int | None) -> CallItem | None:
+    def _find_open(self, index: int | None) -> CallItem | None:
         """The last call, if a piece without an index and with an unknown id can only be its."""
         last = self._items.last
         return last if index is None and last is not None and last.call is not None and not last.call.closed else None
 
-    def _unfinished(self, name: str, index: int | None) -> CallItem | None:
+    def _find_unfinished(self, name: str, index: int | None) -> CallItem | None:
         """The call of an index whose ids have changed since."""
         call = self._items.find(None, index)
         return call if call is not None and not call.done and call.name in ("", name) else None
 
 
-def _alike(one: str, other: str) -> bool:
+def _are_same_arguments(one: str, other: str) -> bool:
     """Whether two texts are the same arguments, written in two ways."""
-    return bool(_value(one) == _value(other))
+    return bool(_read_arguments(one) == _read_arguments(other))
 
 
-def _value(text: str) -> Any:
+def _read_arguments(text: str) -> Any:
     try:
         return lenient(text.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -347,7 +347,7 @@ class TextCalls:
 
     def added(self, name: str, id: str | None, index: int | None) -> None:
         """A call begins."""
-        call = self._items.named(id) or self._items.add(id, index)
+        call = self._items.find_by_ids(id) or self._items.add(id, index)
         call.name = call.name or name
 
     def add(self, id: str | None, index: int | None, piece: str) -> None:

@@ -23,7 +23,7 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
-from streamparse.reading.decode import argument_text, whole_text
+from streamparse.reading.decode import read_argument_text, write_argument_text
 from streamparse.reading.message_wire import MessageWire
 from streamparse.reading.outcomes import find_outcome
 from streamparse.sink import Sink
@@ -73,7 +73,7 @@ class Event(msgspec.Struct, gc=False):
 
 
 # -- ----------------------------------------------------------------------------------------------------
-# The sequence numbers of OpenAI Responses: an event that comes twice is told once.
+# Sequence numbers: an event that comes twice counts once.
 
 
 ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
@@ -82,55 +82,55 @@ ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "
 _LONGEST_GAP: Final = 64
 
 
-class Numbers:
-    """Judges the numbers of events; `due` is the one that comes next.
+class SequenceTracker:
+    """Judges the numbers of events; `expected` is the one that comes next.
 
     Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
-    and a server is `believed` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
+    and a server is `is_trusted` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
     """
 
-    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "believed", "due", "gap", "late")
+    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "expected", "gap", "is_trusted", "late")
 
     def __init__(self, sink: Sink) -> None:
-        self.due: int | None = None
+        self.expected: int | None = None
         self._sink = sink
         self._id: str | None = None
-        self.believed = True
+        self.is_trusted = True
         self.gap = False  # before the event that was judged last, one is missing
         self.late = False  # the event that was judged last comes after later ones
         self._missing: set[int] = set()
-        self._out_of_turn = 0  # of the numbers below `due`, those that did not come in turn
+        self._out_of_turn = 0  # of the numbers below `expected`, those that did not come in turn
 
     def take(self, number: int, kind: str | None, response: str | None) -> bool:
-        """Judge a number that is not due, of an event that may hold a response's id: whether to tell the event."""
+        """Judge a number that is not expected, of an event that may hold a response's id: whether the event counts."""
         self.gap = self.late = False
         starts = kind == "response.created" and response != self._id
         if starts:
             self._id = response
-        if self.due is None or starts:
-            self.believed = True
+        if self.expected is None or starts:
+            self.is_trusted = True
             self.restart(number)
-        elif number > self.due:
+        elif number > self.expected:
             self.gap = self._counts
-            self._missing.update(range(self.due, min(number, self.due + _LONGEST_GAP)))
-            self._out_of_turn += number + 1 - self.due
-            self.due = number + 1
+            self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
+            self._out_of_turn += number + 1 - self.expected
+            self.expected = number + 1
         elif self._counts and kind not in ENDS:
             return self._is_late(number)
         return True
 
-    def steps_back(self, number: int) -> bool:
+    def is_step_back(self, number: int) -> bool:
         """Whether a number has come, or should have, and is none that is missing."""
-        return self.due is not None and number < self.due and number not in self._missing
+        return self.expected is not None and number < self.expected and number not in self._missing
 
     def restart(self, number: int) -> None:
         """The server counts anew from a number."""
         self._missing.clear()
-        self.due = self._out_of_turn = number + 1
+        self.expected = self._out_of_turn = number + 1
 
     @property
     def _counts(self) -> bool:
-        return self.believed and self.due is not None and self.due - self._out_of_turn > 1
+        return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
     def _is_late(self, number: int) -> bool:
         if number in self._missing:
@@ -175,9 +175,9 @@ class OpenAIResponses(MessageWire[Event]):
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._limits = limits
-        self._numbers = Numbers(sink)
+        self._sequence = SequenceTracker(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
-        self._run_kept: StringIO | None = None  # and kept, where what is said to be whole is compared with them
+        self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
         self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
         self._run_id: str | None = None
         self._run_content: int | None = None
@@ -186,7 +186,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
-        self._tellers: dict[str, Callable[[Event], None]] = {
+        self._handlers: dict[str, Callable[[Event], None]] = {
             _ARGUMENTS: self._arguments,
             "response.function_call_arguments.done": self._arguments_done,
             _ADDED: self._added,
@@ -212,20 +212,20 @@ class OpenAIResponses(MessageWire[Event]):
 
     def take(self, event: Event) -> None:
         kind = event.type
-        numbers = self._numbers
+        sequence = self._sequence
         number = event.sequence_number
         if number is None:
-            numbers.believed = False
-        elif number == numbers.due:
-            numbers.due = number + 1
-        elif kind == _ADDED and numbers.steps_back(number) and self._output.is_new(event.item, event.output_index):
-            numbers.restart(number)
-        elif not numbers.take(number, kind, event.response.id if event.response is not None else None):
+            sequence.is_trusted = False
+        elif number == sequence.expected:
+            sequence.expected = number + 1
+        elif kind == _ADDED and sequence.is_step_back(number) and self._output.is_new(event.item, event.output_index):
+            sequence.restart(number)
+        elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return
-        elif kind == _ARGUMENTS and (numbers.gap or numbers.late):
-            self._doubt(event, numbers.late)
-            if numbers.late:
+        elif kind == _ARGUMENTS and (sequence.gap or sequence.late):
+            self._doubt(event, sequence.late)
+            if sequence.late:
                 return
         delta = event.delta
         if (
@@ -236,13 +236,13 @@ class OpenAIResponses(MessageWire[Event]):
             and delta.__class__ is str
         ):
             if delta:
-                if self._run_kept is not None:
-                    self._run_kept.write(delta)
+                if self._run_copy is not None:
+                    self._run_copy.write(delta)
                 self._run(delta)
         elif self._over and kind != "response.created":
             self.ignored += 1
-        elif kind in self._tellers:
-            self._tellers[kind](event)
+        elif kind in self._handlers:
+            self._handlers[kind](event)
         elif kind is None or not kind.startswith("response."):
             self._take_other(event)
 
@@ -254,20 +254,20 @@ class OpenAIResponses(MessageWire[Event]):
 
     # -- deltas ----------------------------------------------------------------------------------------
 
-    def _start_run(self, event: Event, tell: Callable[[str], None], kept: StringIO | None = None) -> None:
-        """Keep and tell a delta; those that follow of the same part are taken likewise, without looking further.
+    def _start_run(self, event: Event, tell: Callable[[str], None], copy: StringIO | None = None) -> None:
+        """Send a delta, and copy it; those of the same part that follow are taken likewise, without looking further.
 
         Servers that give an item no id, or a new one each time, have no runs.
         """
         self._run = tell
-        self._run_kept = kept
+        self._run_copy = copy
         self._run_kind = event.type if event.item_id else ""
         self._run_id = event.item_id
         self._run_content = event.content_index
         self._run_summary = event.summary_index
         if isinstance(event.delta, str) and event.delta:
-            if kept is not None:
-                kept.write(event.delta)
+            if copy is not None:
+                copy.write(event.delta)
             tell(event.delta)
 
     def _part_delta(self, part: _Part, event: Event) -> None:
@@ -289,7 +289,7 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _arguments(self, event: Event) -> None:
         call = self._output.calls.of(event.item_id, event.output_index)
-        event.delta = whole_text(event.delta or "")  # relays send an object
+        event.delta = write_argument_text(event.delta or "")  # relays send an object
         if call.call is None:
             self._output.calls.keep(call, event.delta)
         else:
@@ -304,11 +304,11 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.call_repaired(call)
 
     def _arguments_done(self, event: Event) -> None:
-        arguments = argument_text(event.arguments)
+        arguments = read_argument_text(event.arguments)
         self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
 
     def _text_of_call(self, event: Event) -> None:
-        self._output.text_calls.add(event.item_id, event.output_index, whole_text(event.delta or ""))
+        self._output.text_calls.add(event.item_id, event.output_index, write_argument_text(event.delta or ""))
 
     def _added(self, event: Event) -> None:
         self._output.added(event.item, event.output_index)
