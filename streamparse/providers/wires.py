@@ -14,33 +14,23 @@ from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
 from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
-from streamparse.providers.quirks import Habit, Profile, profile
-from streamparse.reading.errors import tell_provider_error
 from streamparse.reading.registry import (
     UNDECIDED_FRAMES,
     WIRES,
-    Recognition,
     detect,
     foreign_error,
     register_wire,
     wire_named,
 )
-from streamparse.reading.wire import Wire
 
 __all__ = [
     "PARSES_CALLS",
     "UNDECIDED_FRAMES",
     "WIRES",
-    "Habit",
-    "Profile",
-    "Recognition",
-    "Wire",
     "WireName",
     "detect",
     "foreign_error",
-    "profile",
     "register_wire",
-    "tell_provider_error",
     "wire_named",
 ]
 

@@ -106,7 +106,7 @@ def write_argument_text(input: Any) -> str:
 
 
 def initial_arguments(input: Any) -> str:
-    """The text of the input that stands in the start of a call; nothing if it only keeps the place."""
+    """The text of the input in the start of a call; "" if it is only a placeholder."""
     return write_argument_text(input) if input else ""
 
 

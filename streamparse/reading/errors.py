@@ -1,4 +1,4 @@
-"""Errors that a server reports with status 200: as the body, as an event, beside the answer.
+"""Errors that a server reports with status 200: as the body, as an event, or together with the answer.
 
 | shape | sent by |
 |---|---|

@@ -64,11 +64,11 @@ def claimed(message: Any, event: bytes) -> str | None:
 
 
 def foreign_error(frame: Frame, wire: str | None = None) -> Any:
-    """Return the error that the first message of a body is; None if it is none, or if `wire` (or any) claims it.
+    """Return the error that the first message of a body is; None if it is not one, or if `wire` (or any) claims it.
 
     A gateway, a proxy or a web framework in front of the server reports errors in its own shape, on every wire.
     """
-    if frame.event:  # whoever names its events speaks a wire
+    if frame.event:  # a server that names its events speaks a wire
         return None
     message = decoded(frame)
     wires = (WIRES[wire],) if wire is not None else WIRES.values()
@@ -78,7 +78,7 @@ def foreign_error(frame: Frame, wire: str | None = None) -> Any:
 
 
 def decoded(frame: Frame) -> Any:
-    """Return the JSON that a frame holds; None for a frame beside the data, and for what is no JSON."""
+    """Return the JSON that a frame holds; None for a frame that is not data, or not JSON."""
     if frame.field != b"data":
         return None
     try:
@@ -122,7 +122,7 @@ class Recognition:
         self._unknown: Frame | None = None  # the first message that no wire claims
 
     def look(self, frame: Frame) -> None:
-        """Take the next frame of the body, before it is told."""
+        """Take the next frame of the body, before the wire does."""
         message = decoded(frame)
         if not isinstance(message, dict):
             return
@@ -135,7 +135,7 @@ class Recognition:
     def mistake(self, silent: bool, ended: bool) -> Mistake | None:
         """Return why this is no answer of the named wire; None if it is one, or may be.
 
-        `silent` says that nothing was told of the body so far, not even a failure, `ended` that its end marker came.
+        `silent` says that nothing was read so far, not even a failure, `ended` that the end marker came.
         """
         if self._own:
             return None

@@ -92,7 +92,7 @@ class Event(Message, gc=False):
 
 
 class Anthropic(MessageWire[Event]):
-    """Tells what the events of the Messages API hold."""
+    """Reads the events of the Messages API."""
 
     shape = Event
     parses_calls = True

@@ -77,7 +77,7 @@ class _Chunk(msgspec.Struct, gc=False):
 
 
 class BedrockText(MessageWire[_Chunk]):
-    """Tells what the chunks of a text API hold; Cohere's calls come whole."""
+    """Reads the chunks of a text API; Cohere's calls come whole."""
 
     shape = _Chunk
 

@@ -125,7 +125,7 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
 class BedrockConverse(MessageWire[Event]):
-    """Tells what the events of Converse and of `invoke` hold."""
+    """Reads the events of Converse and of `invoke`."""
 
     shape = Event
     parses_calls = True

@@ -82,7 +82,7 @@ class _Event(msgspec.Struct, gc=False):
 
 
 class Cohere(MessageWire[_Event]):
-    """Tells what the events of a chat hold."""
+    """Reads the events of a chat."""
 
     shape = _Event
     parses_calls = True

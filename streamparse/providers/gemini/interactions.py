@@ -95,7 +95,7 @@ _decode_step = msgspec.json.Decoder(Step, strict=False).decode
 
 
 class Interactions:
-    """Tells what the events of an interaction hold."""
+    """Reads the events of an interaction."""
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink

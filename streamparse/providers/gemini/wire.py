@@ -105,7 +105,7 @@ _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
 class Gemini(MessageWire[Chunk]):
-    """Tells what the chunks of a `GenerateContentResponse` hold."""
+    """Reads the chunks of a `GenerateContentResponse`."""
 
     shape = Chunk
     parses_calls = True

@@ -57,7 +57,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class OllamaChat(MessageWire[_Line]):
-    """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
+    """Reads the lines of `/api/chat`, and those of `/api/generate`."""
 
     shape = _Line
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
@@ -110,7 +110,7 @@ class OllamaChat(MessageWire[_Line]):
 
 
 class OllamaGenerate(OllamaChat):
-    """Tells what the lines of `/api/generate` hold, and reads those of `/api/chat` too."""
+    """Reads the lines of `/api/generate`, and those of `/api/chat`."""
 
     reads: ClassVar[tuple[str, ...]] = ("ollama-chat",)
 

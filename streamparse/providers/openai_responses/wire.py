@@ -166,7 +166,7 @@ _PARTS: Final = {
 
 
 class OpenAIResponses(MessageWire[Event]):
-    """Tells what the events of a response hold."""
+    """Reads the events of a response."""
 
     shape = Event
     parses_calls = True
