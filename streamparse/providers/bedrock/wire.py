@@ -159,7 +159,8 @@ class BedrockConverse(MessageWire[Event]):
             elif delta.toolUse is not None:
                 piece = delta.toolUse.input
                 if piece:
-                    self._arguments(event.contentBlockIndex, write_argument_text(piece))
+                    text = piece if isinstance(piece, str) else write_argument_text(piece)
+                    self._arguments(event.contentBlockIndex, text)
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
