@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["STOPS", "Stop", "find_stop", "full_reason"]
+__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_stop", "full_reason"]
 
 Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
 """The common words."""
@@ -27,29 +27,63 @@ _WORDS: Final[dict[Stop, tuple[str, ...]]] = {
         "pause_turn",  # Anthropic: the server's own tools go on if the answer is sent back
         "compaction",  # Anthropic: the conversation was summed up
         *("load", "unload"),  # Ollama, asked without a message
-        *("0", "1", "finish_reason_unspecified"),  # Gemini
     ),
-    "tools": ("tool_calls", "tool_call", "function_call", "tool_use", "requires_action"),
+    "tools": (
+        *("tool_calls", "tool_call"),
+        "function_call",  # OpenAI, of old
+        "tool_use",  # Anthropic
+        "requires_action",  # the status of an interaction
+    ),
     "length": (
-        *("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "incomplete"),
-        *("max_messages", "steered"),  # why a response is incomplete
+        *("length", "max_tokens"),
+        "model_length",  # Mistral
+        "model_context_window_exceeded",  # Anthropic, Z.ai
+        "incomplete",  # the status of a response
+    ),
+    "filter": (
+        "content_filter",
+        "refusal",  # Anthropic, and relays of it
+        "sensitive",  # Z.ai
+    ),
+    "error": (
+        *("error", "failed", "cancelled"),
+        "abort",  # vLLM, SGLang
+        "network_error",  # Z.ai
+        "insufficient_system_resource",  # DeepSeek
+    ),
+}
+"""Words that mean the same whichever server sends them."""
+
+_LISTED: Final[dict[Stop, tuple[str, ...]]] = {
+    "end": ("0", "1", "finish_reason_unspecified"),  # Gemini
+    "length": (
+        *("max_output_tokens", "max_messages", "steered"),  # why a response is incomplete
         *("2", "continuation"),  # Gemini
     ),
     "filter": (
-        *("content_filter", "content_filtered", "refusal", "sensitive", "guardrail_intervened", "error_toxic"),
+        *("content_filtered", "guardrail_intervened", "error_toxic"),  # Converse, Cohere
         *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "model_armor", "jailbreak"),
         *("image_safety", "image_prohibited_content", "image_recitation", "escalation", "pup_limited_disabled"),
-        *("3", "4"),  # Gemini
+        *("3", "4"),  # Gemini, as all since "safety"
     ),
     "error": (
-        *("error", "failed", "cancelled", "canceled", "abort", "aborted", "timeout", "user_cancel", "error_limit"),
-        *("network_error", "insufficient_system_resource", "malformed_model_output", "malformed_tool_use"),
+        *("canceled", "aborted", "timeout", "user_cancel", "error_limit"),  # Cohere
+        *("malformed_model_output", "malformed_tool_use"),  # Converse
         *("malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls"),
-        *("missing_thought_signature", "no_image", "image_other", "other"),
+        *("missing_thought_signature", "no_image", "image_other", "other"),  # Gemini, as those of the line before
     ),
 }
+"""Words of a provider that lists all of its own; from another server such a word says nothing for certain."""
 
-STOPS: Final[dict[str, Stop]] = {word: stop for stop, words in _WORDS.items() for word in words}
+
+def _by_word(table: dict[Stop, tuple[str, ...]]) -> dict[str, Stop]:
+    return {word: stop for stop, words in table.items() for word in words}
+
+
+COMMON_STOPS: Final = _by_word(_WORDS)
+"""The common word of each word that means the same whichever server sends it."""
+
+STOPS: Final = COMMON_STOPS | _by_word(_LISTED)
 """The common word of each server's word, in lower case."""
 
 _BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason for which a prompt was blocked

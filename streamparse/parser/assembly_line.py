@@ -16,7 +16,7 @@ from streamparse.dialects import InBand, without_calls
 from streamparse.events import Place, Source
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.wire_selector import WireSelector
-from streamparse.providers.wires import PARSES_CALLS
+from streamparse.providers.wires import WIRES
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
 
@@ -37,7 +37,11 @@ class AssemblyLine:
         self._inband: InBand | None = None
         self._reads_all = False  # all the markup that was asked for
         if options.dialects:
-            dialects = without_calls(options.dialects, "auto") if wire in PARSES_CALLS else options.dialects
+            dialects = (
+                without_calls(options.dialects, "auto")
+                if wire in WIRES and WIRES[wire].parses_calls
+                else options.dialects
+            )
             self._reads_all = dialects == options.dialects
             self._inband = InBand(
                 self._assembler, dialects, options.tools, options.reasoning, options.limits,

@@ -16,7 +16,7 @@ from streamparse.parser.to_builtins import Unreadable, to_builtins
 from streamparse.patterns import plain
 from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
-from streamparse.reading.lenient_json import lenient
+from streamparse.reading.decode import lenient
 
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = plain(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")

@@ -20,7 +20,8 @@ from streamparse.parser.chunks import Record, encode_message, message_of
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
-from streamparse.providers.wires import RegularWire, Wire, WireName
+from streamparse.providers.wires import WireName
+from streamparse.reading.wire import Wire
 from streamparse.stats import Stats
 from streamparse.tools import Toolset
 
@@ -297,8 +298,8 @@ class FastPath:
         self.take = wire.take
         self.template: FrameTemplate | None = None
         self.tell: Callable[[str], None]
-        self.learns_from = 0 if isinstance(wire, RegularWire) else sys.maxsize
-        self._wire: Any = wire
+        self.learns_from = sys.maxsize if wire.plain is None else 0
+        self._wire: Any = wire  # whose `plain` is asked for only if it has one
         self._misses_left = _MAX_MISSES
         self._learnt_at = 0  # the number of the message that a form was looked for in last
 

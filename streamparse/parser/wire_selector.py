@@ -9,17 +9,10 @@ from streamparse.assembler import Assembler
 from streamparse.dialects import InBand
 from streamparse.frames import Frame
 from streamparse.parser.options import ParserOptions
-from streamparse.providers.wires import (
-    DEFAULT_WIRE,
-    PARSES_CALLS,
-    UNDECIDED_FRAMES,
-    WIRES,
-    Recognition,
-    Wire,
-    detect,
-    foreign_error,
-    tell_provider_error,
-)
+from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES, WIRES, detect, foreign_error
+from streamparse.reading.errors import tell_provider_error
+from streamparse.reading.registry import Recognition
+from streamparse.reading.wire import Wire
 from streamparse.sink import Sink
 
 
@@ -126,7 +119,7 @@ class WireSelector:
     def _begin(self, name: str) -> None:
         """From here on the body is of this wire."""
         self.name = name
-        if self._inband is not None and name in PARSES_CALLS:
+        if self._inband is not None and WIRES[name].parses_calls:
             self._inband.ignore_calls("auto")
         options = self._options
         wire = self.wire = WIRES[name](self._sink, options.tools, options.limits, options.choice)

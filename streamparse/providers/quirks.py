@@ -1,7 +1,7 @@
-"""What is known of servers' habits, wire by wire, each with its evidence: the table `profiles.toml`.
+"""What servers do that their protocol does not say, wire by wire, each with its evidence: the table `quirks.toml`.
 
-No rule of a wire asks which server speaks: a server that nobody knows gets the general rules, which are made so that
-every habit of the table is read right.  The table says what they are there for; `docs/wires.md` shows it.
+No rule of a wire asks which server sends: an unknown server gets the general rules, under which every habit of the
+table is read correctly.  The table says what the rules are for; `docs/wires.md` shows it.
 """
 
 from __future__ import annotations

@@ -5,50 +5,51 @@ A new wire is one module with a class of the shape of `Wire`, and one row in `WI
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from streamparse.providers.anthropic.wire import Anthropic
 from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
 from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
-from streamparse.providers.openai_chat.completions import OpenAICompletions
-from streamparse.providers.openai_chat.wire import OpenAIChat
+from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
-from streamparse.providers.quirks import Habit, Profile, profile
-from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.recognition import Recognition
 from streamparse.reading.registry import (
-    PARSES_CALLS,
     UNDECIDED_FRAMES,
     WIRES,
-    WireName,
     detect,
     foreign_error,
     register_wire,
     wire_named,
 )
-from streamparse.reading.templated import RegularWire
-from streamparse.reading.wire import Wire
 
 __all__ = [
     "DEFAULT_WIRE",
-    "PARSES_CALLS",
     "UNDECIDED_FRAMES",
     "WIRES",
-    "Habit",
-    "Profile",
-    "Recognition",
-    "RegularWire",
-    "Wire",
     "WireName",
     "detect",
     "foreign_error",
-    "profile",
     "register_wire",
-    "tell_provider_error",
     "wire_named",
 ]
+
+WireName: TypeAlias = (
+    Literal[
+        "auto",
+        "openai-chat",
+        "openai-responses",
+        "openai-completions",
+        "anthropic",
+        "gemini",
+        "ollama-chat",
+        "ollama-generate",
+        "bedrock-converse",
+        "cohere",
+    ]
+    | str
+)
+"""The name of a wire: one of ours, which editors complete, or of one that was registered."""
 
 WIRES.update(
     {

@@ -1,9 +1,8 @@
-"""Reading answers: what the wires of all providers share.
+"""Reads answers: what the wires of all providers share.
 
-A wire is a class of the shape of `Wire`: it turns the frames of one provider's API into verbs.
+A wire is a class of the shape of `Wire`.  It turns the frames of one provider's API into verbs of a `Sink`.
 """
 
-from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
 
-__all__ = ["RegularWire", "Wire"]
+__all__ = ["Wire"]

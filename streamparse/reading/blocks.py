@@ -1,124 +1,127 @@
 """Content blocks by their index: what the wires of Anthropic and of Bedrock's Converse share.
 
-Text and thought pass by here; a block is kept only for what needs its end:
+Text and thoughts do not come here.  A block is kept only if something of it has to wait for its end:
 
-| block | told |
+| block | is sent |
 |---|---|
-| a call | at its start, its argument text as it comes |
-| any other block (server-side calls, their results, redacted thought) | once, whole, when it stops |
+| a call | at its start; its argument text as it comes |
+| any other block (calls and results of the server's own tools, redacted thoughts) | once, whole, when it stops |
 | the signature of a thought | once, whole, when the block stops |
 
-Where a stop comes is hearsay: llama.cpp sends the stops of all blocks together at the end, also that of a call
-which ran into the token limit.  So a call that got no argument text is over only when another block starts or
-the turn ends.
+The place of a stop proves nothing: llama.cpp sends the stops of all blocks together at the end, also that of a call
+which ran into the token limit.  So a call that got no argument text is over only when another block starts or the turn
+ends.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from streamparse.limits import Limits, most
-from streamparse.reading.block import INPUT, Block
-from streamparse.sink import Sink
+from streamparse.limits import Limits
+from streamparse.reading.pieces import PendingItem
+from streamparse.sink import Call, Sink
 
-__all__ = ["Blocks"]
-
+_INPUT = "input"
+"""The field that holds the arguments of a call."""
 _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
 
 
+class _Block:
+    """A call, an item (which has a kind), a thought, or a block of which only pieces have come yet."""
+
+    __slots__ = ("call", "id", "initial", "item", "kind", "send")
+
+    def __init__(self, item: PendingItem, kind: str | None = None) -> None:
+        self.kind = kind
+        self.item = item
+        self.call: Call | None = None
+        self.send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
+        self.id = ""
+        self.initial = ""  # the arguments of the start: they count if no others follow
+
+    @property
+    def has_not_started(self) -> bool:
+        """Whether arguments came, but not what they are for."""
+        return self.call is None and self.kind is None and self.item.text(_INPUT) is not None
+
+
 class Blocks:
-    """Follows the blocks of one message after the other, and tells the sink about them."""
+    """Follows the blocks of one message after the other."""
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = most(limits.max_call_args)
-        self._blocks: dict[int | None, Block] = {}
-        self._waiting: list[Block] = []  # calls that the next start, or the end of the turn, will end
+        self._limit = limits.max_call_args
+        self._blocks: dict[int | None, _Block] = {}
+        self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
 
     def start(self, index: int | None) -> None:
         """A block of text or of thought starts."""
         early = self._enter(index)
         if early is not None:
-            self._orphan(index, early)
+            self._report_orphan(index, early)
 
-    def start_call(self, index: int | None, name: str, id: str, given: str) -> None:
-        """A call starts; `given` are the arguments that came with it, if any did."""
+    def start_call(self, index: int | None, name: str, id: str, initial: str) -> None:
+        """A call starts; `initial` are the arguments that came with it, if any did."""
         known = self._blocks.get(index)
         if known is not None and known.call is not None and id and known.id == id:
             return  # the same start again
         if not name:
             self._sink.error("frame", "call_without_name", f"a call ({id or 'no id'}) without a name")
-            self.start_item(index, "tool_use", {"id": id, "input": given})
+            self.start_item(index, "tool_use", {"id": id, "input": initial})
             return
         early = self._enter(index)
-        block = self._blocks[index] = Block("call")
+        block = self._add(index)
         block.id = id
         block.call = self._sink.call_start(name, id or None)
-        if early is not None and early.lost:
+        if early is not None and early.item.is_lost:
             self._sink.call_error(block.call, "limit_args", f"too many arguments came before the name {name!r}")
         elif early is not None:
-            self._sink.call_arguments(block.call, early.texts[INPUT].getvalue())
-        elif given:
-            block.given = given
+            self._sink.call_arguments(block.call, early.item.text(_INPUT) or "")
+        elif initial:
+            block.initial = initial
             self._waiting.append(block)
             return
-        block.tell = self._sink.call_teller(block.call)
+        block.send = self._sink.call_teller(block.call)
 
-    def start_item(self, index: int | None, kind: str, item: dict[str, Any]) -> None:
+    def start_item(self, index: int | None, kind: str, fields: dict[str, Any]) -> None:
         """A block starts that has no verb of its own."""
         early = self._enter(index)
-        block = self._blocks[index] = Block(kind, item)
-        if early is not None:
-            block.texts, block.size, block.lost = early.texts, early.size, early.lost
+        block = self._blocks[index] = early or self._add(index)
+        block.kind, block.item.fields = kind, fields
 
     def arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
         block = self._blocks.get(index)
-        if block is not None and block.tell is not None:
-            block.tell(fragment)
-            return
-        if block is not None and block.call is not None:
-            if fragment.strip() not in _NOTHING or not block.given:
-                block.given = ""
-                block.tell = self._sink.call_teller(block.call)
-                block.tell(fragment)
-            return
-        if block is None:
-            block = self._blocks[index] = Block()
-        self._collect(index, block, INPUT, fragment)
+        if block is not None and block.send is not None:
+            block.send(fragment)
+        elif block is None or block.call is None:
+            self._add_text(index, _INPUT, fragment)
+        elif fragment.strip() not in _NOTHING or not block.initial:
+            block.initial = ""
+            block.send = self._sink.call_teller(block.call)
+            block.send(fragment)
 
     def sign(self, index: int | None, signature: str) -> None:
         """A piece of a thought's signature came."""
-        block = self._blocks.get(index)
-        if block is None:
-            block = self._blocks[index] = Block()
-        self._collect(index, block, _SIGNATURE, signature)
+        self._add_text(index, _SIGNATURE, signature)
 
     def extend(self, index: int | None, fields: dict[str, Any]) -> bool:
-        """Add a delta to a block that will be an item; False if the block is none."""
+        """Add a delta to a block that is an item; False if the block is not an item."""
         block = self._blocks.get(index)
-        if block is None or block.item is None:
+        if block is None or block.kind is None:
             return False
-        for key, value in fields.items():
-            old = block.item.get(key)
-            if isinstance(value, str):
-                if key not in block.texts and isinstance(old, str):
-                    self._collect(index, block, key, old)
-                self._collect(index, block, key, value)
-            elif isinstance(value, list) and isinstance(old, list):
-                if self._fits(index, block, key, len(value)):
-                    old += value
-            else:
-                block.item[key] = value
+        if not block.item.add(fields):
+            self._report_limit(index)
         return True
 
     def stop(self, index: int | None) -> None:
         """The server says that a block is over."""
         block = self._blocks.get(index)
-        if block is None or block.unknown:
+        if block is None or block.has_not_started:
             return
         if block.call is None:
             del self._blocks[index]
@@ -127,11 +130,11 @@ class Blocks:
     def finish(self, cut: bool) -> None:
         """The turn is over; if a limit cut it, a call without arguments stays open."""
         if not cut:
-            self._supersede()
+            self._end_waiting()
         for index, block in list(self._blocks.items()):
-            if block.unknown:
-                self._orphan(index, block)
-            elif block.call is None or block.given:
+            if block.has_not_started:
+                self._report_orphan(index, block)
+            elif block.call is None or block.initial:
                 self._end(index, block)
             elif not cut:
                 self._sink.call_end(block.call)
@@ -146,69 +149,71 @@ class Blocks:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _enter(self, index: int | None) -> Block | None:
-        """The model moved on to this block; return what came of it before its start."""
+    def _add(self, index: int | None) -> _Block:
+        block = self._blocks[index] = _Block(PendingItem({}, self._limit))
+        return block
+
+    def _add_text(self, index: int | None, key: str, piece: str) -> None:
+        block = self._blocks.get(index) or self._add(index)
+        if not block.item.add_text(key, piece):
+            self._report_limit(index)
+
+    def _enter(self, index: int | None) -> _Block | None:
+        """The model moved on to this block; return it if pieces of it came before its start."""
         old = self._blocks.pop(index, None)
-        early = old if old is not None and old.unknown else None
+        early = old if old is not None and old.has_not_started else None
         if old is not None and early is None:
             self._end(index, old)  # the index is used again
-        self._supersede()
+        self._end_waiting()
         return early
 
-    def _supersede(self) -> None:
+    def _end_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for block in waiting:
             assert block.call is not None
-            if not self._tell_given(block):
+            if not self._send_initial(block):
                 self._sink.call_end(block.call)
 
-    def _end(self, index: int | None, block: Block) -> None:
-        """Tell what of a block is told at its end."""
+    def _end(self, index: int | None, block: _Block) -> None:
         if block.call is not None:
-            if not self._tell_given(block):
-                if block.call.pending:
-                    self._waiting.append(block)
-                else:
-                    self._sink.call_end(block.call)
-        elif block.lost:
+            if self._send_initial(block):
+                return
+            if block.call.pending:
+                self._waiting.append(block)
+            else:
+                self._sink.call_end(block.call)
+        elif block.item.is_lost:
             return
-        elif block.item is not None:
-            for key, text in block.texts.items():
-                whole = text.getvalue()
-                if key != INPUT or whole.strip():
-                    block.item[key] = _value(whole) if key == INPUT else whole
-            self._sink.item(block.kind, block.item, index)
-        elif _SIGNATURE in block.texts:
-            self._sink.item(_SIGNATURE, block.texts[_SIGNATURE].getvalue(), index)
+        elif block.kind is not None:
+            self._sink.item(block.kind, _item_of(block), index)
+        elif (signature := block.item.text(_SIGNATURE)) is not None:
+            self._sink.item(_SIGNATURE, signature, index)
 
-    def _tell_given(self, block: Block) -> bool:
-        given, block.given = block.given, ""
-        if given and block.call is not None:
-            self._sink.call_arguments(block.call, given)
-        return bool(given)
+    def _send_initial(self, block: _Block) -> bool:
+        """Send the arguments of a call's start, if they count; whether they did."""
+        initial, block.initial = block.initial, ""
+        if initial and block.call is not None:
+            self._sink.call_arguments(block.call, initial)
+        return bool(initial)
 
-    def _collect(self, index: int | None, block: Block, key: str, piece: str) -> None:
-        if self._fits(index, block, key, len(piece)):
-            block.add(key, piece)
+    def _report_limit(self, index: int | None) -> None:
+        self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
 
-    def _fits(self, index: int | None, block: Block, key: str, size: int) -> bool:
-        """Whether so much more may be added to a block; that it may not is told once, and nothing of it is."""
-        block.size += size
-        if block.size > self._limit and not block.lost:
-            block.lose(key)
-            self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
-        return not block.lost
-
-    def _orphan(self, index: int | None, block: Block) -> None:
-        if block.lost:
-            return
-        text = block.texts[INPUT].getvalue()
-        self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
+    def _report_orphan(self, index: int | None, block: _Block) -> None:
+        if not block.item.is_lost:
+            text = block.item.text(_INPUT)
+            self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 
-def _value(text: str) -> Any:
-    """An item's input as JSON; as it came if it was cut."""
+def _item_of(block: _Block) -> dict[str, Any]:
+    """The whole item; its input is JSON, or the text as it came if that was cut."""
+    item = block.item.whole()
+    text = block.item.text(_INPUT)
+    if text is None:
+        return item
+    if not text.strip():
+        return item | {_INPUT: block.item.fields.get(_INPUT, text)}
     try:
-        return msgspec.json.decode(text)
+        return item | {_INPUT: msgspec.json.decode(text)}
     except (ValueError, RecursionError):
-        return text
+        return item

@@ -1,9 +1,9 @@
-"""Errors that a server reports with status 200: as the body, as an event, beside the answer.
+"""Errors that a server reports with status 200: as the body, as an event, or together with the answer.
 
 | shape | sent by |
 |---|---|
 | `{"error": {"code", "type", "message"}}` | OpenAI and most others; Google's has a `status` |
-| `{"error": "text"}`, also with a `code` or a `message` beside it | Ollama, Hugging Face, Cohere's gateways |
+| `{"error": "text"}`, also with a `code` or a `message` | Ollama, Hugging Face, Cohere's gateways |
 | `{"type": "error", "error": {…}}` | Anthropic |
 | `{"object": "error", "message", "code"}` | vLLM, SGLang |
 | `{"code", "message"}`, `{"code", "msg"}` | llama.cpp, Cohere, AWS; Z.ai |
@@ -23,8 +23,6 @@ import msgspec
 
 from streamparse.sink import Sink
 
-__all__ = ["Unwrapped", "describe_error", "error_in", "error_of", "tell_provider_error"]
-
 _SHOWN: Final = 2000
 _MOST_WRAPPERS: Final = 4
 _WRAPPERS: Final = ("error", "errors", "detail")
@@ -33,8 +31,8 @@ _LABELS: Final = ("code", "error_code", "status_code", "type", "status")
 _STATUS: Final = "base_resp"
 
 
-class Unwrapped(msgspec.Struct, gc=False):
-    """The fields of an error beside those of a wire's own message."""
+class ErrorFields(msgspec.Struct, gc=False):
+    """The fields of an error, for the Struct of a wire's own message."""
 
     error: Any = None
     message: Any = None
@@ -46,9 +44,9 @@ class Unwrapped(msgspec.Struct, gc=False):
 
 
 def tell_provider_error(sink: Sink, error: Any) -> None:
-    """Tell a provider's error, in any of the shapes above: its code, and what it says.
+    """Report a provider's error, in any of the shapes above: its code, and what it says.
 
-    What the model wrote before the server refused it (Groq) is told first, as an item.
+    What the model wrote before the server refused it (Groq) comes first, as an item.
     """
     inner, _ = _unwrapped(error)
     if isinstance(inner, dict) and inner.get("failed_generation"):
@@ -57,14 +55,14 @@ def tell_provider_error(sink: Sink, error: Any) -> None:
 
 
 def describe_error(error: Any) -> str:
-    """Return what a provider's error says, in any of the shapes above, behind its code if it has one; cut."""
+    """Return what a provider's error says, in any of the shapes above, after its code if it has one; truncated."""
     error, label = _unwrapped(error)
     text = "; ".join(map(_words, error)) if isinstance(error, list) else _words(error)
     return (f"{label}: {text}" if label else text)[:_SHOWN]
 
 
 def error_in(message: Any) -> Any:
-    """Return the error that a decoded message is, in any of the shapes above; None if it is none."""
+    """Return the error that a decoded message is, in any of the shapes above; None if it is not an error."""
     if isinstance(message, list) and len(message) == 1:
         message = message[0]
     if not isinstance(message, dict):
@@ -76,9 +74,9 @@ def error_in(message: Any) -> Any:
     return status if isinstance(status, dict) and status.get("status_code") else None
 
 
-def error_of(message: Unwrapped) -> Any:
-    """Return the error that the fields of a message are; None if they are none."""
-    return error_in({name: getattr(message, name) for name in Unwrapped.__struct_fields__})
+def error_of(message: ErrorFields) -> Any:
+    """Return the error that the fields of a message are; None if they are not an error."""
+    return error_in({name: getattr(message, name) for name in ErrorFields.__struct_fields__})
 
 
 def _unwrapped(error: Any) -> tuple[Any, str]:
@@ -103,7 +101,7 @@ def _inside(error: Any) -> Any:
 
 
 def _label(error: Any) -> str:
-    """The code of an error; "error" says nothing, and beside a message an `error` of text is a code."""
+    """The code of an error; "error" says nothing, and with a message an `error` of text is a code."""
     if not isinstance(error, dict):
         return ""
     labels = [error[key] for key in _LABELS if error.get(key) and error[key] != "error"]

@@ -1,7 +1,7 @@
 """Which fragment belongs to which call: openai-chat and its relatives.
 
-A fragment has an index, an id, a name and a piece of the arguments, and each of them lies somewhere.  What
-never lies is the arguments' own syntax: whether a call's value is not begun, open or closed.  The rules:
+A fragment has an index, an id, a name and a piece of the arguments, and each of them is wrong on some server.  What is
+never wrong is the syntax of the arguments: whether a call's value has not begun, is open or is closed.  The rules:
 
 1. A new id with a name, or with the start of a value while no value is open, begins a call.
 2. The same id, or the same index while the value can accept the fragment, continues it: unless the fragment can be
@@ -16,154 +16,267 @@ never lies is the arguments' own syntax: whether a call's value is not begun, op
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final
 
 from streamparse.limits import Limits, most
-from streamparse.reading.pending_calls import Slot, Unstarted
+from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Fragments"]
+# -- ----------------------------------------------------------------------------------------------------
+# Calls that have not started, because their names are not certain yet.
+
+
+class PendingCall:
+    """One call; `call` is set once it has started.  `place` is its number in order of appearance."""
+
+    __slots__ = ("call", "early", "id", "index", "items", "name", "place")
+
+    def __init__(self, place: int, index: int | None, id: str, name: str, budget: Budget) -> None:
+        self.place = place
+        self.index = index
+        self.id = id
+        self.name = name
+        self.call: Call | None = None
+        self.items: list[tuple[str, Any]] = []  # what came with it before its name was certain
+        self.early = PendingText(budget)  # arguments that came before the name
+
+    @property
+    def open(self) -> bool:
+        """Whether the value is begun and not closed."""
+        if self.call is None:
+            return bool(self.early)
+        return not self.call.closed and not self.call.pending
+
+    @property
+    def closed(self) -> bool:
+        """Whether the call's life is over."""
+        return self.call is not None and self.call.closed
+
+
+class PendingCalls:
+    """Keeps calls until they can start, and starts them.
+
+    `max_calls` bounds how many are without a name, `max_call_args` their arguments, all together.
+    """
+
+    def __init__(self, sink: Sink, limits: Limits) -> None:
+        self._sink = sink
+        self._nameless: dict[PendingCall, None] = {}
+        self._named: list[PendingCall] = []  # by place
+        self._begun = 0
+        self._budget = Budget(limits.max_call_args)
+        self._max_nameless = most(limits.max_calls)
+        self._refused = False
+
+    def can_keep(self, name: str) -> bool:
+        """Whether another call can be kept; that one without a name cannot is reported once."""
+        admitted = bool(name) or len(self._nameless) < self._max_nameless
+        if not (admitted or self._refused):
+            self._refused = True
+            self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
+        return admitted
+
+    def add(self, index: int | None, id: str, name: str) -> PendingCall:
+        """Keep a new call."""
+        pending = PendingCall(self._begun, index, id, name, self._budget)
+        self._begun += 1
+        if name:
+            self._named.append(pending)
+        else:
+            self._nameless[pending] = None
+        return pending
+
+    def rename(self, pending: PendingCall, name: str) -> None:
+        """Give a call its name, or the longer one that it turns out to have."""
+        if not pending.name:
+            del self._nameless[pending]
+            insort(self._named, pending, key=attrgetter("place"))
+        pending.name = name
+
+    def keep_arguments(self, pending: PendingCall, text: str) -> None:
+        """Keep arguments that come before the name; if they are too long, nothing more of the call is kept."""
+        if not pending.early.add(text):
+            self._sink.error(
+                "frame", "limit_args", f"the arguments of calls without a name are too long ({pending.id})"
+            )
+
+    def start(self, pending: PendingCall) -> None:
+        """Start a call that has a name, and before it those that appeared before it."""
+        end = self._named.index(pending) + 1
+        started, self._named = self._named[:end], self._named[end:]
+        for each in started:
+            self._begin(each)
+
+    def start_named(self) -> None:
+        """No more names come: start the calls that have one."""
+        if self._named:
+            self.start(self._named[-1])
+
+    def close(self) -> None:
+        """The answer is over: a call that never got a name is an error."""
+        self.start_named()
+        for pending in self._nameless:
+            name = pending.id or "no id"
+            self._sink.error("frame", "call_without_name", f"a call ({name}) without a name: {pending.early}")
+        self._nameless.clear()
+
+    def _begin(self, pending: PendingCall) -> None:
+        call = pending.call = self._sink.call_start(pending.name, pending.id or None)
+        early = pending.early.take()
+        for kind, data in pending.items:
+            self._sink.item(kind, data, call.index)
+        if pending.early.is_lost:
+            self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")
+        elif early:
+            self._sink.call_arguments(call, early)
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _BLANK: Final = " \t\r\n"
 _NONE: Final = -(2**63)  # no server's index
 
 
 class Fragments:
-    """Collects the fragments of an answer's calls, and tells them to the sink as calls."""
+    """Collects the fragments of an answer's calls, and sends them to the sink as calls."""
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits) -> None:
         self._sink = sink
         self._tools = tools
-        self._by_index: dict[int, Slot] = {}
-        self._by_id: dict[str, Slot] = {}
-        self._last: Slot | None = None
-        self._unstarted = Unstarted(sink, limits)
+        self._by_index: dict[int, PendingCall] = {}
+        self._by_id: dict[str, PendingCall] = {}
+        self._last: PendingCall | None = None
+        self._pending = PendingCalls(sink, limits)
         self._max_name = most(limits.max_name)
         self._flowing: int | None = _NONE  # the index of the call that took the last fragment
         self._flow: Call
-        self._tell_more: Callable[[str], None]
+        self._send_more: Callable[[str], None]
 
     def add(self, index: int | None, id: str | None, name: str | None, arguments: str | None) -> None:
         """Take one fragment; absent parts are None or blank."""
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
-            self._tell_more(arguments)  # nearly every fragment
+            self._send_more(arguments)  # nearly every fragment
             return
-        id, name, text = _present(id), _present(name), arguments or ""
-        slot = self._find(index, id, name, text)
-        if slot is None:
-            if not (id or name or text) or not self._unstarted.admits(name):
+        id, name, text = _read_word(id), _read_word(name), arguments or ""
+        pending = self._find(index, id, name, text)
+        if pending is None:
+            if not (id or name or text) or not self._pending.can_keep(name):
                 return
-            self.settle()
-            slot = self._unstarted.add(index, id, name)
+            self.start_named()
+            pending = self._pending.add(index, id, name)
         elif name:
-            self._rename(slot, name)
-        if id and not slot.id:
-            slot.id = id
-        if slot.id:
-            self._by_id[slot.id] = slot
+            self._rename(pending, name)
+        if id and not pending.id:
+            pending.id = id
+        if pending.id:
+            self._by_id[pending.id] = pending
         if index is not None:
-            self._by_index[index] = slot
-            slot.index = index if slot.index is None else slot.index
-        self._last = slot
-        self._tell(slot, text)
-        if slot.call is None or index is None:
+            self._by_index[index] = pending
+            pending.index = index if pending.index is None else pending.index
+        self._last = pending
+        self._send(pending, text)
+        if pending.call is None or index is None:
             self._flowing = _NONE
         else:
-            self._flowing, self._flow = index, slot.call
-            self._tell_more = self._sink.call_teller(slot.call)
+            self._flowing, self._flow = index, pending.call
+            self._send_more = self._sink.call_teller(pending.call)
 
-    def note(self, kind: str, data: Any) -> None:
-        """Tell an item about the call that took the last fragment."""
-        slot = self._last
-        if slot is not None and slot.call is None:
-            slot.notes.append((kind, data))
+    def attach(self, kind: str, data: Any) -> None:
+        """Send an item that belongs to the call that took the last fragment."""
+        pending = self._last
+        if pending is not None and pending.call is None:
+            pending.items.append((kind, data))
         else:
-            self._sink.item(kind, data, slot.call.index if slot is not None and slot.call is not None else None)
+            self._sink.item(
+                kind, data, pending.call.index if pending is not None and pending.call is not None else None
+            )
 
-    def settle(self) -> None:
+    def start_named(self) -> None:
         """No more names come: start the calls that have one and no arguments yet."""
-        self._unstarted.settle()
+        self._pending.start_named()
 
     def close(self) -> None:
-        """The answer is over: a call that never got a name is none."""
-        self._unstarted.close()
+        """The answer is over: a call that never got a name is an error."""
+        self._pending.close()
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _find(self, index: int | None, id: str, name: str, text: str) -> Slot | None:
+    def _find(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
         """The call that a fragment continues; None if it begins one."""
         if id and id in self._by_id:
             return self._of_id(index, id, name, text)
         if index is not None and index in self._by_index:
-            slot: Slot | None = self._by_index[index]
-        elif index is None or not (id or name or _starts(text)):
-            slot = self._last
+            pending: PendingCall | None = self._by_index[index]
+        elif index is None or not (id or name or _starts_value(text)):
+            pending = self._last
         else:
             return None
-        return slot if slot is not None and self._continues(slot, id, name, text) else None
+        return pending if pending is not None and self._continues(pending, id, name, text) else None
 
-    def _of_id(self, index: int | None, id: str, name: str, text: str) -> Slot | None:
+    def _of_id(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
         """The call of a known id; None if another call begins that has it too (LocalAI has one id for all calls)."""
-        slot = self._by_id[id]
+        pending = self._by_id[id]
         there = None if index is None else self._by_index.get(index)
         if there is not None and there.id == id:
-            slot = there
-        if not name or (text and not _starts(text)):
-            return slot
-        elsewhere = there is None and index is not None and slot.index is not None
-        return None if elsewhere or self._is_another(slot, name) else slot
+            pending = there
+        if not name or (text and not _starts_value(text)):
+            return pending
+        elsewhere = there is None and index is not None and pending.index is not None
+        return None if elsewhere or self._is_another(pending, name) else pending
 
-    def _is_another(self, slot: Slot, name: str) -> bool:
+    def _is_another(self, pending: PendingCall, name: str) -> bool:
         """Whether a name cannot be that of a call."""
-        return name != slot.name and (slot.call is not None or not self._joins(slot.name, name))
+        return name != pending.name and (pending.call is not None or not self._can_join(pending.name, name))
 
-    def _continues(self, slot: Slot, id: str, name: str, text: str) -> bool:
+    def _continues(self, pending: PendingCall, id: str, name: str, text: str) -> bool:
         """Whether a fragment whose index points at a call belongs to it."""
-        new_id = bool(id and slot.id)  # a known id was found before
+        new_id = bool(id and pending.id)  # a known id was found before
         if new_id and name:
-            return slot.open and name == slot.name and bool(text) and not _starts(text)
-        if slot.closed:
-            return not (name or new_id) or (name == slot.name and not _starts(text))
+            return pending.open and name == pending.name and bool(text) and not _starts_value(text)
+        if pending.closed:
+            return not (name or new_id) or (name == pending.name and not _starts_value(text))
         if new_id:  # without a name it can be no call of its own
             return True
-        if name and not slot.open:
-            return name == slot.name or self._joins(slot.name, name)
+        if name and not pending.open:
+            return name == pending.name or self._can_join(pending.name, name)
         return True
 
-    def _rename(self, slot: Slot, name: str) -> None:
+    def _rename(self, pending: PendingCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""
-        whole = slot.call is not None or name == slot.name or len(slot.name) > self._max_name
-        if not whole and self._joins(slot.name, name):
-            grown = slot.name and name.startswith(slot.name) and name in self._tools
-            self._unstarted.name(slot, name if grown else slot.name + name)
+        whole = pending.call is not None or name == pending.name or len(pending.name) > self._max_name
+        if not whole and self._can_join(pending.name, name):
+            grown = pending.name and name.startswith(pending.name) and name in self._tools
+            self._pending.rename(pending, name if grown else pending.name + name)
 
-    def _joins(self, name: str, more: str) -> bool:
+    def _can_join(self, name: str, more: str) -> bool:
         if not name or not self._tools:
             return True
         whole = name + more
         return whole in self._tools or self._tools.begins(whole) or (more.startswith(name) and more in self._tools)
 
-    def _tell(self, slot: Slot, text: str) -> None:
-        if slot.call is None and slot.name and (text or self._certain(slot.name)):
-            self._unstarted.start(slot)
-        if slot.call is not None:
+    def _send(self, pending: PendingCall, text: str) -> None:
+        if pending.call is None and pending.name and (text or self._is_certain(pending.name)):
+            self._pending.start(pending)
+        if pending.call is not None:
             if text:
-                self._sink.call_arguments(slot.call, text)
+                self._sink.call_arguments(pending.call, text)
         elif text:
-            self._unstarted.keep(slot, text)
+            self._pending.keep_arguments(pending, text)
 
-    def _certain(self, name: str) -> bool:
+    def _is_certain(self, name: str) -> bool:
         """Whether a name is whole although nothing followed it yet."""
         return name in self._tools and not self._tools.begins(name)
 
 
-def _present(word: str | None) -> str:
+def _read_word(word: str | None) -> str:
     """Some servers send "" or "null" for an id or a name that is not there."""
     return "" if word is None or word in ("null", "None") or not word.strip(_BLANK) else word
 
 
-def _starts(text: str) -> bool:
+def _starts_value(text: str) -> bool:
     """Whether a piece of arguments looks like the start of a value."""
     return text.lstrip(_BLANK)[:1] == "{"

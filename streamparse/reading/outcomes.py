@@ -1,42 +1,29 @@
-"""What finish reasons mean: the words of OpenAI, of Anthropic, and of those that speak like them.
+"""What a turn is that ends for a reason: the table of `streamparse.finish_reasons`, as the sink wants it.
 
-A reason that is not listed ended the turn well: `stop`, `end_turn`, `eos`, whatever comes next year.
+A reason that is not in the table ended the turn well: so does whatever word comes next year.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
 from streamparse.sink import Outcome
 
-__all__ = ["outcome_of"]
-
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    # The model waits for the results of its calls.
-    "tool_calls": "tools",
-    "tool_call": "tools",
-    "function_call": "tools",  # OpenAI, of old
-    "tool_use": "tools",  # Anthropic
-    "requires_action": "tools",  # the status of an interaction
-    # The answer ran into a bound.
+_OUTCOMES: Final[dict[Stop, Outcome]] = {
+    "end": "stop",
+    "tools": "tools",
     "length": "cut",
-    "max_tokens": "cut",
-    "incomplete": "cut",  # the status of a response
-    "model_context_window_exceeded": "cut",  # Anthropic, Z.ai
-    "model_length": "cut",  # Mistral
-    # The server took the turn back.
-    "content_filter": "failed",
-    "refusal": "failed",  # Anthropic, and relays of it
-    "sensitive": "failed",  # Z.ai
+    "filter": "failed",
     "error": "failed",
-    "failed": "failed",
-    "cancelled": "failed",
-    "abort": "failed",  # vLLM, SGLang
-    "network_error": "failed",  # Z.ai
-    "insufficient_system_resource": "failed",  # DeepSeek
 }
 
 
-def outcome_of(reason: str) -> Outcome:
-    """Return what a turn is that ends for this reason."""
-    return _OUTCOMES.get(reason, "stop")
+def find_outcome(reason: str) -> Outcome:
+    """Return what a turn is that ends for this reason, whichever server says so.  Case counts."""
+    return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
+
+
+def find_listed_outcome(reason: str) -> Outcome:
+    """As `find_outcome`, where the provider lists its reasons: words that only such a list has count, in any case."""
+    return _OUTCOMES[find_stop(reason) or "end"]

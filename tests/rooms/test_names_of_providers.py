@@ -29,7 +29,6 @@ NOT_YET: set[str] = {
     "emitting/error_kinds.py",
     "negotiate/negotiator.py",
     "negotiate/preference.py",
-    "reading/registry.py",
     "repair/messages.py",
     "runtime/http_model.py",
     "runtime/model_failures.py",

@@ -9,7 +9,7 @@ import pytest
 from cuts import calls_of, events_of, text_of
 
 import streamparse as sp
-from streamparse.reading.split_pairs import rejoined
+from streamparse.reading.decode import rejoin_pairs
 
 DONE = b"data: [DONE]\n\n"
 
@@ -53,7 +53,7 @@ def test_the_room_for_arguments_without_a_name_is_free_again_for_the_next_call()
 def test_no_more_halves_of_characters_move_to_a_message_than_it_ends_in() -> None:
     before = rb'{"a":"x \ud83c"}'
     behind = rb'{"b":"\udf89 y","c":"\udf89 z","d":"\udf89"}'
-    joined, rest = rejoined(before, behind)
+    joined, rest = rejoin_pairs(before, behind)
     assert json.loads(joined) == {"a": "x \N{PARTY POPPER}"}
     assert rest == rb'{"b":" y","c":"\udf89 z","d":"\udf89"}'
 

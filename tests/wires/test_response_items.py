@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamparse as sp
 from streamparse.assembler import Assembler
 from streamparse.providers.openai_responses.items import PartsItem
-from streamparse.providers.openai_responses.sequence_numbers import Numbers
+from streamparse.providers.openai_responses.wire import SequenceTracker
 from streamparse.tools import Toolset
 
 
@@ -26,9 +26,9 @@ def test_a_part_without_a_number_is_new_only_where_nothing_was_told() -> None:
 
 def test_the_start_of_another_response_counts_anew_and_that_of_the_same_one_does_not() -> None:
     assembler = Assembler(Toolset.of([]), sp.Limits())
-    numbers = Numbers(assembler)
+    numbers = SequenceTracker(assembler)
     assert numbers.take(0, "response.created", "one")
-    numbers.due = 4  # three more events came in turn
+    numbers.expected = 4  # three more events came in turn
     assert not numbers.take(0, "response.created", "one")
     assert [event.code for event in assembler.record.take() if isinstance(event, sp.Error)] == ["duplicate_frame"]
     assert numbers.take(0, "response.created", "two")

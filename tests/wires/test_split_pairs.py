@@ -12,7 +12,7 @@ from aws_messages import header, message
 from cuts import assert_same_in_every_cut, events_of, text_of
 
 import streamparse as sp
-from streamparse.reading.split_pairs import rejoined
+from streamparse.reading.decode import rejoin_pairs
 
 HIGH, LOW = r"\ud83c", r"\udf89"
 PIECES = ("a", HIGH, LOW, HIGH + LOW, f"b {HIGH}", f"{LOW} c", rf"\\{HIGH}", rf"\\{HIGH[1:]}", rf"\"{LOW}")
@@ -96,4 +96,4 @@ def test_text_told_of_a_message_that_waits_comes_before_what_follows() -> None:
 
 def test_as_many_halves_move_to_the_first_message_as_it_lacks() -> None:
     first, second = rf'["{HIGH}", "a"]'.encode(), rf'["{LOW}", "{LOW}"]'.encode()
-    assert rejoined(first, second) == (rf'["{HIGH}{LOW}", "a"]'.encode(), rf'["", "{LOW}"]'.encode())
+    assert rejoin_pairs(first, second) == (rf'["{HIGH}{LOW}", "a"]'.encode(), rf'["", "{LOW}"]'.encode())

@@ -11,13 +11,7 @@ import pytest
 from fixture_streams import NAMES, make_parser, read_body
 
 import streamparse as sp
-from streamparse.finish_reasons import STOPS, find_stop
-from streamparse.providers.bedrock import text_models as bedrock_text
-from streamparse.providers.bedrock import wire as bedrock
-from streamparse.providers.cohere import wire as cohere
-from streamparse.providers.gemini import interactions as gemini_interactions
-from streamparse.providers.gemini import wire as gemini
-from streamparse.reading import outcomes
+from streamparse.finish_reasons import COMMON_STOPS, STOPS, find_stop
 from streamparse.usage import TokenCounts, count_tokens
 
 CALL = {"type": "function", "id": "c1", "function": {"name": "now", "arguments": "{}"}}
@@ -168,21 +162,12 @@ def test_each_word_that_an_sdk_knows_has_a_common_one() -> None:
     assert [word for word in words if find_stop(word) is None] == []
 
 
-def test_each_word_that_a_wire_knows_means_the_same_here() -> None:
-    tables: list[dict[str, str]] = [
-        dict(outcomes._OUTCOMES),
-        dict(cohere._OUTCOMES),
-        dict(bedrock._OUTCOMES),
-        dict(bedrock_text._OUTCOMES),
-        dict(gemini_interactions._OUTCOMES),
-        dict.fromkeys(gemini._FAILURES, "failed"),
-        dict.fromkeys(gemini._CUTS, "cut"),
-        dict.fromkeys(gemini._STOPS, "stop"),
-    ]
-    meant = {"tools": ("tools",), "cut": ("length",), "failed": ("filter", "error"), "stop": ("end",)}
-    for table in tables:
-        for word, outcome in table.items():
-            assert find_stop(word) in meant[outcome], word
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "ollama-chat"])
+@pytest.mark.parametrize("word", sorted(STOPS.keys() - COMMON_STOPS.keys()))
+def test_a_word_of_another_providers_own_list_takes_no_call_back(wire: str, word: str) -> None:
+    response = sp.parse_response(BODIES[wire](word, True), wire)
+    assert response.ok
+    assert not response.tool_calls[0].revoked
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,30 +13,93 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.providers.anthropic.event import DELTAS, METRICS, TURN_ITEMS, TYPES, Event, Message, Turn
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import untyped
-from streamparse.reading.lenient_json import given_text, whole_text
-from streamparse.reading.outcomes import outcome_of
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Anthropic"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of Anthropic Messages, or of a whole `message`: only the fields that are read.
 
 
-class Anthropic(RegularWire[Event]):
-    """Tells what the events of the Messages API hold."""
+_DeltaType: TypeAlias = Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"]
+_EventType: TypeAlias = Literal[
+    "content_block_delta",
+    "content_block_start",
+    "content_block_stop",
+    "message_start",
+    "message_delta",
+    "message_stop",
+    "ping",
+]
 
+TYPES: Final[tuple[str, ...]] = get_args(_EventType)
+"""The types of the events of a stream; `message` is a whole answer, `error` an error."""
+
+DELTAS: Final[tuple[str, ...]] = get_args(_DeltaType)
+"""The deltas that have a verb of their own; any other type is not decoded."""
+
+TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
+"""What is told of a turn's end beside its reason."""
+
+METRICS: Final = "amazon-bedrock-invocationMetrics"
+
+
+class Turn(msgspec.Struct, gc=False):
+    """How a turn ended: in `message_delta`, or in a whole message."""
+
+    stop_reason: str | None = None
+    stop_sequence: str | None = None
+    stop_details: Any = None
+    container: Any = None
+
+
+class Delta(Turn, gc=False):
+    type: _DeltaType | None = None
+    text: str | None = None
+    partial_json: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+
+
+class Message(Turn, gc=False):
+    content: list[dict[str, Any]] | None = None
+    usage: dict[str, Any] | None = None
+
+
+class Event(Message, gc=False):
+    type: _EventType | Literal["message", "error"] | None = None
+    index: int | None = None
+    delta: Delta | None = None
+    content_block: dict[str, Any] | None = None
+    message: Message | None = None
+    error: Any = None
+    detail: Any = None
+    context_management: dict[str, Any] | None = None
+    metrics: Any = msgspec.field(default=None, name=METRICS)
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
+
+class Anthropic(MessageWire[Event]):
+    """Reads the events of the Messages API."""
+
+    shape = Event
+    parses_calls = True
     reopens = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Event, sink, limits, _with_argument_text)
-        self._text = sink.text
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
         self._in_text = False  # the last block that began is one of text
@@ -91,6 +154,12 @@ class Anthropic(RegularWire[Event]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _mend(self, event: dict[str, Any]) -> None:
+        """Arguments may come as an object: make it the text that the protocol wants."""
+        delta = event.get("delta")
+        if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
+            delta["partial_json"] = write_argument_text(delta["partial_json"])
+
     def _take_other(self, event: Event) -> None:
         """Take an event that is no delta of a block."""
         if event.error is not None:
@@ -98,7 +167,7 @@ class Anthropic(RegularWire[Event]):
             return
         match event.type:
             case "content_block_start":
-                self._start(event.index, event.content_block or {}, given_text)
+                self._start(event.index, event.content_block or {}, initial_arguments)
             case "content_block_stop":
                 self._blocks.stop(event.index)
             case "message_start":
@@ -130,7 +199,7 @@ class Anthropic(RegularWire[Event]):
     def _whole(self, message: Message) -> None:
         self._usage(message.usage)
         for index, block in enumerate(message.content or ()):
-            self._start(index, block, whole_text)
+            self._start(index, block, write_argument_text)
             self._blocks.stop(index)
         self._turn(message)
 
@@ -145,7 +214,7 @@ class Anthropic(RegularWire[Event]):
             if value is not None:
                 self._sink.item(kind, value)
         if turn.stop_reason:
-            outcome = outcome_of(turn.stop_reason)
+            outcome = find_outcome(turn.stop_reason)
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(turn.stop_reason, outcome)
             self._ended = True
@@ -186,7 +255,7 @@ class Anthropic(RegularWire[Event]):
             return self.decode(frame.data)
         except (ValueError, RecursionError):
             pass
-        told = self._is_error(frame) or self._strange(untyped(frame.data))
+        told = self._report_error_frame(frame) or self._strange(decode_untyped(frame.data))
         return None if told else super()._message(frame)
 
     def _strange(self, event: dict[str, Any]) -> bool:
@@ -213,10 +282,3 @@ class Anthropic(RegularWire[Event]):
 def _string(block: dict[str, Any], key: str) -> str:
     value = block.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _with_argument_text(event: dict[str, Any]) -> None:
-    """Arguments may come as an object: make it the text that the protocol wants."""
-    delta = event.get("delta")
-    if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
-        delta["partial_json"] = whole_text(delta["partial_json"])

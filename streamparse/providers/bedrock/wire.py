@@ -20,26 +20,87 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.patterns import plain
-from streamparse.providers.bedrock.event import Delta, Event
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import untyped
-from streamparse.reading.lenient_json import given_text, whole_text
-from streamparse.reading.messages import MessageWire
-from streamparse.sink import Outcome, Sink
+from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["BedrockConverse"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of Converse, or of a whole body: only the fields that are read.
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "tool_use": "tools",
-    "max_tokens": "cut",
-    "model_context_window_exceeded": "cut",
-    "content_filtered": "failed",
-    "guardrail_intervened": "failed",
-    "malformed_model_output": "failed",
-    "malformed_tool_use": "failed",
-}
+
+class ToolUse(msgspec.Struct, gc=False):
+    name: str = ""
+    toolUseId: str = ""
+    type: str | None = None
+    input: Any = None
+
+
+class Thought(msgspec.Struct, gc=False):
+    """Reasoning: in a delta its fields are its own, in a whole message text and signature lie one level deeper."""
+
+    text: str | None = None
+    signature: str | None = None
+    redactedContent: str | None = None
+    reasoningText: dict[str, Any] | None = None
+
+
+class Delta(msgspec.Struct, gc=False):
+    """A piece of a block, or a whole one."""
+
+    text: str | None = None
+    toolUse: ToolUse | None = None
+    reasoningContent: Thought | None = None
+    citation: Any = None
+    citationsContent: Any = None
+    toolResult: Any = None
+    image: Any = None
+
+
+class Message(msgspec.Struct, gc=False):
+    content: list[Delta] = []
+
+
+class Output(msgspec.Struct, gc=False):
+    message: Message | None = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event; the last fields are for those that are named in their JSON."""
+
+    contentBlockIndex: int | None = None
+    delta: Delta | None = None
+    start: Delta | None = None
+    payload: bytes | None = msgspec.field(default=None, name="bytes")
+    role: str | None = None
+    stopReason: str | None = None
+    usage: dict[str, Any] | None = None
+    metrics: Any = None
+    trace: Any = None
+    additionalModelResponseFields: Any = None
+    output: Output | None = None
+    message: str | None = None
+    detail: Any = None
+    contentBlockDelta: Event | None = None
+    contentBlockStart: Event | None = None
+    contentBlockStop: Event | None = None
+    messageStart: Event | None = None
+    messageStop: Event | None = None
+    metadata: Event | None = None
+    chunk: Event | None = None
+    internalServerException: Any = None
+    modelStreamErrorException: Any = None
+    modelTimeoutException: Any = None
+    serviceUnavailableException: Any = None
+    throttlingException: Any = None
+    validationException: Any = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
 _EVENTS: Final = (
     "contentBlockDelta",
     "contentBlockStart",
@@ -64,11 +125,13 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
 class BedrockConverse(MessageWire[Event]):
-    """Tells what the events of Converse and of `invoke` hold."""
+    """Reads the events of Converse and of `invoke`."""
+
+    shape = Event
+    parses_calls = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(Event, sink, limits)
-        self._text = sink.text
+        super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.arguments
         self._invoked = Invoked(sink, tools, limits, choice, self.frame)
@@ -84,7 +147,7 @@ class BedrockConverse(MessageWire[Event]):
     def frame(self, frame: Frame) -> None:
         if frame.event and _FAILURE.match(frame.event):
             name = frame.event.decode("ascii", "replace")
-            self._fail({"message": name, **untyped(frame.data), "code": name})
+            self._fail({"message": name, **decode_untyped(frame.data), "code": name})
             return
         super().frame(frame)
 
@@ -96,7 +159,8 @@ class BedrockConverse(MessageWire[Event]):
             elif delta.toolUse is not None:
                 piece = delta.toolUse.input
                 if piece:
-                    self._arguments(event.contentBlockIndex, piece if isinstance(piece, str) else whole_text(piece))
+                    text = piece if isinstance(piece, str) else write_argument_text(piece)
+                    self._arguments(event.contentBlockIndex, text)
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
@@ -137,7 +201,7 @@ class BedrockConverse(MessageWire[Event]):
             if value is not None:
                 self._sink.item(kind, value)
         if event.stopReason:
-            outcome = _OUTCOMES.get(event.stopReason, "stop")
+            outcome = find_listed_outcome(event.stopReason)
             self._blocks.finish(cut=outcome == "cut")
             self._sink.finish(event.stopReason, outcome)
 
@@ -148,7 +212,7 @@ class BedrockConverse(MessageWire[Event]):
             kind, item = _other_content(block)
             self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
         elif call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, given_text(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, initial_arguments(call.input))
         else:
             self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
 
@@ -175,7 +239,7 @@ class BedrockConverse(MessageWire[Event]):
         if block.text:
             self._sink.text(block.text)
         elif call is not None and call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, whole_text(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, write_argument_text(call.input))
         elif call is not None:
             self._start(index, block)
         else:

@@ -18,22 +18,13 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.lenient_json import whole_text
-from streamparse.reading.templated import Plain, RegularWire
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.reading.decode import write_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.wire import Plain
+from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Cohere"]
-
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "TOOL_CALL": "tools",
-    "MAX_TOKENS": "cut",
-    "ERROR": "failed",
-    "ERROR_LIMIT": "failed",
-    "ERROR_TOXIC": "failed",
-    "TIMEOUT": "failed",
-    "USER_CANCEL": "failed",
-}
 _TYPES: Final = (
     "message-start",
     "content-start",
@@ -90,12 +81,14 @@ class _Event(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
 
 
-class Cohere(RegularWire[_Event]):
-    """Tells what the events of a chat hold."""
+class Cohere(MessageWire[_Event]):
+    """Reads the events of a chat."""
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Event, sink, limits, _with_argument_text)
-        self._text = sink.text
+    shape = _Event
+    parses_calls = True
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._plan = StringIO()
         self._calls: dict[int | None, Call] = {}
         self._ended: list[Call] = []  # calls without arguments, until the model moves on
@@ -149,6 +142,15 @@ class Cohere(RegularWire[_Event]):
         self._tell_plan()
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _mend(self, event: dict[str, Any]) -> None:
+        """Some relays send arguments as an object: make it the text that the protocol wants."""
+        for part in (event, event.get("delta")):
+            message = part.get("message") if isinstance(part, dict) else None
+            for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
+                function = call.get("function") if isinstance(call, dict) else None
+                if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
+                    function["arguments"] = write_argument_text(function["arguments"])
 
     def _take_message(self, index: int | None, message: _Message) -> None:
         """Tell a piece of a message, or all of one."""
@@ -220,17 +222,7 @@ class Cohere(RegularWire[_Event]):
         if error is not None:
             self._fail(error)
         if reason is not None:
-            self._sink.finish(reason, _OUTCOMES.get(reason, "stop"))
-
-
-def _with_argument_text(event: dict[str, Any]) -> None:
-    """Some relays send arguments as an object: make it the text that the protocol wants."""
-    for part in (event, event.get("delta")):
-        message = part.get("message") if isinstance(part, dict) else None
-        for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-                function["arguments"] = whole_text(function["arguments"])
+            self._sink.finish(reason, find_listed_outcome(reason))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -15,34 +15,93 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits, most
-from streamparse.providers.gemini.interaction_event import Delta, InteractionEvent, Step
-from streamparse.reading.lenient_json import argument_text, value_of
-from streamparse.reading.server_step import OwnStep
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.limits import Limits
+from streamparse.reading.decode import read_argument_text, read_value
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.pieces import PendingItem
+from streamparse.sink import Call, Sink
 
-__all__ = ["Interactions"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of Gemini's Interactions API, or of a whole interaction: only the fields that are read.
 
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "requires_action": "tools",
-    "failed": "failed",
-    "cancelled": "failed",
-    "incomplete": "cut",
-}
-_PLAIN: Final = ("model_output", "text", "thought", "user_input")
+
+class Delta(msgspec.Struct, gc=False):
+    """A piece of a step."""
+
+    text: str | None = None
+    type: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    content: Any = None
+    signature: str | None = None
+    id: str | None = None
+    name: str | None = None
+    annotations: list[Any] | None = None
+    # of what the server itself does, and of media
+    call_id: Any = None
+    server_name: Any = None
+    result: Any = None
+    is_error: Any = None
+    data: Any = None
+    mime_type: Any = None
+    uri: Any = None
+
+
+class Step(msgspec.Struct, gc=False):
+    """A step where it starts, or a whole one."""
+
+    type: str | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    signature: str | None = None
+    text: str | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    summary: msgspec.Raw = msgspec.Raw()
+
+
+class Interaction(msgspec.Struct, gc=False):
+    status: str | None = None
+    usage: dict[str, Any] | None = None
+
+
+class Metadata(msgspec.Struct, gc=False):
+    usage: dict[str, Any] | None = None
+
+
+class InteractionEvent(msgspec.Struct, gc=False):
+    """What an event holds besides the fields of a chunk; `step` and `content` are read by its type."""
+
+    index: int | None = None
+    delta: Delta | None = None
+    event_type: str | None = None
+    step: msgspec.Raw = msgspec.Raw()
+    content: msgspec.Raw = msgspec.Raw()
+    interaction: Interaction | None = None
+    metadata: Metadata | None = None
+    # a whole interaction
+    object: str | None = None
+    status: str | None = None
+    usage: dict[str, Any] | None = None
+    outputs: list[msgspec.Raw] | None = None
+    steps: list[msgspec.Raw] | None = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
+_TEXT_STEPS: Final = ("model_output", "text", "thought", "user_input")
 
 
 _decode_step = msgspec.json.Decoder(Step, strict=False).decode
 
 
 class Interactions:
-    """Tells what the events of an interaction hold."""
+    """Reads the events of an interaction."""
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._most = most(limits.max_call_args)
+        self._limit = limits.max_call_args
         self._calls: dict[int | None, Call] = {}
-        self._own: dict[int | None, OwnStep | None] = {}  # the server's own steps, until they stop; None if too long
+        self._server_steps: dict[int | None, PendingItem] = {}  # until they stop
 
     @staticmethod
     def claims(message: dict[str, Any]) -> bool:
@@ -75,7 +134,7 @@ class Interactions:
 
     def close(self) -> None:
         """The body is over: what the server itself did is told as far as it came."""
-        for index in list(self._own):
+        for index in list(self._server_steps):
             self._stop(index)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -87,34 +146,35 @@ class Interactions:
         elif kind in ("thought_summary", "thought"):
             self._thought(delta.content, delta.text)
         elif kind == "arguments_delta":
-            self._arguments(index, argument_text(delta.arguments))
+            self._arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
-            self._whole_call(delta.name or "", delta.id, argument_text(delta.arguments))
-        elif index in self._own:
-            self._add(index, _plain(delta))
+            self._whole_call(delta.name or "", delta.id, read_argument_text(delta.arguments))
+        elif index in self._server_steps:
+            if not self._server_steps[index].add(_fields_of(delta)):
+                self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
         elif kind not in ("thought_signature", "text_annotation"):
-            self._sink.item(kind, _plain(delta))
-        if delta.signature and index not in self._own:
+            self._sink.item(kind, _fields_of(delta))
+        if delta.signature and index not in self._server_steps:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
             self._sink.item("annotation", annotation)
 
     def _start(self, index: int | None, raw: msgspec.Raw) -> None:
-        step = self._read(raw)
+        step = self._read_step(raw)
         if step is None or step.type is None:
             return
         if step.type == "function_call":
             if step.name:
                 self._calls[index] = self._sink.call_start(step.name, step.id or None)
-                arguments = argument_text(step.arguments)
+                arguments = read_argument_text(step.arguments)
                 if arguments.strip("{} \t\r\n"):  # an empty object holds the place of what follows
                     self._sink.call_arguments(self._calls[index], arguments)
-        elif step.type in _PLAIN:
+        elif step.type in _TEXT_STEPS:
             tell = self._thought if step.type == "thought" else self._text
-            tell(value_of(step.summary) or value_of(step.content), step.text)
+            tell(read_value(step.summary) or read_value(step.content), step.text)
         else:
-            value = value_of(raw)
-            self._own[index] = OwnStep(value if isinstance(value, dict) else {})
+            value = read_value(raw)
+            self._server_steps[index] = PendingItem(value if isinstance(value, dict) else {}, self._limit)
             return
         if step.signature:
             self._sign(index, step.signature)
@@ -123,25 +183,15 @@ class Interactions:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_end(call)
-        step = self._own.pop(index, None)
-        if step is not None:
+        step = self._server_steps.pop(index, None)
+        if step is not None and not step.is_lost:
             item = step.whole()
             self._sink.item(str(item.get("type")), item)
-
-    def _add(self, index: int | None, fields: dict[str, Any]) -> None:
-        """Add a piece to a step of the server's own; one that grows too long is dropped."""
-        step = self._own[index]
-        if step is None:
-            return
-        step.add(fields)
-        if step.size > self._most:
-            self._own[index] = None
-            self._sink.error("frame", "limit_args", f"step {index} exceeds {self._most} characters")
 
     def _finish(self, status: str, usage: dict[str, Any] | None) -> None:
         if usage is not None:
             self._sink.usage(usage)
-        self._sink.finish(status, _OUTCOMES.get(status, "stop"))
+        self._sink.finish(status, find_listed_outcome(status))
 
     def _arguments(self, index: int | None, text: str) -> None:
         call = self._calls.get(index)
@@ -168,7 +218,7 @@ class Interactions:
         if told := text or _texts(content):
             self._sink.reasoning(told)
 
-    def _read(self, raw: msgspec.Raw) -> Step | None:
+    def _read_step(self, raw: msgspec.Raw) -> Step | None:
         try:
             return _decode_step(raw) if bytes(raw) else None
         except (ValueError, RecursionError) as error:
@@ -176,10 +226,10 @@ class Interactions:
             return None
 
 
-def _plain(delta: Delta) -> dict[str, Any]:
+def _fields_of(delta: Delta) -> dict[str, Any]:
     """What a delta of the server's own step holds."""
     values = {name: getattr(delta, name) for name in delta.__struct_fields__}
-    values["arguments"] = value_of(delta.arguments)
+    values["arguments"] = read_value(delta.arguments)
     return {name: value for name, value in values.items() if value is not None}
 
 

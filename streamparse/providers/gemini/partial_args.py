@@ -16,8 +16,6 @@ import msgspec
 
 from streamparse.patterns import plain
 
-__all__ = ["ArgumentWriter", "PartialArg", "PathError"]
-
 Path: TypeAlias = list[str | int]
 
 _STEP = plain(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]""")

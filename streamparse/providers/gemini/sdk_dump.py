@@ -6,8 +6,6 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["as_sent", "is_dumped", "respell"]
-
 _DUMPED: Final = frozenset(
     (
         "create_time",
@@ -56,12 +54,12 @@ def respell(message: dict[str, Any]) -> None:
         if isinstance(value, list):
             waiting += value
         elif isinstance(value, dict):
-            fields = {_respelt(key): field for key, field in value.items() if field is not None or "_" not in key}
+            fields = {_to_camel_case(key): field for key, field in value.items() if field is not None or "_" not in key}
             waiting += (field for key, field in fields.items() if key not in _USERS)
             value.clear()
             value.update(fields)
 
 
-def _respelt(key: str) -> str:
+def _to_camel_case(key: str) -> str:
     first, *others = key.split("_")
     return first + "".join(map(str.capitalize, others))

@@ -12,45 +12,84 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.limits import Limits
-from streamparse.providers.gemini.chunk import Candidate, Chunk, FunctionCall, Part
-from streamparse.providers.gemini.interactions import Interactions
-from streamparse.providers.gemini.partial_args import ArgumentWriter, PathError
+from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
+from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
-from streamparse.reading.lenient_json import argument_text
-from streamparse.reading.messages import MessageWire
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.reading.decode import read_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-__all__ = ["Gemini"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of a `GenerateContentResponse`, or of an event of an interaction: only the fields that are read.
 
-_FAILURES: Final = frozenset(
-    (
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "OTHER",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MALFORMED_FUNCTION_CALL",
-        "MALFORMED_RESPONSE",
-        "UNEXPECTED_TOOL_CALL",
-        "TOO_MANY_TOOL_CALLS",
-        "MISSING_THOUGHT_SIGNATURE",
-        "MODEL_ARMOR",
-        "NO_IMAGE",
-        "IMAGE_SAFETY",
-        "IMAGE_OTHER",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
-        "ESCALATION",
-        "PUP_LIMITED_DISABLED",
-    )
-)
-_CUTS: Final = frozenset(("MAX_TOKENS", "CONTINUATION", "2"))
-_STOPS: Final = frozenset(("0", "1"))
-"""With `enum-encoding=int` a reason is a number; every other number is a failure."""
+
+class FunctionCall(msgspec.Struct, gc=False):
+    """A call, or a piece of one."""
+
+    name: str | None = None
+    args: msgspec.Raw = msgspec.Raw()
+    id: str | None = None
+    partialArgs: list[PartialArg] | None = None
+    willContinue: bool | None = None
+
+
+class Part(msgspec.Struct, gc=False):
+    """One of many things."""
+
+    text: str | None = None
+    thought: bool | None = None
+    functionCall: FunctionCall | None = None
+    thoughtSignature: str | None = None
+    executableCode: Any = None
+    codeExecutionResult: Any = None
+    inlineData: Any = None
+    fileData: Any = None
+    toolCall: Any = None
+    toolResponse: Any = None
+    functionResponse: Any = None
+
+
+class Content(msgspec.Struct, gc=False):
+    parts: list[Part] | None = None
+
+
+class Candidate(msgspec.Struct, gc=False):
+    content: Content | None = None
+    finishReason: str | int | None = None
+    index: int | None = None
+    finishMessage: str | None = None
+    groundingMetadata: Any = None
+    citationMetadata: Any = None
+    urlContextMetadata: Any = None
+
+
+class Feedback(msgspec.Struct, gc=False):
+    """Why the prompt was refused."""
+
+    blockReason: str | int | None = None
+    blockReasonMessage: str | None = None
+
+
+class Chunk(InteractionEvent, gc=False):
+    """A chunk; Code Assist sends each in an envelope: `{"response": {...}, "traceId": ...}`."""
+
+    candidates: list[Candidate] | None = None
+    usageMetadata: dict[str, Any] | None = None
+    promptFeedback: Feedback | None = None
+    error: Any = None
+    detail: Any = None
+    message: Any = None
+    code: Any = None
+    response: Chunk | None = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+
 _PASSED_ON: Final = (
     "executableCode",
     "codeExecutionResult",
@@ -66,15 +105,16 @@ _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
 class Gemini(MessageWire[Chunk]):
-    """Tells what the chunks of a `GenerateContentResponse` hold."""
+    """Reads the chunks of a `GenerateContentResponse`."""
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Chunk, sink, limits, self._respell)
+    shape = Chunk
+    parses_calls = True
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self.decode = self._decode
         self._fast = self._decoder.fast
         self._dumped: bool | None = None  # the first message shows it
-        self._text = sink.text
-        self._choice = choice
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
         self._notes: dict[str, Any] = {}
@@ -132,7 +172,7 @@ class Gemini(MessageWire[Chunk]):
             return self._fast(data)
         return self._fast(as_sent(data))
 
-    def _respell(self, message: dict[str, Any]) -> None:
+    def _mend(self, message: dict[str, Any]) -> None:
         if self._dumped:
             respell(message)
 
@@ -174,7 +214,7 @@ class Gemini(MessageWire[Chunk]):
         if function.name and (call is None or not self._goes_on(call, function)):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
-                return self._sink.call_whole(function.name, argument_text(function.args), function.id or None)
+                return self._sink.call_whole(function.name, read_argument_text(function.args), function.id or None)
             call = self._call = self._sink.call_start(function.name, function.id or None)
             self._writer = ArgumentWriter()
             self._id = function.id
@@ -187,7 +227,7 @@ class Gemini(MessageWire[Chunk]):
                 self._sink.call_arguments(call, self._writer.write(part))
         except PathError as error:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
-        whole = argument_text(function.args)
+        whole = read_argument_text(function.args)
         if whole.strip(_NOTHING) and not self._writer.begun:
             self._call = None
             self._sink.call_arguments(call, whole)
@@ -217,11 +257,10 @@ class Gemini(MessageWire[Chunk]):
                 self._sink.item(kind, note)
 
     def _finish(self, reason: str, message: str | None) -> None:
-        failed = reason in _FAILURES or (reason.isdigit() and reason not in _STOPS | _CUTS)
-        outcome: Outcome = "failed" if failed else "cut" if reason in _CUTS else "stop"
+        outcome = find_listed_outcome(reason)
         if outcome == "stop":
             self._end_call()
-        if failed and message:
+        if outcome == "failed" and message:
             self._fail({"code": reason, "message": message})
         self._sink.finish(reason, outcome)
 

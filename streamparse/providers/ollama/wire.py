@@ -6,18 +6,13 @@ NDJSON; the last line has `done: true`.  Calls come whole, their arguments an ob
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.reading.lenient_json import argument_text
-from streamparse.reading.messages import MessageWire
-from streamparse.reading.outcomes import outcome_of
-from streamparse.sink import Sink
-from streamparse.tools import Toolset
-
-__all__ = ["OllamaChat", "OllamaGenerate"]
+from streamparse.reading.decode import read_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
 
 _COUNTS = (
     "prompt_eval_count",
@@ -62,13 +57,10 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class OllamaChat(MessageWire[_Line]):
-    """Tells what the lines of `/api/chat` hold, and reads those of `/api/generate` too."""
+    """Reads the lines of `/api/chat`, and those of `/api/generate`."""
 
-    reads = ("ollama-generate",)
-
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(_Line, sink, limits)
-        self._text = sink.text
+    shape = _Line
+    reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -104,7 +96,7 @@ class OllamaChat(MessageWire[_Line]):
             if call.function is None or not call.function.name:
                 self._sink.error("frame", "call_without_name", "a call without a name")
                 continue
-            self._sink.call_whole(call.function.name, argument_text(call.function.arguments), call.id or None)
+            self._sink.call_whole(call.function.name, read_argument_text(call.function.arguments), call.id or None)
 
     def _finish(self, line: _Line) -> None:
         usage = {name: count for name in _COUNTS if (count := getattr(line, name)) is not None}
@@ -112,15 +104,15 @@ class OllamaChat(MessageWire[_Line]):
             self._sink.usage(usage)
         reason = line.done_reason
         if reason:
-            self._sink.finish(reason, outcome_of(reason))
+            self._sink.finish(reason, find_outcome(reason))
         self._sink.end()
         self._over = True
 
 
 class OllamaGenerate(OllamaChat):
-    """Tells what the lines of `/api/generate` hold, and reads those of `/api/chat` too."""
+    """Reads the lines of `/api/generate`, and those of `/api/chat`."""
 
-    reads = ("ollama-chat",)
+    reads: ClassVar[tuple[str, ...]] = ("ollama-chat",)
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:

@@ -2,19 +2,105 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.providers.openai_chat.chunk import Custom, Delta, Detail
+from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
-__all__ = ["CustomCalls", "Details", "Sources", "contents_of"]
+# -- ----------------------------------------------------------------------------------------------------
+# A thought that a chat server sends twice at once: in its own field, and between tags at the start of the content.
+
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
+_MOST_AHEAD: Final = 4096
+"""Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
+
+
+def opens_thought(text: str) -> bool:
+    """Whether the first content of an answer begins with the tag of a thought."""
+    return text.lstrip().startswith(_OPEN)
+
+
+class Echo:
+    """Takes the content of an answer that begins with `<think>`, and sends what the thought's own field did not have.
+
+    If the tag comes together with the first of the thought, neither the tags nor what is between them is sent.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.active = True
+        """Whether the content may still repeat the thought."""
+        self._send = tell
+        self._ahead = ""  # what the field had and the content has not repeated yet
+        self._has_thought = False
+        self._begun = False
+        self._hides_tags = False
+
+    def feed_thought(self, thought: str) -> None:
+        """A piece of the thought came in its own field."""
+        if self.active:
+            self._has_thought = True
+            self._ahead += thought if self._begun else thought.lstrip("\n")
+            self.active = len(self._ahead) <= _MOST_AHEAD
+
+    def text(self, text: str) -> None:
+        """Take a piece of the content."""
+        if not self.active:
+            self._send(text)
+        elif not self._has_thought:  # the tag alone: its own field may have the thought before the content goes on
+            self._begun = True
+            self.active = text.strip() in ("", _OPEN)
+            self._send(text)
+        elif self._begun:
+            self._compare(text)
+        else:
+            self._begun = self._hides_tags = True
+            self._compare(text.lstrip().removeprefix(_OPEN).lstrip("\n"))
+
+    def _compare(self, text: str) -> None:
+        body, close, rest = text.partition(_CLOSE)
+        repeated = next((each for each in (body, body.strip("\n")) if self._ahead.startswith(each)), None)
+        if repeated is None:
+            self.active = False
+            self._send(f"{_OPEN}{text}" if self._hides_tags else text)
+            return
+        self._ahead = self._ahead[len(repeated) :]
+        if close:
+            self.active = False
+            rest = rest if self._hides_tags else close + rest
+            if rest:
+                self._send(rest)
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _TEXTS: Final = ("text", "summary")
 _BEGINNING: Final = (*_TEXTS, "signature", "data")
+
+
+class Custom(msgspec.Struct, gc=False):
+    """A piece of a call of a tool that takes text."""
+
+    name: str | None = None
+    input: str | None = None
+
+
+class Detail(msgspec.Struct, gc=False):
+    """An entry of OpenRouter's `reasoning_details`."""
+
+    type: str | None = None
+    text: str | None = None
+    summary: str | None = None
+    data: str | None = None
+    signature: str | None = None
+    id: str | None = None
+    format: str | None = None
+    index: int | None = None
 
 
 class Sources:
@@ -22,13 +108,13 @@ class Sources:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._told: dict[str, list[Any]] = {}
+        self._sent: dict[str, list[Any]] = {}
 
     def take(self, **lists: list[Any] | None) -> None:
-        """Tell those lists that are new."""
+        """Send the lists that are new."""
         for kind, listed in lists.items():
-            if listed and listed != self._told.get(kind):
-                self._told[kind] = listed
+            if listed and listed != self._sent.get(kind):
+                self._sent[kind] = listed
                 self._sink.item(kind, listed)
 
 
@@ -46,25 +132,25 @@ class Details:
         self._open: tuple[int | None, str | None] | None = None
 
     def take(self, details: list[Detail], thought: str) -> None:
-        """Tell the entries of a delta; `thought` is what it says of them beside, which is the same as a rule."""
+        """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
         same = thought in ("", "".join(_text(detail) for detail in details))
         if not same:
             self._sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
             text = _text(detail) if same else ""
-            told = _TEXTS if text else ()
+            without = _TEXTS if text else ()
             ends = bool(detail.data or detail.signature)
             begins = key != self._open or (len(details) > 1 and detail.index is None)
             if begins and (not ends or (text and self._open)):
-                self._tell(detail, _BEGINNING if ends else told)
+                self._send(detail, _BEGINNING if ends else without)
             if text:
                 self._sink.reasoning(text)
             if ends:
-                self._tell(detail, told if self._open else ())
+                self._send(detail, without if self._open else ())
             self._open = None if ends else key
 
-    def _tell(self, detail: Detail, but: tuple[str, ...]) -> None:
+    def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
         fields = msgspec.to_builtins(detail)
         data = {name: value for name, value in fields.items() if value is not None and name not in but}
         self._sink.item(detail.type or "reasoning_details", data)
@@ -74,41 +160,39 @@ def _text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
-class _Custom:
-    """One call of a tool that takes text; `lost` once more of it came than may be kept."""
+class _CustomCall:
+    __slots__ = ("id", "input", "name")
 
-    __slots__ = ("id", "input", "lost", "name")
-
-    def __init__(self, id: str | None, name: str | None) -> None:
+    def __init__(self, id: str | None, name: str | None, budget: Budget) -> None:
         self.id = id
         self.name = name
-        self.input = StringIO()
-        self.lost = False
+        self.input = PendingText(budget)
 
 
 class CustomCalls:
-    """Calls of tools that take text: no arguments are decoded, so each is an item, told when the answer is over.
+    """Calls of tools that take text: no arguments are decoded, so each is an item, sent when the answer is over.
 
     `max_calls` bounds how many are kept, `max_call_args` their inputs, all together.
     """
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._room = most(limits.max_call_args)
+        self._budget = Budget(limits.max_call_args)
         self._most = most(limits.max_calls)
-        self._calls: dict[int | None, _Custom] = {}
+        self._calls: dict[int | None, _CustomCall] = {}
         self._refused = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
         """Take a piece of a call."""
         call = self._calls.get(index)
         if call is not None and id and call.id and id != call.id:
-            self._tell(index)
+            self._send(index)
             call = None
         if call is None and len(self._calls) < self._most:
-            call = self._calls[index] = _Custom(id, piece.name)
+            call = self._calls[index] = _CustomCall(id, piece.name, self._budget)
         if call is not None:
-            self._keep(call, piece.input or "")
+            if not call.input.add(piece.input or ""):
+                self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
         elif not self._refused:
             self._refused = True
             self._sink.error("frame", "limit_calls", f"more than {self._most} custom calls")
@@ -116,43 +200,19 @@ class CustomCalls:
     def close(self) -> None:
         """The calls are whole."""
         for index in list(self._calls):
-            self._tell(index)
+            self._send(index)
 
     def cut(self) -> None:
         """The answer was cut, and so was the last call, which is an error: what it would have been nobody knows."""
         if self._calls:
             last = self._calls.popitem()[1]
             self.close()
-            text = last.input.getvalue()
-            self._sink.error("frame", "truncated_call", f"the stream ended inside the call of {last.name!r}: {text}")
+            message = f"the stream ended inside the call of {last.name!r}: {last.input}"
+            self._sink.error("frame", "truncated_call", message)
 
-    def _keep(self, call: _Custom, text: str) -> None:
-        if call.lost:
-            return
-        if len(text) > self._room:
-            call.lost = True
-            self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
-        else:
-            self._room -= len(text)
-            call.input.write(text)
-
-    def _tell(self, index: int | None) -> None:
+    def _send(self, index: int | None) -> None:
         call = self._calls.pop(index)
-        text = call.input.getvalue()
-        self._room += len(text)
-        if not call.lost:
+        text = call.input.take()
+        if not call.input.is_lost:
             data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
             self._sink.item("custom_tool_call", data)
-
-
-def contents_of(delta: Delta) -> list[dict[str, Any]]:
-    """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
-
-    https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
-
-    A call begins with its `tool_use_id` and its `name`, and pieces of its `input` follow; in a whole message all of
-    them stand one level deeper, in `tool_use`.
-    """
-    listed = delta.content_list or [{"tool_use_id": delta.tool_use_id, "name": delta.name, "input": delta.input}]
-    contents = [content for content in listed if isinstance(content, dict)]
-    return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]

@@ -6,39 +6,161 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.chunk import Choice, Chunk, Delta, Fragment, Function, Part
-from streamparse.providers.openai_chat.completions import OpenAICompletions
-from streamparse.providers.openai_chat.echo import Echo, opens_thought
-from streamparse.providers.openai_chat.items import CustomCalls, Details, Sources, contents_of
-from streamparse.reading.errors import error_of
+from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, Sources, opens_thought
+from streamparse.reading.decode import read_value, write_argument_text
+from streamparse.reading.errors import ErrorFields, error_of
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.lenient_json import value_of, whole_text
-from streamparse.reading.outcomes import outcome_of
-from streamparse.reading.templated import Plain, RegularWire
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["OpenAIChat"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of a `chat.completion.chunk`, or of a whole `chat.completion`: only the fields that are read.
+
+
+class Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Fragment(msgspec.Struct, gc=False):
+    """A piece of a call."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+    custom: Custom | None = None
+    extra_content: Any = None  # Gemini's signatures
+
+
+class Part(msgspec.Struct, gc=False):
+    """Mistral sends content as a list of typed parts: text, and thinking with parts of its own."""
+
+    type: str = "part"
+    text: str | None = None
+    thinking: str | list[Any] | None = None
+
+
+class Delta(msgspec.Struct, gc=False):
+    """What a chunk adds to a choice, or a whole message."""
+
+    content: str | list[msgspec.Raw] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[Detail] | None = None
+    refusal: str | None = None
+    tool_calls: list[Fragment] | None = None
+    function_call: Function | None = None
+    annotations: list[Any] | None = None
+    executed_tools: list[Any] | None = None  # Groq runs some tools itself
+    thinking_blocks: list[dict[str, Any]] | None = None  # LiteLLM, as Anthropic wants them back
+    images: list[Any] | None = None
+    audio: Any = None
+    content_list: list[Any] | None = None  # Snowflake Cortex
+    tool_use_id: str | None = None
+    name: str | None = None
+    input: Any = None
+
+
+class Choice(msgspec.Struct, gc=False):
+    index: int | None = 0
+    delta: Delta | None = None
+    message: Delta | None = None
+    finish_reason: str | None = None
+    error: Any = None  # OpenRouter
+    usage: dict[str, Any] | None = None  # Moonshot
+
+
+class Groq(msgspec.Struct, gc=False):
+    usage: dict[str, Any] | None = None
+
+
+class Chunk(ErrorFields, gc=False):
+    """A chunk, or an error."""
+
+    choices: list[Choice] | None = None
+    usage: dict[str, Any] | None = None
+    x_groq: Groq | None = None
+    citations: list[Any] | None = None  # Perplexity
+    search_results: list[Any] | None = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it.
+
+
+class _Choice(msgspec.Struct, gc=False):
+    text: str | None = None
+    index: int | None = 0
+    finish_reason: str | None = None
+    stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, beside the finish reason
+
+
+class _Chunk(ErrorFields, gc=False):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+
+
+class OpenAICompletions(MessageWire[_Chunk]):
+    """Tells what `text_completion` frames hold."""
+
+    shape = _Chunk
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        choices = message.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            return "text" in choices[0] and not {"delta", "message"} & choices[0].keys()
+        return choices == [] and message.get("object") == "text_completion"
+
+    def plain(self, chunk: _Chunk) -> Plain | None:
+        text = chunk.choices[0].text if chunk.choices else None
+        alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
+        return (self._text, text) if text and alone and not self._over else None
+
+    def take(self, chunk: _Chunk) -> None:
+        if self._over:
+            self.ignored += 1
+            return
+        for choice in chunk.choices or ():
+            if choice.index == self._choice or (choice.index is None and not self._choice):
+                if choice.text:
+                    self._text(choice.text)
+                reason = choice.finish_reason or choice.stop_reason
+                if reason and isinstance(reason, str):
+                    self._sink.finish(reason, find_outcome(reason))
+            else:
+                self.ignored += 1
+        if chunk.usage is not None:
+            self._sink.usage(chunk.usage)
+        if chunk.error or not chunk.choices:
+            self._fail(error_of(chunk))
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _decode_part = msgspec.json.Decoder(Part).decode
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
-class OpenAIChat(RegularWire[Chunk]):
+class OpenAIChat(MessageWire[Chunk]):
     """Tells what `chat.completion.chunk` frames hold."""
 
+    shape = Chunk
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
-        super().__init__(Chunk, sink, limits, _mend)
-        self._text: Callable[[str], None] = self._begin_text if sink.reads_markup else sink.text
+        super().__init__(sink, tools, limits, choice)
+        if sink.reads_markup:
+            self._text = self._begin_text
         self._echo: Echo | None = None
-        self._choice = choice
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
         self._custom = CustomCalls(sink, limits)
@@ -114,6 +236,16 @@ class OpenAIChat(RegularWire[Chunk]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _mend(self, chunk: dict[str, Any]) -> None:
+        """Relays send one call without a list, ids as numbers, and arguments as an object: mend them."""
+        for choice in _objects(chunk.get("choices")):
+            for part in _objects([choice.get("delta"), choice.get("message")]):
+                alone = part.get("tool_calls")
+                if isinstance(alone, dict) and "function" in alone:
+                    part["tool_calls"] = [alone]
+                for call in _objects(part.get("tool_calls")):
+                    _mend_call(call)
+
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
@@ -123,7 +255,7 @@ class OpenAIChat(RegularWire[Chunk]):
             self._sink.reasoning(thought)
         if thought and self._may_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
-            self._echo.hear(thought)
+            self._echo.feed_thought(thought)
             self._text = self._echo.text
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
@@ -150,10 +282,10 @@ class OpenAIChat(RegularWire[Chunk]):
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends beside the content: calls, and the content once more."""
-        for content in contents_of(delta):
+        for content in _contents_of(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
-                self._fragments.add(None, _word(id), _word(name), None if input is None else whole_text(input))
+                self._fragments.add(None, _word(id), _word(name), None if input is None else write_argument_text(input))
             elif content.get("type") not in (None, "text"):
                 self._sink.item(str(content["type"]), content)
             elif not delta.content and (text := _word(content.get("text"))):
@@ -176,8 +308,8 @@ class OpenAIChat(RegularWire[Chunk]):
 
     def _end_choice(self, choice: Choice) -> None:
         """The answer is over, or the server failed to give it."""
-        self._fragments.settle()
-        outcome = outcome_of(choice.finish_reason) if choice.finish_reason else "failed"
+        self._fragments.start_named()
+        outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
         self._end_custom(cut=outcome == "cut")
         if choice.usage is not None:
             self._sink.usage(choice.usage)
@@ -216,7 +348,7 @@ class OpenAIChat(RegularWire[Chunk]):
             else:
                 add(fragment.index, fragment.id, None, None)
             if fragment.extra_content is not None:
-                self._fragments.note("extra_content", fragment.extra_content)
+                self._fragments.attach("extra_content", fragment.extra_content)
         if delta.function_call is not None and not delta.tool_calls:
             add(None, None, delta.function_call.name, delta.function_call.arguments)
 
@@ -232,7 +364,20 @@ class OpenAIChat(RegularWire[Chunk]):
             elif part.text:
                 self._text(part.text)
             elif part.text is None and part.thinking is None:  # references of Mistral, images
-                self._sink.item(part.type, value_of(raw))
+                self._sink.item(part.type, read_value(raw))
+
+
+def _contents_of(delta: Delta) -> list[dict[str, Any]]:
+    """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
+
+    https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
+
+    A call begins with its `tool_use_id` and its `name`, and pieces of its `input` follow; in a whole message all of
+    them stand one level deeper, in `tool_use`.
+    """
+    listed = delta.content_list or [{"tool_use_id": delta.tool_use_id, "name": delta.name, "input": delta.input}]
+    contents = [content for content in listed if isinstance(content, dict)]
+    return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]
 
 
 def _numbered(message: Delta | None) -> Delta | None:
@@ -253,23 +398,12 @@ def _thinking(thinking: str | list[Any] | None) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _mend(chunk: dict[str, Any]) -> None:
-    """Give calls the types that the protocol wants: relays send one alone, ids as numbers, arguments as an object."""
-    for choice in _objects(chunk.get("choices")):
-        for part in _objects([choice.get("delta"), choice.get("message")]):
-            alone = part.get("tool_calls")
-            if isinstance(alone, dict) and "function" in alone:
-                part["tool_calls"] = [alone]
-            for call in _objects(part.get("tool_calls")):
-                _mend_call(call)
-
-
 def _mend_call(call: dict[str, Any]) -> None:
     id, function = call.get("id"), call.get("function")
     if isinstance(id, int) and not isinstance(id, bool):
         call["id"] = str(id)
     if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-        function["arguments"] = whole_text(function["arguments"])
+        function["arguments"] = write_argument_text(function["arguments"])
 
 
 def _objects(values: Any) -> list[dict[str, Any]]:

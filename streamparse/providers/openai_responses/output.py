@@ -11,13 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.calls import Calls
-from streamparse.providers.openai_responses.items import Items, PartsItem
-from streamparse.providers.openai_responses.texts import TextCalls
-from streamparse.reading.lenient_json import argument_text, value_of
+from streamparse.providers.openai_responses.items import Calls, Items, PartsItem, TextCalls
+from streamparse.reading.decode import read_argument_text, read_value
 from streamparse.sink import Sink
-
-__all__ = ["Output"]
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -66,16 +62,16 @@ class Output:
         if item.type not in ("", "message"):
             self._after_message = False
         if item.type == "function_call":
-            self.calls.added(item.name or "", (item.call_id, item.id), index, argument_text(item.arguments))
+            self.calls.added(item.name or "", (item.call_id, item.id), index, read_argument_text(item.arguments))
         elif item.type == _TEXT_CALL:
             self.text_calls.added(item.name or "", item.id, index)
         elif item.type in ("message", "reasoning"):
             items = self.messages if item.type == "message" else self.thoughts
-            known = items.named(item.id)
+            known = items.find_by_ids(item.id)
             if known is None:
                 known = items.add(item.id, index)
             else:
-                items.also(known, item.id, index)
+                items.alias(known, item.id, index)
             if item.type == "message":
                 self._begin(known, item)
 
@@ -179,7 +175,7 @@ class Output:
             self._sink.reasoning(text)
 
     def _call(self, item: _Item, index: int | None) -> None:
-        arguments = argument_text(item.arguments)
+        arguments = read_argument_text(item.arguments)
         whole = item.status != "incomplete"
         self.calls.done(item.name or "", (item.call_id, item.id), index, arguments, whole)
 
@@ -197,4 +193,4 @@ class Output:
         if index is not None:
             self._items.add((item.type, index))
         if not known:
-            self._sink.item(item.type, value_of(raw))
+            self._sink.item(item.type, read_value(raw))

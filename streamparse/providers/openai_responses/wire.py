@@ -18,18 +18,131 @@ from functools import partial
 from io import StringIO
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.event import Event, Response
 from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
-from streamparse.providers.openai_responses.sequence_numbers import ENDS, Numbers
-from streamparse.reading.lenient_json import argument_text, whole_text
-from streamparse.reading.messages import MessageWire
-from streamparse.reading.outcomes import outcome_of
+from streamparse.reading.decode import read_argument_text, write_argument_text
+from streamparse.reading.message_wire import MessageWire
+from streamparse.reading.outcomes import find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-__all__ = ["OpenAIResponses"]
+# -- ----------------------------------------------------------------------------------------------------
+# The shape of an event of OpenAI Responses, or of a whole `response`: only the fields that are read.
+
+
+class Response(msgspec.Struct, gc=False):
+    id: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    incomplete_details: Any = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event, an error as an event or as the body, or a whole response."""
+
+    type: str | None = None
+    sequence_number: int | None = None
+    item_id: str | None = None
+    output_index: int | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: str | dict[str, Any] | None = None
+    text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
+    refusal: str | None = None
+    name: str | None = None  # of the call, beside its arguments
+    arguments: msgspec.Raw = msgspec.Raw()
+    item: msgspec.Raw = msgspec.Raw()
+    annotation: Any = None
+    response: Response | None = None
+    # an error
+    error: Any = None
+    code: Any = None
+    message: Any = None
+    detail: Any = None
+    # a whole response
+    id: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    incomplete_details: Any = None
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# Sequence numbers: an event that comes twice counts once.
+
+
+ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
+"""The types of the events that end a response."""
+
+_LONGEST_GAP: Final = 64
+
+
+class SequenceTracker:
+    """Judges the numbers of events; `expected` is the one that comes next.
+
+    Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
+    and a server is `is_trusted` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
+    """
+
+    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "expected", "gap", "is_trusted", "late")
+
+    def __init__(self, sink: Sink) -> None:
+        self.expected: int | None = None
+        self._sink = sink
+        self._id: str | None = None
+        self.is_trusted = True
+        self.gap = False  # before the event that was judged last, one is missing
+        self.late = False  # the event that was judged last comes after later ones
+        self._missing: set[int] = set()
+        self._out_of_turn = 0  # of the numbers below `expected`, those that did not come in turn
+
+    def take(self, number: int, kind: str | None, response: str | None) -> bool:
+        """Judge a number that is not expected, of an event that may hold a response's id: whether the event counts."""
+        self.gap = self.late = False
+        starts = kind == "response.created" and response != self._id
+        if starts:
+            self._id = response
+        if self.expected is None or starts:
+            self.is_trusted = True
+            self.restart(number)
+        elif number > self.expected:
+            self.gap = self._counts
+            self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
+            self._out_of_turn += number + 1 - self.expected
+            self.expected = number + 1
+        elif self._counts and kind not in ENDS:
+            return self._is_late(number)
+        return True
+
+    def is_step_back(self, number: int) -> bool:
+        """Whether a number has come, or should have, and is none that is missing."""
+        return self.expected is not None and number < self.expected and number not in self._missing
+
+    def restart(self, number: int) -> None:
+        """The server counts anew from a number."""
+        self._missing.clear()
+        self.expected = self._out_of_turn = number + 1
+
+    @property
+    def _counts(self) -> bool:
+        return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
+
+    def _is_late(self, number: int) -> bool:
+        if number in self._missing:
+            self._missing.discard(number)
+            self.late = True
+            self._sink.error("frame", "out_of_order", f"event {number} comes after later ones")
+            return True
+        self._sink.error("frame", "duplicate_frame", f"event {number} came before")
+        return False
+
+
+# -- ----------------------------------------------------------------------------------------------------
 
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _ADDED: Final = "response.output_item.added"
@@ -53,16 +166,18 @@ _PARTS: Final = {
 
 
 class OpenAIResponses(MessageWire[Event]):
-    """Tells what the events of a response hold."""
+    """Reads the events of a response."""
 
+    shape = Event
+    parses_calls = True
     reopens = True
 
-    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:  # noqa: ARG002
-        super().__init__(Event, sink, limits)
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
+        super().__init__(sink, tools, limits, choice)
         self._limits = limits
-        self._numbers = Numbers(sink)
+        self._sequence = SequenceTracker(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
-        self._run_kept: StringIO | None = None  # and kept, where what is said to be whole is compared with them
+        self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
         self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
         self._run_id: str | None = None
         self._run_content: int | None = None
@@ -71,7 +186,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
-        self._tellers: dict[str, Callable[[Event], None]] = {
+        self._handlers: dict[str, Callable[[Event], None]] = {
             _ARGUMENTS: self._arguments,
             "response.function_call_arguments.done": self._arguments_done,
             _ADDED: self._added,
@@ -97,20 +212,20 @@ class OpenAIResponses(MessageWire[Event]):
 
     def take(self, event: Event) -> None:
         kind = event.type
-        numbers = self._numbers
+        sequence = self._sequence
         number = event.sequence_number
         if number is None:
-            numbers.believed = False
-        elif number == numbers.due:
-            numbers.due = number + 1
-        elif kind == _ADDED and numbers.steps_back(number) and self._output.is_new(event.item, event.output_index):
-            numbers.restart(number)
-        elif not numbers.take(number, kind, event.response.id if event.response is not None else None):
+            sequence.is_trusted = False
+        elif number == sequence.expected:
+            sequence.expected = number + 1
+        elif kind == _ADDED and sequence.is_step_back(number) and self._output.is_new(event.item, event.output_index):
+            sequence.restart(number)
+        elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return
-        elif kind == _ARGUMENTS and (numbers.gap or numbers.late):
-            self._doubt(event, numbers.late)
-            if numbers.late:
+        elif kind == _ARGUMENTS and (sequence.gap or sequence.late):
+            self._doubt(event, sequence.late)
+            if sequence.late:
                 return
         delta = event.delta
         if (
@@ -121,13 +236,13 @@ class OpenAIResponses(MessageWire[Event]):
             and delta.__class__ is str
         ):
             if delta:
-                if self._run_kept is not None:
-                    self._run_kept.write(delta)
+                if self._run_copy is not None:
+                    self._run_copy.write(delta)
                 self._run(delta)
         elif self._over and kind != "response.created":
             self.ignored += 1
-        elif kind in self._tellers:
-            self._tellers[kind](event)
+        elif kind in self._handlers:
+            self._handlers[kind](event)
         elif kind is None or not kind.startswith("response."):
             self._take_other(event)
 
@@ -139,20 +254,20 @@ class OpenAIResponses(MessageWire[Event]):
 
     # -- deltas ----------------------------------------------------------------------------------------
 
-    def _start_run(self, event: Event, tell: Callable[[str], None], kept: StringIO | None = None) -> None:
-        """Keep and tell a delta; those that follow of the same part are taken likewise, without looking further.
+    def _start_run(self, event: Event, tell: Callable[[str], None], copy: StringIO | None = None) -> None:
+        """Send a delta, and copy it; those of the same part that follow are taken likewise, without looking further.
 
         Servers that give an item no id, or a new one each time, have no runs.
         """
         self._run = tell
-        self._run_kept = kept
+        self._run_copy = copy
         self._run_kind = event.type if event.item_id else ""
         self._run_id = event.item_id
         self._run_content = event.content_index
         self._run_summary = event.summary_index
         if isinstance(event.delta, str) and event.delta:
-            if kept is not None:
-                kept.write(event.delta)
+            if copy is not None:
+                copy.write(event.delta)
             tell(event.delta)
 
     def _part_delta(self, part: _Part, event: Event) -> None:
@@ -174,7 +289,7 @@ class OpenAIResponses(MessageWire[Event]):
 
     def _arguments(self, event: Event) -> None:
         call = self._output.calls.of(event.item_id, event.output_index)
-        event.delta = whole_text(event.delta or "")  # relays send an object
+        event.delta = write_argument_text(event.delta or "")  # relays send an object
         if call.call is None:
             self._output.calls.keep(call, event.delta)
         else:
@@ -189,11 +304,11 @@ class OpenAIResponses(MessageWire[Event]):
             self._sink.call_repaired(call)
 
     def _arguments_done(self, event: Event) -> None:
-        arguments = argument_text(event.arguments)
+        arguments = read_argument_text(event.arguments)
         self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
 
     def _text_of_call(self, event: Event) -> None:
-        self._output.text_calls.add(event.item_id, event.output_index, whole_text(event.delta or ""))
+        self._output.text_calls.add(event.item_id, event.output_index, write_argument_text(event.delta or ""))
 
     def _added(self, event: Event) -> None:
         self._output.added(event.item, event.output_index)
@@ -228,7 +343,7 @@ class OpenAIResponses(MessageWire[Event]):
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
         filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
-        self._sink.finish(status, "failed" if filtered else outcome_of(status))
+        self._sink.finish(status, "failed" if filtered else find_outcome(status))
         self._ended, self._again = True, False
 
     def _take_other(self, event: Event) -> None:
