@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.lazy import export_lazily
 from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
 from streamparse.parser.sources import AsyncSource, Chunk, Source

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.assembler import Assembler, Place
-from streamparse.dialects import Dialects, InBand, Quoted, Reasoning, check_quoted, check_reasoning, without_calls
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted, Reasoning, check_quoted, check_reasoning
 from streamparse.events import Place as CallPlace
 from streamparse.events import Source
 from streamparse.limits import Limits
@@ -38,14 +38,11 @@ class BaseParser:
         self._assembler = Assembler(self._tools, limits, mode="strict" if strict else "lenient")
         self._record = self._assembler.record
         self._dialects: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        self._inband: InBand | None = None
-        self._was_armed = False
+        self._inband: InBandParser | None = None
         if self._dialects:
-            armed = without_calls(self._dialects, "auto") if parses_calls else self._dialects
-            self._was_armed = armed == self._dialects
-            self._inband = InBand(
-                self._assembler, armed, self._tools, reasoning, limits,
-                quoted=quoted, on_dialect=self._record.read_by, on_marker=self._mark,
+            self._inband = InBandParser(
+                self._assembler, CATALOGUE, self._dialects, self._tools, reasoning, limits, quoted,
+                ignored=("auto",) if parses_calls else (), on_dialect=self._record.read_by, on_marker=self._mark,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._closed = False
@@ -83,7 +80,7 @@ class BaseParser:
         if self._inband is not None and self._assembler.stopped and not self._assembler.calls_found:
             from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a room that many programs never enter
 
-            was_read = self._was_armed and not self._inband.ignores_calls
+            was_read = not self._inband.ignores_calls
             content = self._assembler.response.content
             recover(content, self._dialects, was_read, self._tools, self._assembler, self._limits)
         self._assembler.close(truncated)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, get_args
 
-from streamparse.dialects import Quoted
-from streamparse.dialects.engine.options import Dialects, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.limits import Limits
 from streamparse.parser.engine import Engine
 from streamparse.parser.intents import HeuristicParser, find_intents

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.dialects.engine.direct import holds_required
+from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
@@ -79,7 +79,7 @@ def tell(run: Run, sink: Sink) -> None:
 
 def _declared(run: Run, tools: Toolset) -> bool:
     """Whether some call is of a declared tool, with what it requires: the one vouches for those beside it."""
-    return any(found.name in tools and holds_required(tools[found.name], found.arguments) for found in run.calls)
+    return any(found.name in tools and has_required(tools[found.name], found.arguments) for found in run.calls)
 
 
 def _meant(found: Found, tools: Toolset) -> Found:

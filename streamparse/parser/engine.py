@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from streamparse.assembler import Assembler
-from streamparse.dialects import Dialects, InBand, Quoted, Reasoning, check_quoted, check_reasoning
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted, Reasoning, check_quoted, check_reasoning
 from streamparse.limits import Limits
 from streamparse.parser.body import Body, body_of
 from streamparse.parser.parse import Parse
@@ -118,9 +118,9 @@ class Engine:
         assembler = Assembler(self.tools, self.limits)
         inband = None
         if self.dialects:
-            inband = InBand(
-                assembler, self.dialects, self.tools, self._reasoning, self.limits,
-                quoted=self._quoted, on_dialect=assembler.record.read_by,
+            inband = InBandParser(
+                assembler, CATALOGUE, self.dialects, self.tools, self._reasoning, self.limits,
+                self._quoted, on_dialect=assembler.record.read_by,
             )  # fmt: skip
         return Parse(assembler, inband, self.dialects, self.tools, self.limits)
 

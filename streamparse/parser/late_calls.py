@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from streamparse.assembler import Assembler, Halt
-from streamparse.dialects import Dialects, InBand
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser
 from streamparse.limits import Limits
 from streamparse.parser.content_json import Run, find_run, tell
 from streamparse.patterns import plain
@@ -128,7 +128,7 @@ def _read_python(text: str, dialects: Dialects, tools: Toolset, limits: Limits) 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
     """Read a whole text, in which no thought is looked for."""
     scratch = Assembler(tools, limits)
-    inband = InBand(scratch, dialects, tools, "closed", limits)
+    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)
     try:
         inband.text(text)
         inband.close(stopped=True)
@@ -144,7 +144,7 @@ def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
     if not _has_signs(content) and "{" not in content:
         return {}
     scratch = Assembler(tools, limits)
-    inband = InBand(scratch, "all", tools, "closed", limits, quoted="calls")
+    inband = InBandParser(scratch, CATALOGUE, "all", tools, "closed", limits, quoted="calls")
     try:
         inband.text(content)
         inband.close(stopped=True)

@@ -11,7 +11,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
 from streamparse.parser.sources import AsyncSource, Chunk, Source, open_async_source, open_source

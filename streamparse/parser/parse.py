@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from streamparse.assembler import Assembler, At, Halt
-from streamparse.dialects import Dialects, InBand
+from streamparse.dialects import Dialects, InBandParser
 from streamparse.limits import Limits
 from streamparse.parser.body import Body
 from streamparse.parser.content_json import Run
@@ -28,7 +28,7 @@ class Parse:
     """The assembler of one response, and the sink in front of it."""
 
     def __init__(
-        self, assembler: Assembler, inband: InBand | None, dialects: Dialects, tools: Toolset, limits: Limits
+        self, assembler: Assembler, inband: InBandParser | None, dialects: Dialects, tools: Toolset, limits: Limits
     ) -> None:
         self._dialects = dialects
         self._assembler = assembler
@@ -49,7 +49,7 @@ class Parse:
     @property
     def dialect(self) -> str | None:
         """The dialect in which a call was found, once one was."""
-        return self._inband.found if self._inband is not None else None
+        return self._inband.dialect if self._inband is not None else None
 
     @property
     def silent(self) -> bool:

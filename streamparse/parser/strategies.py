@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from streamparse.dialects.engine.options import Dialects, Reasoning
+from streamparse.dialects import Dialects, Reasoning
 from streamparse.limits import Limits
 from streamparse.parser.engine import Engine, NativeReader
 from streamparse.response import ParsedResponse

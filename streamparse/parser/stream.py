@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from streamparse.assembler import At, Halt, Place
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.frames import AutoFramer, BaseFramer, Frame, Framer
 from streamparse.limits import Limits
@@ -148,7 +148,7 @@ class StreamParser(BaseParser):
             ignored_frames=self._spoken.wire.ignored if self._spoken.wire is not None else 0,
             wire=self.wire,
             leniencies=dict(self._record.leniencies),
-            dialect=self._inband.found if self._inband is not None else None,
+            dialect=self._inband.dialect if self._inband is not None else None,
             unread_calls=self._count_unread(),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from streamparse.assembler import At, Halt
-from streamparse.dialects.engine.options import Dialects, Quoted, Reasoning
+from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.limits import Limits
 from streamparse.parser.base import BaseParser
@@ -82,7 +82,7 @@ class TextParser(BaseParser):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers; `bytes` counts characters here."""
-        dialect = self._inband.found if self._inband is not None else None
+        dialect = self._inband.dialect if self._inband is not None else None
         leniencies = dict(self._record.leniencies)
         return Stats.of(
             self._assembler.response, bytes=self._length, dialect=dialect, leniencies=leniencies,

@@ -7,8 +7,7 @@ from cuts import assert_same_in_every_cut, calls_of, text_of
 
 import streamparse as sp
 from streamparse.dialects.engine.markers import Markers
-from streamparse.dialects.engine.reader import Reader
-from streamparse.dialects.engine.rescan_budget import RescanBudget
+from streamparse.dialects.engine.reader import Reader, RescanBudget
 
 TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'

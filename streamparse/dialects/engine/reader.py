@@ -10,15 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from io import StringIO
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerSet
 from streamparse.patterns import gradual
 
 if TYPE_CHECKING:
     import regex
-
-__all__ = ["Match", "Overflow", "Pattern", "Reader", "Step"]
 
 T = TypeVar("T")
 Match: TypeAlias = "regex.Match[str]"
@@ -27,6 +25,8 @@ Step: TypeAlias = Generator[None, None, T]
 """A piece of a grammar: yields where it needs more text, returns what it read."""
 
 _BLANKS = gradual(r"[ \t\r\n]*")
+_MUCH: Final = 4096  # characters: a look that took so many is not repeated
+_MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
 
 
 class Overflow(Exception):
@@ -213,7 +213,7 @@ class Reader:
             else:
                 if found.start() > self.at:
                     tell(self.take(found.start() - self.at))
-                if markers.whole(found, self.final):
+                if markers.is_complete(found, self.final):
                     return found[0]
                 if self.final and len(found[0]) >= least:
                     self.rest()
@@ -226,3 +226,30 @@ class Reader:
             self.flow = flow if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.flow = None
+
+
+class RescanBudget:
+    """Counts the characters that were looked at in vain.
+
+    What one look took, if it is much, is passed over, and so is all of it once too much was looked at again.
+    """
+
+    __slots__ = ("_again", "_ahead")
+
+    def __init__(self) -> None:
+        self._ahead = 0  # how much of what comes next was looked at in vain
+        self._again = 0  # how much of that was looked at more than once
+
+    def advance(self, size: int) -> None:
+        """Note that so much was passed on or dropped."""
+        self._ahead -= size
+
+    def reset(self) -> None:
+        """Note that a call was found."""
+        self._ahead = 0
+
+    def spend(self, looked: int) -> int:
+        """Note what was looked at in vain; return how much is to be passed over, 0 if only the marker is."""
+        self._again = self._again + min(looked, self._ahead) if self._ahead > 0 else 0
+        self._ahead = max(self._ahead, looked)
+        return self._ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0

@@ -36,7 +36,7 @@ def bracketed(reader: Reader, stops: Stops, max_depth: int | None, tell: Callabl
             break
         if limit > at:
             tell(reader.take(limit - at))
-        if stop is not None and not scanner.in_string and stops.whole(stop, reader.final):
+        if stop is not None and not scanner.in_string and stops.is_complete(stop, reader.final):
             return False
         if stop is not None and (scanner.in_string or reader.final):
             scanner.scan(text, limit, limit + 1)

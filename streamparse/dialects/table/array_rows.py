@@ -102,7 +102,7 @@ _FENCE = r"[ \t]{0,8}(?:\r?\n)?[ \t]{0,8}```(?:json)?"
 
 _COMMAND_R = Dialect(
     "command-r-plus",
-    (Opener("Action:", placed="line", auto="declared", bare=True),),
+    (Opener("Action:", position="line", auto="declared", bare=True),),
     rf"{_FENCE}{_ARRAY}",
     JsonCalls(
         closes=("```",), names=("tool_name", "name"), arguments=("parameters", "arguments"), explicit=True, lead=_FENCE
@@ -128,9 +128,9 @@ _XLAM = Dialect(
     "xlam",
     (
         *_named("[TOOL_CALLS]", "<tool_call>"),
-        Opener("```json", placed="line", auto="named", bare=True),
-        Opener("```", placed="line", auto="named", bare=True),
-        Opener("[", inclusive=True, placed="start", auto="named", bare=True),
+        Opener("```json", position="line", auto="named", bare=True),
+        Opener("```", position="line", auto="named", bare=True),
+        Opener("[", inclusive=True, position="start", auto="named", bare=True),
     ),
     r"\s{0,64}\[\s{0,64}\{",
     JsonCalls(closes=("```", "</tool_call>", "[/TOOL_CALLS]"), explicit=True),
@@ -141,8 +141,8 @@ _XLAM = Dialect(
 _GUIDED = Dialect(
     "guided-json-array",
     (
-        Opener("[", inclusive=True, placed="start", auto="named", bare=True),
-        Opener("{", inclusive=True, placed="start", auto="named", bare=True),
+        Opener("[", inclusive=True, position="start", auto="named", bare=True),
+        Opener("{", inclusive=True, position="start", auto="named", bare=True),
     ),
     r"(?:\[\s{0,64})?\{\s{0,64}\"",
     GuidedCalls(explicit=True),
@@ -152,7 +152,7 @@ _GUIDED = Dialect(
 
 _SARASHINA = Dialect(
     "sarashina",
-    (*markers("<|tool_calls|>"), Opener("[", inclusive=True, placed="start", auto="start", bare=True)),
+    (*markers("<|tool_calls|>"), Opener("[", inclusive=True, position="start", auto="start", bare=True)),
     r"\s{0,64}\[\s{0,64}\{\s{0,64}['\"]",
     LiteralCalls(),
     models="Sarashina 2 and 3",

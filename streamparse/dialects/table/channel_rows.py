@@ -16,12 +16,12 @@ _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
 
 _OPENERS = (
-    Opener("<|start|>assistant", inclusive=True, placed="edge"),
-    Opener("<|channel|>", inclusive=True, placed="edge"),
+    Opener("<|start|>assistant", inclusive=True, position="edge"),
+    Opener("<|channel|>", inclusive=True, position="edge"),
     # The prompt ended with the beginning of the header.
-    Opener(" to=", inclusive=True, placed="start"),
-    Opener("to=", inclusive=True, placed="start"),
-    Opener("<|message|>", inclusive=True, placed="start"),
+    Opener(" to=", inclusive=True, position="start"),
+    Opener("to=", inclusive=True, position="start"),
+    Opener("<|message|>", inclusive=True, position="start"),
 )
 
 _ATEM = XmlParams(
@@ -52,7 +52,7 @@ _MUSE = Dialect(
     '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
     thoughts=("muse",),
     drops=ENDS,
-    beside=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
+    companions=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
 )
 
 _BEAM_CALL = rf"{_START}{_RECIPIENT}<\|channel\|>[^<{{\n]{{0,64}}<\|constrain\|>xml<\|message\|>"
@@ -82,7 +82,7 @@ _BEAM = Dialect(
     "</rfl:parameter><|call|>",
     thoughts=("harmony",),
     drops=ENDS,
-    beside=(leftovers("beam", _RFL, "</rfl:parameter"),),
+    companions=(leftovers("beam", _RFL, "</rfl:parameter"),),
 )
 
 _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
@@ -92,8 +92,8 @@ _HARMONY = Dialect(
     (
         *_OPENERS,
         # A server removed the markers.
-        Opener("analysis", inclusive=True, placed="start", auto="start", bare=True),
-        Opener("commentary to=", inclusive=True, placed="start", auto="start", bare=True),
+        Opener("analysis", inclusive=True, position="start", auto="start", bare=True),
+        Opener("commentary to=", inclusive=True, position="start", auto="start", bare=True),
         Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
     ),
     rf"(?:{_PLAIN_HEADER}|{STRIPPED})",

@@ -47,7 +47,7 @@ _MINIMAX_M3 = Dialect(
     thoughts=("mm",),
     # A server's parser names this marker as what ends an open thought.
     in_thought="ends",
-    beside=(leftovers("minimax-m3", _NESTED, _MARK),),
+    companions=(leftovers("minimax-m3", _NESTED, _MARK),),
     models="MiniMax-M3",
     example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>{_MARK}</invoke>\n'
     f"{_MARK}</tool_call>",
@@ -61,23 +61,23 @@ _TOOL_NAMES = stray_tags(
 _TOOL_NAME_TAG = Dialect(
     "tool-name-tag",
     (
-        Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),
+        Opener("<", inclusive=True, position="line", auto="declared", each_tool=True, bare=True),
         Opener("<", inclusive=True, auto="named", each_tool=True, bare=True),
     ),
     r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
     Remembered(Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})"))),
     thoughts=("thinking",),
-    beside=(_TOOL_NAMES,),
+    companions=(_TOOL_NAMES,),
     models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
     example="<get_weather>\n<city>Paris</city>\n</get_weather>",
 )
 
 _TOOL_TEXT_TAG = Dialect(
     "tool-text-tag",
-    (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),),
+    (Opener("<", inclusive=True, position="line", auto="declared", each_tool=True, bare=True),),
     r"<[^\s<>/]{1,256}>",
     Remembered(ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>")),
-    beside=(_TOOL_NAMES,),
+    companions=(_TOOL_NAMES,),
     models="GLM-5.1 and DeepSeek through routers",
     example="<bash>ls -l</bash>",
 )
@@ -110,14 +110,14 @@ _TOOL_TAG = Dialect(
             Either(rf"<{_ANY}>{GAP}<", _ELEMENT, Either(_NAME_LINE, _JSON, ToolText(_COMMAND))),
         )
     ),
-    beside=(_WORD_TAGS,),
+    companions=(_WORD_TAGS,),
     models="prompted models",
     example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
 )
 
 _CWM = Dialect(
     "cwm",
-    (Opener("<tool:", inclusive=True, placed="line", auto="declared", word=True),),
+    (Opener("<tool:", inclusive=True, position="line", auto="declared", word=True),),
     LABEL,
     LabelledCalls(),
     models="Meta CWM",

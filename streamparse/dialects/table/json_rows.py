@@ -137,7 +137,7 @@ _INKLING = Dialect(
     (
         *markers("<|content_invoke_tool_json|>", "<|message_model|>"),
         # The prompt ended with <|message_model|>.
-        Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True),
+        Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True),
     ),
     rf"{_TYPED}{_OBJECT}",
     JsonCalls(
@@ -156,7 +156,7 @@ _INKLING = Dialect(
 
 _LLAMA3 = Dialect(
     "llama3-json",
-    (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", placed="start", bare=True)),
+    (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", position="start", bare=True)),
     _OBJECT,
     JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
     models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
@@ -167,8 +167,8 @@ _LLAMA3 = Dialect(
 _BARE = Dialect(
     "bare-json",
     (
-        Opener("{", inclusive=True, auto="start", placed="start", bare=True),
-        Opener("[", inclusive=True, auto="start", placed="start", bare=True),
+        Opener("{", inclusive=True, auto="start", position="start", bare=True),
+        Opener("[", inclusive=True, auto="start", position="start", bare=True),
     ),
     r"(?:\[\s{0,64})?\{\s{0,64}[\"']",
     JsonCalls(
@@ -184,7 +184,7 @@ _BARE = Dialect(
 
 _FENCED = Dialect(
     "fenced-json",
-    tuple(Opener(f"```{label}", auto="start", placed="line", bare=True) for label in ("json", "JSON", "tool_call", "")),
+    tuple(Opener(f"```{label}", auto="start", position="line", bare=True) for label in ("json", "JSON", "tool_call", "")),
     r"[ \t]{0,8}\r?\n\s{0,64}(?:\[\s{0,64})?\{\s{0,64}[\"']",
     JsonCalls(
         closes=("```",),
@@ -200,7 +200,7 @@ _RWKV_FENCE = r"[ \t]{0,8}\r?\n\s{0,64}```(?:json)?"
 
 _RWKV = Dialect(
     "rwkv",
-    (Opener("**Tool Call:**", placed="line", auto="declared", bare=True),),
+    (Opener("**Tool Call:**", position="line", auto="declared", bare=True),),
     rf"{_RWKV_FENCE}\s{{0,64}}\{{\s{{0,64}}\"",
     JsonCalls(closes=("```",), explicit=True, lead=_RWKV_FENCE),
     models="RWKV-7 G1",
@@ -217,8 +217,8 @@ _HYPERCLOVA = Dialect(
     (
         Opener(_HCX_TURN + _HCX_ROLE),
         # The prompt ended with <|im_start|>assistant.
-        Opener(_HCX_ROLE, placed="edge"),
-        Opener(_HCX_ROLE.lstrip(), placed="edge"),
+        Opener(_HCX_ROLE, position="edge"),
+        Opener(_HCX_ROLE.lstrip(), position="edge"),
     ),
     r"\s{0,64}(?:\[\s{0,64})?\{\s{0,64}\"",
     JsonCalls(opens=("<|im_end|>",), arguments=ARGUMENT_KEYS, explicit=True),
@@ -227,11 +227,11 @@ _HYPERCLOVA = Dialect(
     '[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
     drops=_HCX_DROPS,
     thoughts=(_HCX_THOUGHT,),
-    beside=(
+    companions=(
         # Where the dialect is not named, the word could begin an answer.
         Dialect(
             "hyperclova-x thought",
-            (Opener("/think\n", placed="start", auto="start"),),
+            (Opener("/think\n", position="start", auto="start"),),
             "",
             StrippedThought(_HCX_THOUGHT.closes),
             drops=_HCX_DROPS,

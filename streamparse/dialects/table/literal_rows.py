@@ -14,7 +14,7 @@ _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
 
 _GEMMA4_THOUGHT = Dialect(
     "gemma4 thought",
-    (Opener("thought\n", placed="start", auto="start"),),
+    (Opener("thought\n", position="start", auto="start"),),
     "",
     StrippedThought(("<channel|>",), ("<|tool_call>",)),
 )
@@ -31,7 +31,7 @@ _GEMMA4 = Dialect(
     in_thought="resumes",
     thoughts=("gemma4",),
     drops=("<turn|>", "<eos>", "<end_of_turn>"),
-    beside=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
+    companions=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
 )
 
 _FUNCTIONGEMMA = Dialect(
@@ -41,7 +41,7 @@ _FUNCTIONGEMMA = Dialect(
     BraceCalls("<escape>", closes=("<end_function_call>",)),
     models="FunctionGemma 270M",
     example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
-    beside=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
+    companions=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
 )
 
 ROWS = (_GEMMA4, _FUNCTIONGEMMA)

@@ -10,7 +10,7 @@ from streamparse.dialects.grammars.recipient_calls import RecipientCalls
 
 __all__ = ["ROWS"]
 
-_STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True, bare=True)
+_STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True, bare=True)
 """What is left of some formats where the server strips the special tokens."""
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
@@ -68,7 +68,7 @@ _DEEPSEEK_DROPS = (
 
 _DEEPSEEK_V3 = Dialect(
     "deepseek-v3",
-    (*_DEEPSEEK_OPENERS, Opener("function", inclusive=True, placed="start", auto="start", declared=True, bare=True)),
+    (*_DEEPSEEK_OPENERS, Opener("function", inclusive=True, position="start", auto="start", declared=True, bare=True)),
     rf"{GAP}{_DEEPSEEK_FUNCTION}{GAP}\{{",
     _DEEPSEEK_CALLS,
     models="DeepSeek V3, V3-0324, R1-0528, Cogito v2",
@@ -99,7 +99,7 @@ _KIMI = Dialect(
     "kimi-k2",
     (
         *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
-        Opener("functions.", inclusive=True, placed="start", auto="start", declared=True, bare=True),
+        Opener("functions.", inclusive=True, position="start", auto="start", declared=True, bare=True),
     ),
     rf"(?!{_WORD_OF_PROSE}){GAP}{_KIMI_HEAD}{GAP}(?:\{{|(?<=>)\"|<\|tool_call_end\|>)",
     KimiCalls(
@@ -179,7 +179,7 @@ _FUNCTIONARY_HEAD = rf"(?:>>>)?{_FUNCTIONARY_NAME}"
 
 _FUNCTIONARY = Dialect(
     "functionary-v3.2",
-    (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named", bare=True), _STRIPPED),
+    (Opener(">>>", auto="declared"), Opener("", position="start", auto="named", bare=True), _STRIPPED),
     rf"(?:{_FUNCTIONARY_NAME}|all[ \t]{{0,8}}\r?\n)",
     RecipientCalls(_FUNCTIONARY_HEAD, again=rf"{GAP}>>>", opens=(">>>",)),
     models="Functionary v3.2",
@@ -206,7 +206,7 @@ _REACT_HEAD = rf"[ \t]{{0,8}}{NAME}[ \t]{{0,8}}\r?\n{GAP}Action Input:(?:{GAP}``
 
 _REACT = Dialect(
     "react",
-    (Opener("Action:", placed="line", auto="declared", bare=True),),
+    (Opener("Action:", position="line", auto="declared", bare=True),),
     _REACT_HEAD,
     MarkedCalls(_REACT_HEAD, closes=("```",), opens=("Observation:",)),
     models="any model with a ReAct prompt",

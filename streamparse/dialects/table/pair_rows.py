@@ -31,7 +31,7 @@ def _row(
         # SGLang ends a thought at <tool_call>; cases of Ling 3.
         in_thought="ends" if ends_thought else "text",
         drops=drops,
-        beside=(_PAIRS_LEFT,),
+        companions=(_PAIRS_LEFT,),
     )
 
 
@@ -47,7 +47,7 @@ def _iquest(name: str, word: str, models: str, ends_thought: bool = False) -> Di
         example=f"<{word}>get_weather" + _PAIR.format("") + f"</{word}>",
         # As SGLang and vLLM do for this opener.
         in_thought="ends" if ends_thought else "text",
-        beside=(leftovers(name, tags, "</arg_value"),),
+        companions=(leftovers(name, tags, "</arg_value"),),
     )
 
 
@@ -63,7 +63,7 @@ _GLM_5_3 = Dialect(
     # VLLM's parser: a call may come without a closing think token.
     in_thought="ends",
     drops=("<|observation|>",),
-    beside=(_PAIRS_LEFT,),
+    companions=(_PAIRS_LEFT,),
 )
 
 _IFM = pair_tags("ifm|", "tool_call")
@@ -79,7 +79,7 @@ _K2_HORIZON = Dialect(
     # VLLM's tests: an implicit boundary at the call.
     in_thought="ends",
     drops=("</ifm|tool_calls>",),
-    beside=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
+    companions=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
     example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
     "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
 )

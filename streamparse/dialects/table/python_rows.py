@@ -19,7 +19,7 @@ _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot
 _PYTHONIC = Dialect(
     "pythonic",
     (
-        Opener("[", inclusive=True, auto="start", placed="start", bare=True),
+        Opener("[", inclusive=True, auto="start", position="start", bare=True),
         Opener("[", inclusive=True, auto="start", declared=True, bare=True),
         Opener("<|python_start|>"),
     ),
@@ -52,7 +52,7 @@ _LFM2 = Dialect(
     # LFM2.5 leaves the markers out at times.
     (
         *markers("<|tool_call_start|>"),
-        Opener("[", inclusive=True, auto="start", placed="start", declared=True, bare=True),
+        Opener("[", inclusive=True, auto="start", position="start", declared=True, bare=True),
     ),
     rf"(?:{_CALLS}|{_LIKE_JSON})",
     Either(

@@ -30,7 +30,7 @@ _QWEN3_CODER = Dialect(
     example="<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
     # SGLang ends a thought at <tool_call>.
     in_thought="ends",
-    beside=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
+    companions=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
 )
 
 _MIMO = Dialect(
@@ -42,7 +42,7 @@ _MIMO = Dialect(
     # It shares <tool_call>, so that named and auto agree.
     in_thought="ends",
     example="<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n</tool_call>",
-    beside=(leftovers("mimo", _VERBATIM, "</parameter"),),
+    companions=(leftovers("mimo", _VERBATIM, "</parameter"),),
 )
 
 _SEED_OSS = Dialect(
@@ -54,7 +54,7 @@ _SEED_OSS = Dialect(
     models="Seed-OSS-36B",
     example="<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n"
     "</seed:tool_call>",
-    beside=(leftovers("seed-oss", _SEED, "</parameter"),),
+    companions=(leftovers("seed-oss", _SEED, "</parameter"),),
 )
 
 _NS = "antml:"
@@ -79,7 +79,7 @@ _ANTHROPIC_INVOKE = Dialect(
     models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
     example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</function_calls>",
-    beside=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
+    companions=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
 )
 
 _MINIMAX_M2 = Dialect(
@@ -90,7 +90,7 @@ _MINIMAX_M2 = Dialect(
     models="MiniMax-M2, M2.1, M2.5, M2.7",
     example='<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</minimax:tool_call>",
-    beside=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
+    companions=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
 )
 
 _STEP3 = Dialect(
@@ -110,7 +110,7 @@ _STEP3 = Dialect(
     example='<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
     '<steptml:parameter name="city">Paris</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n'
     "<｜tool_calls_end｜>",
-    beside=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
+    companions=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
 )
 
 _DOTS_TAGS = invoke_tags("", ("invoke", "parameter", "dots_function_call"), "dots_function_call")
@@ -125,7 +125,7 @@ _DOTS = Dialect(
     models="dots.llm2",
     example='<dots_function_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
     "</dots_function_call>",
-    beside=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
+    companions=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
 )
 
 _PARAM = XmlParams(
@@ -149,7 +149,7 @@ _MINICPM5 = Dialect(
     _PARAM,
     models="MiniCPM5",
     example='<function name="get_weather"><param name="city">Paris</param></function>',
-    beside=(leftovers("minicpm5", _PARAM, "</param>"),),
+    companions=(leftovers("minicpm5", _PARAM, "</param>"),),
 )
 
 ROWS = (_QWEN3_CODER, _MIMO, _SEED_OSS, _ANTHROPIC_INVOKE, _MINIMAX_M2, _STEP3, _DOTS, _MINICPM5)

@@ -35,7 +35,7 @@ def _dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dia
         # SGLang's and vLLM's tests: a block of calls ends the thought.
         in_thought="ends",
         drops=("<｜end▁of▁sentence｜>",),
-        beside=(_DSML_LEFT,),
+        companions=(_DSML_LEFT,),
     )
 
 
@@ -52,7 +52,7 @@ _GCML = Dialect(
     _TAGS,
     models="GigaChat 3.5",
     drops=("<|message_sep|>",),
-    beside=(leftovers("gcml", _TAGS, "</｜GCML｜parameter"),),
+    companions=(leftovers("gcml", _TAGS, "</｜GCML｜parameter"),),
     example='<｜GCML｜tool_calls>\n<｜GCML｜invoke name="get_weather">\n'
     '<｜GCML｜parameter name="city" string="true">Paris</｜GCML｜parameter>\n</｜GCML｜invoke>\n</｜GCML｜tool_calls>',
 )
@@ -80,7 +80,7 @@ _KIMI_K3 = Dialect(
     models="Kimi K3",
     # SGLang's tests: the tools channel ends the thought.
     in_thought="ends",
-    beside=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
+    companions=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
     opens_text=("<|open|>response<|sep|>",),
     drops=("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>tools<|sep|>", "<|close|>message<|sep|>"),
     example='<|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|>'
@@ -106,14 +106,14 @@ _SOLAR_OPEN_2 = Dialect(
     "solar-open-2",
     (
         Opener("<|tool_call:start|>", inclusive=True),
-        Opener("```", inclusive=True, placed="line", auto="declared", each_tool=True),
+        Opener("```", inclusive=True, position="line", auto="declared", each_tool=True),
     ),
     _SOLAR_TAGS.call,
     _SOLAR_TAGS,
     thoughts=("solar2",),
     models="Solar Open 2, Solar Pro 4",
     drops=("<|im:start|>assistant<|im:content|>", "<|im:end|>"),
-    beside=(leftovers("solar-open-2", _SOLAR_TAGS, "<|tool_arg:end|>"),),
+    companions=(leftovers("solar-open-2", _SOLAR_TAGS, "<|tool_arg:end|>"),),
     example="<|tool_call:start|>get_weather\n<|tool_arg:start|>city<|tool_arg:value|>Paris<|tool_arg:end|>\n"
     "<|tool_call:end|>",
 )
