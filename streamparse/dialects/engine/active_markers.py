@@ -171,11 +171,11 @@ class _Selection:
 
     def _place(self, more: Iterable[str], *conditions: _Counts) -> _Place:
         """The openers of which each condition holds for some row, and more markers."""
-        fixed, leads = (
-            tuple(marker for marker, rows in openers.items() if all(any(map(holds, rows)) for holds in conditions))
-            for openers in (self.openers, self.by_name)
-        )
-        return _Place(MarkerIndex((*fixed, *more)), leads)
+        fixed, by_name = self.openers, self.by_name
+        for holds in conditions:
+            fixed = {marker: rows for marker, rows in fixed.items() if any(map(holds, rows))}
+            by_name = {lead: rows for lead, rows in by_name.items() if any(map(holds, rows))}
+        return _Place(MarkerIndex((*fixed, *more)), tuple(by_name))
 
 
 class ActiveMarkers:
@@ -188,6 +188,7 @@ class ActiveMarkers:
     def __init__(self, selection: _Selection, tools: ToolNames) -> None:
         self._selection = selection
         self._tools = tools
+        self.openers = selection.openers
         self.thoughts = selection.thoughts
         """What opens a thought, by marker."""
         self.inside = selection.inside
@@ -217,7 +218,7 @@ class ActiveMarkers:
         self.settles = self.settles.union(dialect.settles)
         openers = [opener for opener in dialect.openers if opener.position != "start"]
         selection = self._selection
-        self._repeated |= {each.text for each in openers if not each.each_tool and each.text in selection.openers}
+        self._repeated |= {each.text for each in openers if not each.each_tool and each.text in self.openers}
         leads = (each.text for each in openers if each.each_tool and each.text in selection.by_name)
         self._repeated_leads = tuple({*self._repeated_leads, *leads})
         is_bare = any(opener.bare for opener in dialect.openers)
@@ -262,9 +263,9 @@ class ActiveMarkers:
         ]
 
     def _sharing(self, marker: str) -> list[Candidate]:
-        found = self._selection.openers.get(marker, [])
+        found = self.openers.get(marker, [])
         for lead, named in self._selection.by_name.items():
-            if marker.startswith(lead) and marker[len(lead) :] in self._tools.names:
+            if marker.startswith(lead) and marker[len(lead) :] in self._tools.literals:
                 found = sorted([*found, *named], key=_rank)
         return found
 

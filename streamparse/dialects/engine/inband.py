@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import ActiveMarkers, Catalogue
+from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
 from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, without_calls
 from streamparse.dialects.engine.markers import MarkerMatch
@@ -73,9 +73,6 @@ class InBandParser:
         self._has_reasoning = reasoning != "closed"
         self.dialect: str | None = None
         """The dialect that produced a call, once one did."""
-        self.ignores_calls = False
-        """Whether calls that `dialects` asks for are not looked for, or not any more."""
-        self._dialects: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self._has_native_call = False
         # What needs no place in the order goes to the sink itself, without a call in between.
         self.call_arguments = sink.call_arguments
@@ -101,19 +98,16 @@ class InBandParser:
             quoted == "calls", on_dialect, on_marker,
         )  # fmt: skip
         self._attempt: Attempt | None = None
-        self._active: ActiveMarkers
-        self._activate(ignored)
+        chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
+        self._dialects = without_calls(chosen, *ignored) if ignored else chosen
+        self.ignores_calls = self._dialects != chosen
+        """Whether calls that `dialects` asks for are not looked for, or not any more."""
+        self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
         self._enter(self._text)
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
-        elif nameless := self._active.candidates("", "start"):
-            self._attempt = Attempt(self._setting, MarkerMet("", 0, nameless))
-
-    def _activate(self, ignored: tuple[str, ...]) -> None:
-        dialects = without_calls(self._dialects, *ignored)
-        self.ignores_calls = self.ignores_calls or dialects != self._dialects
-        self._dialects = dialects
-        self._active = self._catalogue.activate(dialects, self._tools.names, self._has_reasoning)
+        elif "" in self._active.openers:
+            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.candidates("", "start")))
 
     # -- the verbs of a wire ---------------------------------------------------------------------------
 
@@ -146,7 +140,7 @@ class InBandParser:
     def reasoning(self, text: str) -> None:
         self._flush()
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
         self._sink.reasoning(text)
 
     def refusal(self, text: str) -> None:
@@ -165,30 +159,30 @@ class InBandParser:
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
         self._flush()
-        if not self._has_native_call:
-            self._note_native_call()
+        if not self._has_native_call:  # a server that reads calls itself leaves none in the text
+            self._has_native_call = True
+            self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self._flush()
-        if not self._has_native_call:
-            self._note_native_call()
+        if not self._has_native_call:  # a server that reads calls itself leaves none in the text
+            self._has_native_call = True
+            self.ignore_calls("auto", "all")
         return self._sink.call_whole(name, arguments, id)
-
-    def _note_native_call(self) -> None:
-        # A server that reads calls itself leaves none in the text.
-        self._has_native_call = True
-        self.ignore_calls("auto", "all")
 
     def ignore_calls(self, *words: str) -> None:
         """From here on these words of `dialects`, `"auto"` or `"all"`, mean reasoning alone."""
-        if without_calls(self._dialects, *words) == self._dialects:
+        dialects = without_calls(self._dialects, *words)
+        if dialects == self._dialects:
             return
+        self._dialects = dialects
+        self.ignores_calls = True
         drops = self._active.drops
-        self._activate(words)
+        self._active = self._catalogue.activate(dialects, self._tools.names, self._has_reasoning)
         self._active.drop(drops)
         self._find_in_prose = None
-        self._choose_markers()
+        self._markers = self._span.markers(self._active)
 
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
@@ -276,17 +270,17 @@ class InBandParser:
         if self._follows_quoted and text.strip(BLANK):
             self._follows_quoted = False
         if self._span.write(text):
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
 
     def _pass_text(self, text: str) -> None:
         """Pass on visible text that a grammar has read."""
         if text.strip(BLANK) and self._text.revoke("text_follows"):
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
         self._text.pass_on(text)
 
     def _take(self, size: int) -> str:
         """Take what opens nothing."""
-        self._budget.advance(size)
+        self._budget.ahead -= size
         return self._reader.take(size)
 
     def _enter(self, span: VisibleText | OpenThought) -> None:
@@ -295,11 +289,8 @@ class InBandParser:
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
         self._pieces = span.quotes.pieces
+        self._markers = span.markers(self._active)
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # while nothing is held
-        self._choose_markers()
-
-    def _choose_markers(self) -> None:
-        self._markers = self._span.markers(self._active)
 
     def _open_thought(self, thought: Thought) -> None:
         self._enter(OpenThought(self._sink, thought, self._joins_thoughts))
@@ -331,7 +322,7 @@ class InBandParser:
                 self._open_thought(thought)
             return
         if text.place == START and active.note_text_opener(marker):
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
         is_drafted = bool(text.draft_ends)
         is_quoted = is_drafted or self._follows_quoted or (not is_at_edge and text.quotes.is_open(_is_token(marker)))
         candidates = [
@@ -366,7 +357,7 @@ class InBandParser:
         elif span.is_fresh and (marker in thought.opens or marker in thought.echoes):
             self._take(len(marker))  # the prompt, or the model, opened it already
             span.is_fresh = False
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
         else:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
             candidates = [] if is_quoted else self._active.candidates_in_thought(marker)
@@ -391,12 +382,12 @@ class InBandParser:
                 outcome.record.report_cut(outcome.cut)
         if outcome.dialect is not None:
             self.dialect = outcome.dialect.name
-            self._budget.reset()
+            self._budget.ahead = 0
             self._active.note_found(outcome.dialect)
             if self._thought is None:
                 self._text.place = AFTER_CALL
                 self._joins_thoughts = False
-            self._choose_markers()
+            self._markers = self._span.markers(self._active)
         elif outcome.record is None:
             self._pass_over(met, self._budget.spend(outcome.looked))
 
@@ -406,7 +397,7 @@ class InBandParser:
         assert record is not None
         if dialect is None:
             self._write(outcome.text)
-            self._budget.advance(len(outcome.text))
+            self._budget.ahead -= len(outcome.text)
             self._follows_quoted = met.is_quoted
         elif record.place == "bare":
             self._text.held.add(record.calls, outcome.text)

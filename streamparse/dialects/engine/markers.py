@@ -149,18 +149,19 @@ def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
 class MarkerIndex:
     """Looks up which of some literals a text begins with."""
 
-    __slots__ = ("_lengths", "_single", "beginnings", "literals", "longest")
-
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals) - {""}
         self.longest = max(map(len, self.literals), default=0)
-        self.beginnings = frozenset(literal[:size] for literal in self.literals for size in range(1, len(literal)))
-        """All proper beginnings of the literals."""
         self._single = frozenset(literal for literal in self.literals if len(literal) == 1)
         lengths: dict[str, set[int]] = {}
         for literal in self.literals - self._single:
             lengths.setdefault(literal[:2], set()).add(len(literal))
         self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """All proper beginnings of the literals."""
+        return frozenset(literal[:size] for literal in self.literals for size in range(1, len(literal)))
 
     def match(self, head: str) -> int:
         """The length of the longest literal that a text begins with, 0 if it begins with none."""
@@ -171,12 +172,14 @@ class MarkerIndex:
         return 1 if head[:1] in self._single else 0
 
 
-class ToolNames:
-    """Looks up which name of a tool a text begins with."""
+class ToolNames(MarkerIndex):
+    """Looks up which name of a tool a text begins with.
+
+    Their beginnings are not kept in a set, for there may be thousands of names, and they change with the request.
+    """
 
     def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
-        self.longest = max(map(len, names), default=0)
+        super().__init__(names)
         self.are_words = all(name[0] in _WORD for name in names)
         """Whether each name begins as a word, so that a search for any tag finds its tag."""
         self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
@@ -184,24 +187,12 @@ class ToolNames:
     def finds(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
         """Filters that together find each place where one of the leads and a name may be."""
         if leads not in self._finds:
-            self._finds[leads] = _name_filters(leads, self.names)
+            self._finds[leads] = _name_filters(leads, self.literals)
         return self._finds[leads]
 
     @cached_property
-    def _lengths(self) -> list[int]:
-        return sorted(set(map(len, self.names)), reverse=True)
-
-    @cached_property
     def _ordered(self) -> list[str]:
-        return sorted(self.names)
-
-    def match(self, head: str) -> int:
-        """The length of the longest name that a text begins with, 0 if it begins with none."""
-        for size in self._lengths:
-            name = head[:size]  # shorter at the end of the text
-            if name in self.names:
-                return len(name)
-        return 0
+        return sorted(self.literals)
 
     def begins(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
@@ -222,7 +213,7 @@ class IndexedMarkers:
             if not index.literals <= universe:
                 universe |= index.literals
         self._indexes = tuple(index for index in indexes if index.literals)
-        self._leads = leads if tools.names else ()
+        self._leads = leads if tools.literals else ()
         self._tools = tools
         self._finds = (_trie_filter(universe), *tools.finds(self._leads))
         self._longest = max(
@@ -238,7 +229,7 @@ class IndexedMarkers:
     @property
     def literals(self) -> frozenset[str]:
         """All markers."""
-        named = {lead + name for lead in self._leads for name in self._tools.names}
+        named = {lead + name for lead in self._leads for name in self._tools.literals}
         return frozenset(named).union(*(index.literals for index in self._indexes))
 
     def search(self, text: str, pos: int = 0) -> Found | None:

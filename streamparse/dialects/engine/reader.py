@@ -234,22 +234,15 @@ class RescanBudget:
     What one look took, if it is much, is passed over, and so is all of it once too much was looked at again.
     """
 
-    __slots__ = ("_again", "_ahead")
+    __slots__ = ("_again", "ahead")
 
     def __init__(self) -> None:
-        self._ahead = 0  # how much of what comes next was looked at in vain
+        self.ahead = 0
+        """How many characters of what comes next were looked at in vain: less for each that is passed on or dropped."""
         self._again = 0  # how much of that was looked at more than once
-
-    def advance(self, size: int) -> None:
-        """Note that so much was passed on or dropped."""
-        self._ahead -= size
-
-    def reset(self) -> None:
-        """Note that a call was found."""
-        self._ahead = 0
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much is to be passed over, 0 if only the marker is."""
-        self._again = self._again + min(looked, self._ahead) if self._ahead > 0 else 0
-        self._ahead = max(self._ahead, looked)
-        return self._ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0
+        self._again = self._again + min(looked, self.ahead) if self.ahead > 0 else 0
+        self.ahead = max(self.ahead, looked)
+        return self.ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0

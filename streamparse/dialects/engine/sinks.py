@@ -12,6 +12,8 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
+import msgspec
+
 from streamparse.dialects.engine.reader import Reader
 from streamparse.events import Place, Scope, Source
 from streamparse.sink import Call, Sink
@@ -50,32 +52,24 @@ class DirectSink:
             self._sink.call_end(call)
 
 
-class Draft:
-    """A call that was not reported yet."""
+class Draft(msgspec.Struct):
+    """A `Call` that was not reported yet."""
 
-    __slots__ = ("_arguments", "closed", "id", "index", "is_broken", "is_repaired", "name")
-
-    def __init__(self, index: int, name: str, id: str) -> None:
-        self.index = index
-        self.name = name
-        self.id = id
-        self.closed = False
-        self.is_repaired = False
-        self.is_broken = False
-        self._arguments = StringIO()
-
-    @property
-    def write(self) -> Callable[[str], Any]:
-        """Adds a piece of the argument text."""
-        return self._arguments.write
+    index: int
+    name: str
+    id: str
+    arguments: StringIO = msgspec.field(default_factory=StringIO)
+    closed: bool = False
+    is_repaired: bool = False
+    is_broken: bool = False
 
     @property
     def pending(self) -> bool:
-        return not self._arguments.tell()
+        return not self.arguments.tell()
 
     @property
     def raw(self) -> str:
-        return self._arguments.getvalue()
+        return self.arguments.getvalue()
 
 
 class RecordingSink:
@@ -161,10 +155,10 @@ class RecordingSink:
         if self.is_live:
             self._sink.call_arguments(call, fragment)
         else:
-            self._drafts[call.index].write(fragment)
+            self._drafts[call.index].arguments.write(fragment)
 
     def call_teller(self, call: Call) -> Callable[[str], Any]:
-        return self._sink.call_teller(call) if self.is_live else self._drafts[call.index].write
+        return self._sink.call_teller(call) if self.is_live else self._drafts[call.index].arguments.write
 
     def call_end(self, call: Call) -> None:
         if self.is_live:

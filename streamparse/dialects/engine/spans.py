@@ -85,13 +85,14 @@ class VisibleText:
         if self.held.calls and is_blank:
             self.held.add_text(text)
             return False
-        is_change = self.revoke("text_follows")
+        is_change = bool(self.held.calls) and self.revoke("text_follows")
         if len(self._lead) < _MOST_LEAD:
             self._lead = (self._lead + text).lstrip(BLANK)[:_MOST_LEAD]
         if not is_blank and self.place != IN_TEXT:
             self.place = IN_TEXT
             is_change = True
-        self.pass_on(text)
+        self.quotes.pieces.append(text)
+        self._sink.text(text)
         return is_change
 
     def pass_on(self, text: str) -> None:
@@ -138,7 +139,7 @@ class OpenThought:
         if self.held.calls and not text.strip(BLANK):
             self.held.add_text(text)
             return False
-        is_change = self.revoke("thought_goes_on")
+        is_change = bool(self.held.calls) and self.revoke("thought_goes_on")
         return self._pass_on(text) or is_change
 
     def _pass_on(self, text: str) -> bool:
