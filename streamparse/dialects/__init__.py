@@ -12,12 +12,13 @@ from streamparse.dialects.engine.grammar import (
 )
 from streamparse.dialects.engine.inband import InBandParser
 from streamparse.dialects.registry import CATALOGUE, register_dialect
-from streamparse.dialects.table import DIALECTS, THOUGHTS
+from streamparse.dialects.table import DIALECTS, GROUPS, THOUGHTS
 from streamparse.dialects.template import dialect_from_template
 
 __all__ = [
     "CATALOGUE",
     "DIALECTS",
+    "GROUPS",
     "THOUGHTS",
     "Catalogue",
     "Dialect",

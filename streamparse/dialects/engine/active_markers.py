@@ -18,8 +18,8 @@ from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Posit
 from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, index_of
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
+# What servers leave after a bare call, whatever the model: it is not text.
 _TURN_ENDS: Final = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "</s>")
-"""What servers leave after a bare call, whatever the model: it is not text."""
 _LONGEST_NAME: Final = 256  # characters; no grammar reads a tag with a longer name
 
 
@@ -32,10 +32,10 @@ class Candidate(NamedTuple):
     rank: int
     dialect: Dialect
     opener: Opener
+    # The dialect was named, not looked for because of `"auto"` or `"all"`.
     is_named: bool
-    """The dialect was named, not looked for because of `"auto"` or `"all"`."""
+    # It reads no calls, but looks for what casts doubt on them.
     is_companion: bool
-    """It reads no calls, but looks for what casts doubt on them."""
 
     @property
     def only_declared(self) -> bool:
@@ -112,10 +112,10 @@ class Catalogue:
 class _Place(NamedTuple):
     """Which openers count at a place in the answer."""
 
+    # Those that are always the same.
     fixed: MarkerIndex
-    """Those that are always the same."""
+    # What comes before a tool's name.
     leads: tuple[str, ...]
-    """What comes before a tool's name."""
 
 
 class _Selection:
@@ -189,19 +189,19 @@ class ActiveMarkers:
         self._selection = selection
         self._tools = tools
         self.openers = selection.openers
+        # What opens a thought, by marker.
         self.thoughts = selection.thoughts
-        """What opens a thought, by marker."""
+        # Openers of thoughts that count in the middle of a text, too.
         self.inside = selection.inside
-        """Openers of thoughts that count in the middle of a text, too."""
+        # The same, of dialects that were not named: not if a blank is before them.
         self.tokens = selection.tokens
-        """The same, of dialects that were not named: not if a blank is before them."""
+        # What closes a thought.
         self.closers = selection.closers
-        """What closes a thought."""
         self.any_thought = selection.any_thought
+        # Markers that are structure, and dropped.
         self.drops = selection.drops
-        """Markers that are structure, and dropped."""
+        # What may follow the bare calls that were found, so that they are not revoked.
         self.settles: frozenset[str] = frozenset()
-        """What may follow the bare calls that were found, so that they are not revoked."""
         self._found: frozenset[str] = frozenset()  # the dialects that produced a call
         self._repeated: frozenset[str] = frozenset()  # markers that count next to a call of their dialect
         self._repeated_leads: tuple[str, ...] = ()

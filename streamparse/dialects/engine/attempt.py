@@ -37,8 +37,8 @@ class Setting(msgspec.Struct, frozen=True):
     reader: Reader
     direct: DirectSink
     context: Context
+    # A whole call of a declared tool is one even where the text quotes it.
     reports_quoted: bool
-    """A whole call of a declared tool is one even where the text quotes it."""
     on_dialect: Callable[[str], object] | None
     on_marker: Callable[[int], object] | None
 
@@ -47,30 +47,30 @@ class MarkerMet(NamedTuple):
     """A marker that was met, and what it is there."""
 
     text: str
+    # How many blanks are between it and the call before it.
     gap: int
-    """How many blanks are between it and the call before it."""
     candidates: list[Candidate]
+    # It is dropped if it opens nothing.
     is_structure: bool = False
-    """It is dropped if it opens nothing."""
     in_thought: bool = False
     is_quoted: bool = False
+    # It is quoted because it is in a thought that is written in the text: never a call.
     is_drafted: bool = False
-    """It is quoted because it is in a thought that is written in the text: never a call."""
 
 
 class Outcome(NamedTuple):
     """What came of a marker."""
 
+    # The dialect that read a call.
     dialect: Dialect | None
-    """The dialect that read a call."""
+    # How much was looked at.
     looked: int
-    """How much was looked at."""
+    # What was read as calls, if they had to be whole to be reported; some may not be.
     record: RecordingSink | None = None
-    """What was read as calls, if they had to be whole to be reported; some may not be."""
+    # All text of `record`.
     text: str = ""
-    """All text of `record`."""
+    # A call in `record` that the end of the text cuts, and that is to be reported.
     cut: Draft | None = None
-    """A call in `record` that the end of the text cuts, and that is to be reported."""
 
 
 class Attempt:

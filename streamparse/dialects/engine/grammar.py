@@ -21,8 +21,8 @@ from streamparse.patterns import gradual, plain
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
+# What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = plain(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
-"""What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end."""
 
 
 class TagBalance:
@@ -65,15 +65,17 @@ class CallSink(Protocol):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """Where a grammar reports what it finds, and what it knows of the request."""
+    """Where a grammar reports what it finds, and what it knows of the request.
+
+    - `declared`: Only names of declared tools are believed, for the marker alone does not show a call.
+    - `thoughts`: Whether reasoning is looked for.  Otherwise its markers are ordinary text.
+    """
 
     sink: CallSink
     tools: Toolset
     limits: Limits
     declared: bool = False
-    """Only names of declared tools are believed, for the marker alone does not show a call."""
     thoughts: bool = True
-    """Whether reasoning is looked for.  Otherwise its markers are ordinary text."""
     tags: TagBalance = field(default_factory=TagBalance)
 
     def for_declared(self) -> Context:
@@ -124,26 +126,27 @@ class Opener(msgspec.Struct, frozen=True):
     """A marker that may open a call.
 
     The empty one is before the very first character, for some prompts end with the marker.
+
+    - `inclusive`: It is part of what the grammar reads (`{`, `<function=`).
+    - `position`: Where it counts.
+    - `auto`: With `dialects="auto"` it is looked for always; only for declared tools; only for these, and at the start
+      of the message; never, for the dialect must be named.
+    - `each_tool`: The marker is `text` and the name of a declared tool: a tag, or what a server leaves of markers.
+    - `declared`: Only names of declared tools are believed, even where the dialect is named.
+    - `bare`: It is not the format's own: a brace, a fence, a tool's name.  A call after it is reported only once it is
+      whole, and is revoked if visible text follows.
+    - `word`: It is a tag that is a plain word.  Where tools are declared, a call after it must name one of them and
+      have its required arguments.
     """
 
     text: str
     inclusive: bool = False
-    """It is part of what the grammar reads (`{`, `<function=`)."""
     position: Position = "anywhere"
-    """Where it counts."""
     auto: Literal["armed", "declared", "start", "named"] = "armed"
-    """With `dialects="auto"` it is looked for always; only for declared tools; only for these, and at the start of the
-    message; never, for the dialect must be named."""
     each_tool: bool = False
-    """The marker is `text` and the name of a declared tool: a tag, or what a server leaves of markers."""
     declared: bool = False
-    """Only names of declared tools are believed, even where the dialect is named."""
     bare: bool = False
-    """It is not the format's own: a brace, a fence, a tool's name.  A call after it is reported only once it is whole,
-    and is revoked if visible text follows."""
     word: bool = False
-    """It is a tag that is a plain word.  Where tools are declared, a call after it must name one of them and have its
-    required arguments."""
 
 
 def markers(*texts: str) -> tuple[Opener, ...]:
@@ -155,6 +158,18 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     """One way to write calls in text.
 
     `follows` is a pattern of what follows an opener.  It says yes, no, or "need more", so dialects can share an opener.
+
+    - `in_thought`: What a whole call in an open thought is: thought ("text"); a call, if only other calls follow in
+      the thought ("ends"); a call, after which the thought may go on ("resumes"). Where tools are declared, only their
+      names are believed.  What is quoted in a thought is always thought. No recorded stream has a call in a thought
+      between tags.  The rows follow the parsers of other projects, and say "text" where nothing is known.
+    - `thoughts`: How this dialect marks reasoning, besides `think`: rows of the table by name, or its own.
+    - `drops`: Markers that are structure (wrappers of the visible text, ends of a turn).  They are dropped where the
+      dialect is named, and once it was found.
+    - `opens_text`: Special tokens that open the visible text.  Before all text they are structure even with
+      `dialects="auto"`, and `drops` are structure from then on.
+    - `settles`: What the format itself writes after its bare calls: it is text, and the calls are not revoked.
+    - `companions`: What is looked for wherever this dialect is.  It reads no calls, but may cast doubt on them.
     """
 
     name: str
@@ -164,25 +179,11 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     models: str = ""
     example: str = ""
     in_thought: Literal["text", "ends", "resumes"] = "text"
-    """What a whole call in an open thought is: thought ("text"); a call, if only other calls follow in the thought
-    ("ends"); a call, after which the thought may go on ("resumes").
-
-    Where tools are declared, only their names are believed.  What is quoted in a thought is always thought.
-    No recorded stream has a call in a thought between tags.  The rows follow the parsers of other projects, and say
-    "text" where nothing is known.
-    """
     thoughts: tuple[str | Thought, ...] = ()
-    """How this dialect marks reasoning, besides `think`: rows of the table by name, or its own."""
     drops: tuple[str, ...] = ()
-    """Markers that are structure (wrappers of the visible text, ends of a turn).  They are dropped where the dialect is
-    named, and once it was found."""
     opens_text: tuple[str, ...] = ()
-    """Special tokens that open the visible text.  Before all text they are structure even with `dialects="auto"`, and
-    `drops` are structure from then on."""
     settles: tuple[str, ...] = ()
-    """What the format itself writes after its bare calls: it is text, and the calls are not revoked."""
     companions: tuple[Dialect, ...] = ()
-    """What is looked for wherever this dialect is.  It reads no calls, but may cast doubt on them."""
 
     @cached_property
     def probe(self) -> Pattern:
@@ -195,6 +196,10 @@ class Thought(msgspec.Struct, frozen=True):
 
     Where the prompt opened the thought, some models open it again, so one of `opens` or `echoes` at its beginning is
     dropped, once.  A closing marker that nothing opened is dropped before all text.
+
+    - `inside`: Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too.
+    - `token`: The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote
+      them.
     """
 
     name: str
@@ -203,9 +208,7 @@ class Thought(msgspec.Struct, frozen=True):
     models: str = ""
     echoes: tuple[str, ...] = ()
     inside: bool = False
-    """Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too."""
     token: bool = False
-    """The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote them."""
 
 
 Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto", "all", "reasoning"]

@@ -71,8 +71,8 @@ class InBandParser:
         self._catalogue = catalogue
         self._tools = tools
         self._has_reasoning = reasoning != "closed"
+        # The dialect that produced a call, once one did.
         self.dialect: str | None = None
-        """The dialect that produced a call, once one did."""
         self._has_native_call = False
         # What needs no place in the order goes to the sink itself, without a call in between.
         self.call_arguments = sink.call_arguments
@@ -100,8 +100,8 @@ class InBandParser:
         self._attempt: Attempt | None = None
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self._dialects = without_calls(chosen, *ignored) if ignored else chosen
+        # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
-        """Whether calls that `dialects` asks for are not looked for, or not any more."""
         self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
         self._enter(self._text)
         if reasoning == "open":
@@ -129,7 +129,10 @@ class InBandParser:
         reader.push(text)
         self._advance()
         is_prose = (
-            self._attempt is None and reader.at >= len(reader.buffer) and self._span.is_prose and not self._follows_quoted
+            self._attempt is None
+            and reader.at >= len(reader.buffer)
+            and self._span.is_prose
+            and not self._follows_quoted
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
 

@@ -22,14 +22,14 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
+# A pattern of the white space that may stand between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
-"""A pattern of the white space that may stand between the parts of a call."""
 
 _WINDOW: Final = 256  # characters that are searched at once
+# The `search` of a compiled pattern.
 _Find: TypeAlias = Callable[..., "re.Match[str] | None"]
-"""The `search` of a compiled pattern."""
+# What comes before the word of a tag.
 _TAGS: Final = frozenset({"<", "</"})
-"""What comes before the word of a tag."""
 
 _DEPTH: Final = 5  # characters of a literal that a filter looks at
 _PLACES: Final = 3  # characters of a name that a filter looks at
@@ -79,8 +79,8 @@ class Found:
 
     def __init__(self, string: str, start: int, end: int, begins: bool = False) -> None:
         self.string = string
+        # Whether it may be the beginning of a longer marker; it may also be a marker itself.
         self.begins = begins
-        """Whether it may be the beginning of a longer marker; it may also be a marker itself."""
         self._start = start
         self._end = end
 
@@ -104,8 +104,8 @@ class Markers:
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
+        # `search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text.
         self.search = re.compile(_alternation(self.literals)).search
-        """`search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text."""
 
     def is_complete(self, match: re.Match[str], final: bool) -> bool:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
@@ -180,8 +180,8 @@ class ToolNames(MarkerIndex):
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(names)
+        # Whether each name begins as a word, so that a search for any tag finds its tag.
         self.are_words = all(name[0] in _WORD for name in names)
-        """Whether each name begins as a word, so that a search for any tag finds its tag."""
         self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
 
     def finds(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
@@ -219,8 +219,8 @@ class IndexedMarkers:
         self._longest = max(
             *(index.longest for index in indexes), *(len(lead) + tools.longest for lead in self._leads), 0, 0
         )
+        # `may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker.
         self.may_hold: Callable[[str], MarkerMatch | None] = self.search
-        """`may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker."""
         if not self._leads:
             self.may_hold = self._finds[0]
         elif tools.are_words and "" not in self._leads:
@@ -337,7 +337,9 @@ def _trie_filter(literals: frozenset[str]) -> _Find:
 @lru_cache(maxsize=64)
 def _any_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozenset()) -> _Find:
     """As `_trie_filter`, and a search for any tag of a word, and for the leads."""
-    others = frozenset(literal for literal in literals if literal[0] != "<" or _after_bracket(literal) not in _WORD) | leads
+    others = (
+        frozenset(literal for literal in literals if literal[0] != "<" or _after_bracket(literal) not in _WORD) | leads
+    )
     return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _trie(others, _DEPTH))))).search
 
 

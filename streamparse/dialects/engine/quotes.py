@@ -17,8 +17,6 @@ from typing import Final
 
 from streamparse.patterns import plain
 
-__all__ = ["Quotes"]
-
 _MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
 _MOST_KEPT: Final = 4096  # characters of a line that goes on
 _MARKS: Final = frozenset("`\"'“”„‟‘’‚‛«»‹›「『〝＂＇")
@@ -36,11 +34,6 @@ class Quotes:
 
     The text is looked at only when that is asked.  Whoever adds many pieces calls `trim`, so that they are not kept.
     """
-
-    __slots__ = (
-        "_backslashes", "_fence", "_head", "_in_code", "_is_after_cr", "_is_blank_before", "_is_odd", "_items", "_last",
-        "_run", "_seen", "_span", "pieces",
-    )  # fmt: skip
 
     def __init__(self) -> None:
         self.pieces: list[str] = []

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Match: TypeAlias = "regex.Match[str]"
 Pattern: TypeAlias = "regex.Pattern[str]"
+# A piece of a grammar: yields where it needs more text, returns what it read.
 Step: TypeAlias = Generator[None, None, T]
-"""A piece of a grammar: yields where it needs more text, returns what it read."""
 
 _BLANKS = gradual(r"[ \t\r\n]*")
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
@@ -45,11 +45,11 @@ class Reader:
         self.buffer = ""
         self.at = 0
         self.final = False
+        # Whether the model itself ended the text, and nothing cut it; known at the end.
         self.stopped = False
-        """Whether the model itself ended the text, and nothing cut it; known at the end."""
+        # Set while a grammar waits inside of a long value: takes text that continues it, and returns None; or
+        # returns what it did not take, for the grammar to go on with.
         self.flow: Callable[[str], str | None] | None = None
-        """Set while a grammar waits inside of a long value: takes text that continues it, and returns None; or
-        returns what it did not take, for the grammar to go on with."""
         self._kept: StringIO | None = None
         self._most: int | None = None
         self._pinned = False
@@ -237,8 +237,8 @@ class RescanBudget:
     __slots__ = ("_again", "ahead")
 
     def __init__(self) -> None:
+        # How many characters of what comes next were looked at in vain: less for each that is passed on or dropped.
         self.ahead = 0
-        """How many characters of what comes next were looked at in vain: less for each that is passed on or dropped."""
         self._again = 0  # how much of that was looked at more than once
 
     def spend(self, looked: int) -> int:

@@ -28,8 +28,8 @@ class DirectSink:
     def __init__(self, sink: Sink, reader: Reader, pass_text: Callable[[str], None]) -> None:
         self._sink = sink
         self._reader = reader
+        # The calls of open text that were reported.
         self.calls: list[Call] = []
-        """The calls of open text that were reported."""
         self.text = pass_text
         self.reasoning = sink.reasoning
         self.call_arguments = sink.call_arguments
@@ -89,14 +89,14 @@ class RecordingSink:
         is_sure: Callable[[str], bool] | None = None,
     ) -> None:
         self.place: Place = place
+        # Whether all is reported as it comes.
         self.is_live = False
-        """Whether all is reported as it comes."""
+        # The calls that were reported.
         self.calls: list[Call] = []
-        """The calls that were reported."""
+        # Whether a whole call was read, reported or not.
         self.has_whole = False
-        """Whether a whole call was read, reported or not."""
+        # Whether something that is no call was read after calls: from there on all is text.
         self.is_spoiled = False
-        """Whether something that is no call was read after calls: from there on all is text."""
         self._sink = sink
         self._reader = reader
         self._judge = judge

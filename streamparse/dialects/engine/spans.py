@@ -39,8 +39,8 @@ class VisibleText:
         self.held = HeldCalls()
         self.place = START
         self._lead = ""  # its first characters
+        # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
-        """What ends a thought that is written in the text, for its opener came after text: calls in it are drafts."""
 
     @property
     def is_prose(self) -> bool:
@@ -122,8 +122,8 @@ class OpenThought:
         self.quotes = Quotes()
         self.held = HeldCalls()
         self.joins = joins
+        # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
         self.is_fresh = True
-        """Nothing but blanks so far: another opener may be the prompt's, or the model's, own."""
 
     @property
     def is_prose(self) -> bool:

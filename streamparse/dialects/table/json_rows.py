@@ -184,7 +184,9 @@ _BARE = Dialect(
 
 _FENCED = Dialect(
     "fenced-json",
-    tuple(Opener(f"```{label}", auto="start", position="line", bare=True) for label in ("json", "JSON", "tool_call", "")),
+    tuple(
+        Opener(f"```{label}", auto="start", position="line", bare=True) for label in ("json", "JSON", "tool_call", "")
+    ),
     r"[ \t]{0,8}\r?\n\s{0,64}(?:\[\s{0,64})?\{\s{0,64}[\"']",
     JsonCalls(
         closes=("```",),
