@@ -98,6 +98,7 @@ class InBandParser:
             quoted == "calls", on_dialect, on_marker,
         )  # fmt: skip
         self._attempt: Attempt | None = None
+        self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self._dialects = without_calls(chosen, *ignored) if ignored else chosen
         # Whether calls that `dialects` asks for are not looked for, or not any more.
@@ -293,7 +294,7 @@ class InBandParser:
         self._tell: Callable[[str], object] = span.tell
         self._pieces = span.quotes.pieces
         self._markers = span.markers(self._active)
-        self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # while nothing is held
+        self._find_in_prose = None
 
     def _open_thought(self, thought: Thought) -> None:
         self._enter(OpenThought(self._sink, thought, self._joins_thoughts))
@@ -349,7 +350,7 @@ class InBandParser:
         """Whether a thought may begin with this marker in the middle of a text."""
         quotes = self._text.quotes
         if marker in self._active.tokens:  # prose that mentions one has a blank before it, a model has none
-            return not quotes.is_behind_blank and not quotes.is_open(is_token=True)
+            return not quotes.is_after_blank and not quotes.is_open(is_token=True)
         return marker in self._active.inside and not quotes.is_open(is_token=True)
 
     def _meet_in_thought(self, span: OpenThought, marker: str) -> None:
