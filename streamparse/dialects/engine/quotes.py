@@ -232,7 +232,7 @@ class Quotes:
         return indent >= self._content_column(indent) + 4 and (bool(rest) or indent > 0)
 
     def _content_column(self, indent: int | None = None) -> int:
-        """The column at which the content of the list item begins that a line of this indentation is in; 0 outside lists."""
+        """The column at which the content begins of the list item that a line is in; 0 outside lists."""
         columns = [column for column in self._items if indent is None or column <= indent]
         return columns[-1] if columns else 0
 
