@@ -8,7 +8,7 @@ from typing import Any
 
 import streamparse as sp
 from streamparse.assembler import Assembler
-from streamparse.dialects import InBand
+from streamparse.dialects import CATALOGUE, InBandParser
 from streamparse.frames import AutoFramer, Frame
 from streamparse.tools import Toolset
 
@@ -123,7 +123,7 @@ def inband(name: str, reads: list[bytes]) -> Callable[[], None] | None:
         return None
 
     def run() -> None:
-        tell = InBand(Deaf(), "auto", NO_TOOLS, "auto", LIMITS).text
+        tell = InBandParser(Deaf(), CATALOGUE, "auto", NO_TOOLS, "auto", LIMITS).text
         for text in texts:
             tell(text)
 

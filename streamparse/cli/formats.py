@@ -121,8 +121,8 @@ def _opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
     auto = _AUTO[opener.auto]
     if opener.text and shared and not opener.each_tool:
         auto += f"; shared with {', '.join(f'`{name}`' for name in shared)}"
-    counts = _COUNTS[opener.placed]
-    if opener.text in ("{", "[") and opener.placed == "start":
+    counts = _COUNTS[opener.position]
+    if opener.text in ("{", "[") and opener.position == "start":
         counts += "; if the format is named, at the start of a line"
     return marker, counts, auto
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 
 __all__ = [

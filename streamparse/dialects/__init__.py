@@ -1,25 +1,29 @@
-"""Calls and reasoning written in text: turns text into verbs."""
+"""Calls and reasoning that models write in text: formats as data, and the parser that reads them."""
 
-from streamparse.dialects.engine.grammar import Dialect, Thought
-from streamparse.dialects.engine.inband import InBand
-from streamparse.dialects.engine.options import (
+from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.grammar import (
+    Dialect,
     Dialects,
     Quoted,
     Reasoning,
+    Thought,
     check_quoted,
     check_reasoning,
-    without_calls,
 )
-from streamparse.dialects.registry import register_dialect
-from streamparse.dialects.table import DIALECTS, THOUGHTS
+from streamparse.dialects.engine.inband import InBandParser
+from streamparse.dialects.registry import CATALOGUE, register_dialect
+from streamparse.dialects.table import DIALECTS, GROUPS, THOUGHTS
 from streamparse.dialects.template import dialect_from_template
 
 __all__ = [
+    "CATALOGUE",
     "DIALECTS",
+    "GROUPS",
     "THOUGHTS",
+    "Catalogue",
     "Dialect",
     "Dialects",
-    "InBand",
+    "InBandParser",
     "Quoted",
     "Reasoning",
     "Thought",
@@ -27,5 +31,4 @@ __all__ = [
     "check_reasoning",
     "dialect_from_template",
     "register_dialect",
-    "without_calls",
 ]

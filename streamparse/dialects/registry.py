@@ -1,27 +1,30 @@
-"""Dialects of one's own, beside those of the table."""
+"""The dialects that parsers know: those of the table, and those that were registered."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
+from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.grammar import Dialect
-from streamparse.dialects.table import DIALECTS
+from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
 from streamparse.dialects.template import UNNAMED
 from streamparse.plugins import load, register_group
 
-__all__ = ["find_dialect", "register_dialect"]
-
 _GROUP: Final = "streamparse.dialects"
+
+CATALOGUE: Final = Catalogue(DIALECTS, THOUGHTS, REASONING, load=partial(load, _GROUP))
+"""What the parsers of this package are given.  A name that is not in it is looked for in installed distributions."""
 
 
 def register_dialect(name: str, dialect: Dialect) -> None:
     """Add a dialect to `DIALECTS`: by its name, and for parsers made from now on with "auto".
 
-    One that `dialect_from_template` made without a name takes this one.  Raises TypeError for what is no dialect,
-    ValueError if its name is taken or another one, or if it has no openers, and the error of `regex` if `follows` is no
-    pattern.
+    One that `dialect_from_template` made without a name takes this one.  Raises TypeError for what is not a `Dialect`,
+    ValueError if its name is taken or another one, or if it has no openers, and the error of `regex` if `follows` is
+    not a pattern.
     """
     if not isinstance(dialect, Dialect):
         raise TypeError(f"a dialect must be a Dialect, got {dialect!r}")
@@ -29,17 +32,12 @@ def register_dialect(name: str, dialect: Dialect) -> None:
         dialect = replace(dialect, name=name)
     if dialect.name != name or not name:
         raise ValueError(f"the dialect {name!r} calls itself {dialect.name!r}")
-    if name in DIALECTS or name in ("auto", "all", "reasoning"):
+    if name in CATALOGUE.dialects or name in ("auto", "all", "reasoning"):
         raise ValueError(f"there is a dialect {name!r} already")
     if not dialect.openers:
         raise ValueError(f"the dialect {name!r} has no openers")
     dialect.probe.fullmatch("")
-    DIALECTS[name] = dialect
-
-
-def find_dialect(name: str) -> bool:
-    """Whether an installed distribution offers a dialect of this name, which is now in `DIALECTS`."""
-    return load(_GROUP, name)
+    CATALOGUE.dialects[name] = dialect
 
 
 register_group(_GROUP, register_dialect)

@@ -6,6 +6,10 @@ A declaration names the fields of a message and what delimits each of them:
                 "tool_calls": {"open": "<tool_call>", "close": "</tool_call>", "content": "json", ...},
                 "content": {"close": "<|im_end|>", "content": "text"}}}
 
+A declaration may hold any regular expression, and an arbitrary one can neither be fed piece by piece nor be trusted to
+be linear.  Literals, white space, one named group of a character class, and `.*?` are enough for what checkpoints
+declare.  They are translated, with bounds, and anything else is refused.
+
 The format is that of https://huggingface.co/docs/transformers/main/chat_response_parsing
 """
 
@@ -13,20 +17,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from streamparse.dialects.engine.grammar import Body, Dialect, Opener, Thought, markers, no_call
 from streamparse.dialects.grammars.brace_calls import BraceCalls
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import MarkedCalls
 from streamparse.dialects.grammars.tag_calls import TagCalls
-from streamparse.dialects.template_pattern import Bounded, bounded_pattern, literals_of
-
-__all__ = ["UNNAMED", "dialect_from_template"]
+from streamparse.patterns import plain
 
 UNNAMED: Final = "response-template"
 """The name of a dialect that was given none: `register_dialect` gives it its own."""
 
+_TOKEN = plain(
+    r"(?P<blanks>\\s[*+]\??)|(?P<any>\.[*+]\?)"
+    r"|\(\?P<(?P<group>\w+)>(?P<kind>\\[wS]|\[\^?[^\]\\]*(?:\\.[^\]\\]*)*\])[+*]\??\)"
+    r"|\\(?P<newline>n)|\\(?P<escaped>\W)|(?P<plain>[^\\.^$*+?{}\[\]|()])"
+)
+_REPEATED = plain(r"[*+?{]")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -66,7 +74,7 @@ def _read(calls: Mapping[str, Any]) -> tuple[tuple[Opener, ...], str, Body]:
     return markers(opening.literal), follows, body
 
 
-def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> tuple[Body, str]:
+def _calls(calls: Mapping[str, Any], opening: _Pattern, closes: tuple[str, ...]) -> tuple[Body, str]:
     """The grammar of the calls, and what follows their opening marker."""
     kind = calls.get("content", "text")
     arguments = calls.get("content_args") or {}
@@ -90,15 +98,15 @@ def _calls(calls: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) 
     return MarkedCalls(head=opening.rest, closes=closes, opens=(opening.literal,)), opening.rest
 
 
-def _tags(arguments: Mapping[str, Any], opening: Bounded, closes: tuple[str, ...]) -> TagCalls:
+def _tags(arguments: Mapping[str, Any], opening: _Pattern, closes: tuple[str, ...]) -> TagCalls:
     """A tag for each parameter; the inner tag of a call may close before its block does."""
     before, value, after = str(arguments.get("tag_pattern", "")).partition("(?P<value>.*?)")
     if not value:
         raise ValueError("'tag_pattern' holds no (?P<value>.*?)")
-    begin = bounded_pattern(re.sub(r"\\s[*+]$", "", before))
+    begin = _translate(re.sub(r"\\s[*+]$", "", before))
     if "key" not in begin.groups:
         raise ValueError("'tag_pattern' holds no group 'key'")
-    [close] = literals_of(re.sub(r"^\\s[*+]", "", after))
+    [close] = _read_literals(re.sub(r"^\\s[*+]", "", after))
     inner = re.search(r"<(\w+)=\Z|<(\w+)=", opening.literal + opening.rest)
     tag = f"</{inner[1] or inner[2]}>" if inner else ""
     ends = "(?:" + "|".join(map(re.escape, closes)) + ")"
@@ -145,23 +153,81 @@ def _thought(name: str, thinking: Mapping[str, Any]) -> Thought:
     return Thought(name, _opens(thinking), _closes(thinking))
 
 
-def _opening(field: Mapping[str, Any]) -> Bounded:
+def _opening(field: Mapping[str, Any]) -> _Pattern:
     if isinstance(field.get("open"), str):
-        return Bounded(field["open"], "", ())
+        return _Pattern(field["open"], "", ())
     if not isinstance(field.get("open_pattern"), str):
         raise ValueError("'tool_calls' has neither 'open' nor 'open_pattern'")  # noqa: TRY004 - a value that was declared
-    return bounded_pattern(re.sub(r"^\\s[*+]", "", field["open_pattern"]))
+    return _translate(re.sub(r"^\\s[*+]", "", field["open_pattern"]))
 
 
 def _opens(field: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(field.get("open_pattern"), str):
-        return literals_of(field["open_pattern"])
+        return _read_literals(field["open_pattern"])
     return (field["open"],) if isinstance(field.get("open"), str) else ()
 
 
 def _closes(field: Mapping[str, Any]) -> tuple[str, ...]:
     """The literals that end a field."""
     if isinstance(field.get("close_pattern"), str):
-        return literals_of(field["close_pattern"])
+        return _read_literals(field["close_pattern"])
     close = field.get("close", ())
     return (close,) if isinstance(close, str) else tuple(close)
+
+
+class _Pattern(NamedTuple):
+    """A translated pattern: the literal that it begins with, and what follows that."""
+
+    literal: str
+    rest: str
+    groups: tuple[str, ...]
+
+
+def _translate(pattern: str) -> _Pattern:
+    """Translate a pattern; raises ValueError with the place that cannot be."""
+    literal, rest, groups = "", "", []
+    at = 0
+    while at < len(pattern):
+        token = _TOKEN.match(pattern, at)
+        if token is None:
+            raise ValueError(f"{pattern!r} holds what cannot be read piece by piece: {pattern[at : at + 20]!r}")
+        at = token.end()
+        text = _character(token)
+        if text is None or _REPEATED.match(pattern, at):
+            if text is not None:
+                raise ValueError(f"{pattern!r} repeats a character: {pattern[at - 1 : at + 19]!r}")
+            rest += _part(token)
+        elif rest:
+            rest += re.escape(text)
+        else:
+            literal += text
+        if token["group"]:
+            groups.append(token["group"])
+    return _Pattern(literal, rest, tuple(groups))
+
+
+def _character(token: re.Match[str]) -> str | None:
+    if token["newline"]:
+        return "\n"
+    character = token["escaped"] or token["plain"]
+    return character if isinstance(character, str) else None
+
+
+def _part(token: re.Match[str]) -> str:
+    if token["blanks"]:
+        return r"\s{0,64}" if "*" in token["blanks"] else r"\s{1,64}"
+    if token["any"]:
+        return r"[^\n]{0,256}?"
+    return f"(?P<{token['group']}>{token['kind']}{{1,256}})"
+
+
+def _read_literals(pattern: str) -> tuple[str, ...]:
+    """The literals that a pattern stands for, white space around them aside; raises ValueError if there are others."""
+    inner = re.sub(r"^(?:\\s[*+]|\\n\?)|(?:\\s[*+]|\\n\?)$", "", pattern)
+    group = re.fullmatch(r"\(\?:(.*)\)", inner, re.DOTALL)
+    parts = re.split(r"(?<!\\)\|", group[1] if group else inner)
+    found = [_translate(re.sub(r"\\s[*+]$", "", part)) for part in parts if part != "^"]
+    for each in found:
+        if each.rest or not each.literal:
+            raise ValueError(f"{pattern!r} is no literal")
+    return tuple(each.literal for each in found)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.events import Error
 from streamparse.loss import Loss
 from streamparse.negotiate import CapabilityLearner

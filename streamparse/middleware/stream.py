@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
 from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
 

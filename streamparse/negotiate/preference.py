@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
-from streamparse.dialects import DIALECTS
-from streamparse.dialects.groups import GROUPS
+from streamparse.dialects import DIALECTS, GROUPS
 from streamparse.negotiate.call_stats import Figures
 from streamparse.negotiate.capabilities import Capabilities
 from streamparse.negotiate.profiles import Profile

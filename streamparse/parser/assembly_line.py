@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from streamparse.assembler import Assembler, HasOffset
-from streamparse.dialects import InBand, without_calls
+from streamparse.dialects import CATALOGUE, InBandParser
 from streamparse.events import Place, Source
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.wire_selector import WireSelector
@@ -34,18 +34,13 @@ class AssemblyLine:
         self._options = options
         self._assembler = Assembler(options.tools, options.limits, mode="strict" if options.strict else "lenient")
         self._record = self._assembler.record
-        self._inband: InBand | None = None
-        self._reads_all = False  # all the markup that was asked for
+        self._inband: InBandParser | None = None
         if options.dialects:
-            dialects = (
-                without_calls(options.dialects, "auto")
-                if wire in WIRES and WIRES[wire].parses_calls
-                else options.dialects
-            )
-            self._reads_all = dialects == options.dialects
-            self._inband = InBand(
-                self._assembler, dialects, options.tools, options.reasoning, options.limits,
-                quoted=options.quoted, on_dialect=self._record.set_dialect, on_marker=self._mark,
+            parses_calls = wire in WIRES and WIRES[wire].parses_calls
+            self._inband = InBandParser(
+                self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
+                options.quoted, ignored=("auto",) if parses_calls else (),
+                on_dialect=self._record.set_dialect, on_marker=self._mark,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
@@ -101,7 +96,7 @@ class AssemblyLine:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 
-        was_read = self._inband is None or (self._reads_all and not self._inband.ignores_calls)
+        was_read = self._inband is None or not self._inband.ignores_calls
         return recover(self._assembler.response.content, self._options, was_read, self._assembler)
 
     def _count_unread(self) -> dict[str, int]:

@@ -20,8 +20,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from streamparse.assembler import Assembler, ParseHalted
-from streamparse.dialects import Dialects, InBand
-from streamparse.dialects.engine.direct import holds_required
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser
+from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
@@ -69,7 +69,7 @@ def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
     if not _has_signs(content) and "{" not in content:
         return {}
     scratch = Assembler(tools, limits)
-    inband = InBand(scratch, "all", tools, "closed", limits, quoted="calls")
+    inband = InBandParser(scratch, CATALOGUE, "all", tools, "closed", limits, quoted="calls")
     try:
         inband.text(content)
         inband.close(stopped=True)
@@ -128,7 +128,7 @@ def _tell_json(run: JSONRun, sink: Sink) -> None:
 
 def _names_declared_tool(run: JSONRun, tools: Toolset) -> bool:
     """Whether some call is of a declared tool, with what it requires: the one vouches for the others."""
-    return any(found.name in tools and holds_required(tools[found.name], found.arguments) for found in run.calls)
+    return any(found.name in tools and has_required(tools[found.name], found.arguments) for found in run.calls)
 
 
 def _resolve_name(found: Found, tools: Toolset) -> Found:
@@ -267,7 +267,7 @@ def _read_python(text: str, dialects: Dialects, tools: Toolset, limits: Limits) 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
     """Read a whole text, in which no thought is looked for."""
     scratch = Assembler(tools, limits)
-    inband = InBand(scratch, dialects, tools, "closed", limits)
+    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)
     try:
         inband.text(text)
         inband.close(stopped=True)

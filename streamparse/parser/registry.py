@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
-from streamparse.dialects.groups import GROUPS
+from streamparse.dialects import GROUPS
 from streamparse.parser.composite import CompositeParser, JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
 from streamparse.plugins import load

@@ -160,7 +160,7 @@ class StreamParser(AssemblyLine):
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
             leniencies=dict(self._record.leniencies),
-            dialect=self._inband.found if self._inband is not None else None,
+            dialect=self._inband.dialect if self._inband is not None else None,
             unread_calls=self._count_unread(),
         )
 

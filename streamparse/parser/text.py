@@ -93,7 +93,7 @@ class TextParser(AssemblyLine):
         return Stats.of(
             self._assembler.response,
             bytes=self._length,
-            dialect=self._inband.found if self._inband is not None else None,
+            dialect=self._inband.dialect if self._inband is not None else None,
             leniencies=dict(self._record.leniencies),
             unread_calls=self._count_unread(),
         )

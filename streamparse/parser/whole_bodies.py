@@ -118,7 +118,7 @@ class _BodyLine(AssemblyLine):
     @property
     def dialect(self) -> str | None:
         """The dialect in which a call was found, once one was."""
-        return self._inband.found if self._inband is not None else None
+        return self._inband.dialect if self._inband is not None else None
 
     @property
     def is_silent(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from streamparse.assembler import Assembler
-from streamparse.dialects import InBand
+from streamparse.dialects import InBandParser
 from streamparse.frames import Frame
 from streamparse.parser.options import ParserOptions
 from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES, WIRES, detect, foreign_error
@@ -19,7 +19,7 @@ from streamparse.sink import Sink
 class WireSelector:
     """Gives each frame to the wire of its body: the one called `name`, or with "auto" the one that the frames show."""
 
-    def __init__(self, name: str, options: ParserOptions, assembler: Assembler, inband: InBand | None) -> None:
+    def __init__(self, name: str, options: ParserOptions, assembler: Assembler, inband: InBandParser | None) -> None:
         self._options = options
         self._assembler = assembler
         self._inband = inband

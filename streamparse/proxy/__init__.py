@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.providers.endpoints import PATHS
 from streamparse.proxy.access import LOGGER

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS

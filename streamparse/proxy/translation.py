@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.providers.requests import READERS, write_request
 from streamparse.providers.teaching import teach_tools

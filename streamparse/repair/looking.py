@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.parser.composite import CompositeParser
 from streamparse.repair.findings import Finding
 from streamparse.repair.guards import Guard

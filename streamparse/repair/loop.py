@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.repair.guards import Guard
 from streamparse.repair.looking import Attempts, Look, Repaired
 from streamparse.response import ParsedResponse

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import anyio
 import msgspec
 
-from streamparse.dialects.engine.options import Dialects
+from streamparse.dialects import Dialects
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url

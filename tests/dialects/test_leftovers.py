@@ -16,7 +16,7 @@ WITHOUT_TAGS = ("glm-5.3", "hyperclova-x")
 """In their examples the value has no tags of its own."""
 BARE = ("tool-name-tag", "tool-text-tag")
 """Their calls are bare: any text behind them revokes them."""
-NAMES = [name for name, row in sp.DIALECTS.items() if row.beside and name not in (*APART, *BARE, *WITHOUT_TAGS)]
+NAMES = [name for name, row in sp.DIALECTS.items() if row.companions and name not in (*APART, *BARE, *WITHOUT_TAGS)]
 TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
 
 

@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.dialects import DIALECTS
-from streamparse.dialects.engine.active_markers import Armed
-from streamparse.dialects.engine.marker_index import IndexedMarkers, Literal, MarkerIndex, Tags, ToolNames
-from streamparse.dialects.engine.markers import Markers, MarkerSet
+from streamparse.dialects import CATALOGUE, DIALECTS
+from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, Markers, MarkerSet, Tags, ToolNames
 
-BUILT_IN = Armed.of("auto", frozenset({"a"}), True).at_start.literals
+BUILT_IN = CATALOGUE.activate("auto", frozenset({"a"}), True).at_start.literals
 ENDS = [text[-size:] for text in BUILT_IN for size in (1, 3)]
 LITERALS = st.one_of(st.sampled_from(sorted(BUILT_IN)), st.text("<a/|b ｜{", min_size=1, max_size=5))
 NAMES = st.one_of(
@@ -62,7 +60,7 @@ class Compared:
                     return Found(text, at, at + len(part))
         return None
 
-    def whole(self, found: Found, final: bool, /) -> bool:
+    def is_complete(self, found: Found, final: bool, /) -> bool:
         at_end = not final and found.end() == len(found.string) and found[0] in self.beginnings
         return not at_end and found[0] in self.literals
 
@@ -72,7 +70,7 @@ def _found(markers: MarkerSet, text: str) -> list[tuple[int, int, str, bool, boo
     found, at = [], 0
     while (place := markers.search(text, at)) is not None:
         begins, ends = place.start(), place.end()
-        found.append((begins, ends, place[0], markers.whole(place, False), markers.whole(place, True)))
+        found.append((begins, ends, place[0], markers.is_complete(place, False), markers.is_complete(place, True)))
         at = begins + 1
     return found
 
@@ -107,9 +105,9 @@ def test_what_an_index_finds_is_what_comparing_all_markers_finds(data: st.DataOb
 @given(st.data())
 def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, data: st.DataObject) -> None:
     names = data.draw(st.frozensets(NAMES, max_size=4))
-    armed = Armed.of("auto", names, True)
+    armed = CATALOGUE.activate("auto", names, True)
     if data.draw(st.booleans()):
-        armed.found(data.draw(st.sampled_from(list(DIALECTS.values()))))
+        armed.note_found(data.draw(st.sampled_from(list(DIALECTS.values()))))
     markers: IndexedMarkers = getattr(armed, place)
     text = data.draw(_texts(markers.literals))
     assert _found(markers, text) == _found(Compared(markers.literals), text)
@@ -118,19 +116,12 @@ def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, da
 
 @given(st.data())
 def test_what_counts_in_a_thought_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
-    armed = Armed.of("auto", data.draw(st.frozensets(NAMES, max_size=3)), True)
+    armed = CATALOGUE.activate("auto", data.draw(st.frozensets(NAMES, max_size=3)), True)
     thought = data.draw(st.sampled_from([*armed.thoughts.values(), armed.any_thought]))
     markers = armed.in_thought(thought, data.draw(st.booleans()))
     text = data.draw(_texts(markers.literals))
     assert _found(markers, text) == _found(Compared(markers.literals), text)
     assert markers.may_hold(text) is not None or markers.search(text) is None
-
-
-@given(st.data())
-def test_one_literal_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
-    literal = data.draw(LITERALS)
-    text = data.draw(_texts([literal]))
-    assert _found(Literal(literal), text) == _found(Compared([literal]), text)
 
 
 @given(st.data())
@@ -142,11 +133,11 @@ def test_some_tags_are_found_as_comparing_all_of_them_finds_them(data: st.DataOb
 
 
 def test_a_thousand_sets_of_tools_take_little_memory() -> None:
-    Armed.of("auto", frozenset({"warm"}), True)
+    CATALOGUE.activate("auto", frozenset({"warm"}), True)
     tracemalloc.start()
     try:
         for number in range(1000):
-            Armed.of("auto", frozenset(f"server{number}__tool{tool}" for tool in range(10)), True)
+            CATALOGUE.activate("auto", frozenset(f"server{number}__tool{tool}" for tool in range(10)), True)
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.dialects import dialect_from_template, register_dialect
+from streamparse.dialects import CATALOGUE, dialect_from_template, register_dialect
 
 DECLARED = {"fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json"}}}
 TOOL = {"name": "search_registered", "parameters": {}}
@@ -15,8 +15,7 @@ CALL = '<do>{"name": "search_registered", "arguments": {"query": "tea"}}</do>'
 @pytest.fixture(autouse=True)
 def _table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test registers."""
-    monkeypatch.setattr("streamparse.dialects.registry.DIALECTS", table := dict(sp.DIALECTS))
-    monkeypatch.setattr("streamparse.dialects.engine.active_markers.DIALECTS", table)
+    monkeypatch.setattr(CATALOGUE, "dialects", dict(sp.DIALECTS))
 
 
 def test_a_dialect_of_a_template_is_registered_under_any_name_and_found_by_auto() -> None:

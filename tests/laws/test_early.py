@@ -335,7 +335,7 @@ def _markers_of(name: str) -> list[str]:
     """What a row looks for: its openers (with the names of tools), its marks of thought, and what it drops."""
     row = sp.DIALECTS[name]
     found = [*row.drops, *row.opens_text, *row.settles]
-    for opener in (*row.openers, *(each for one in row.beside for each in one.openers)):
+    for opener in (*row.openers, *(each for one in row.companions for each in one.openers)):
         found += [opener.text + tool.name for tool in TOOLS] if opener.each_tool else [opener.text]
     for thought in row.thoughts:
         mark = THOUGHTS[thought] if isinstance(thought, str) else thought

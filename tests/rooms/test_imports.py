@@ -24,8 +24,6 @@ FLOORS = {"dialects": ("engine", "grammars", "table")}
 SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
 NOT_YET = {
-    ("dialects.engine.active_markers", "dialects.registry"),
-    ("dialects.engine.active_markers", "dialects.table"),
     ("response", "providers.names"),
     ("schema.conversions", "repair.findings"),
     ("schema.graph", "repair.findings"),

@@ -1,29 +1,30 @@
-"""Which markers are looked for: a set of dialects, and where in the answer each of their openers counts."""
+"""Which markers are looked for: those of the chosen dialects, and where in the answer each of their openers counts.
+
+    Catalogue ──a choice of dialects──▶ _Selection ──the names of the tools, what was found so far──▶ ActiveMarkers
+
+A `Catalogue` holds all dialects.  A `_Selection` is what some of them look for, whatever the tools are called: it is
+made once and kept.  `ActiveMarkers` belongs to one answer, for it changes with what is found there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from streamparse.dialects.engine.grammar import Dialect, Opener, Spot, Thought
-from streamparse.dialects.engine.marker_index import IndexedMarkers, MarkerIndex, ToolNames, index_of
-from streamparse.dialects.engine.options import Dialects
-from streamparse.dialects.registry import find_dialect
-from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
+from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Position, Thought
+from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, index_of
 
-__all__ = ["Armed", "Candidate"]
-
-_SPOTS: Final[tuple[Spot, ...]] = get_args(Spot)
+_POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
+# What servers leave after a bare call, whatever the model: it is not text.
 _TURN_ENDS: Final = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "</s>")
-"""What servers leave behind a bare call, whatever the model: it is no text."""
-_LONGEST_NAME: Final = 256  # characters; a tag is read as no longer one
+_LONGEST_NAME: Final = 256  # characters; no grammar reads a tag with a longer name
 
 
 class Candidate(NamedTuple):
-    """A dialect that may read what follows a marker, and the opener by which it may.
+    """A dialect that may read what follows a marker, and the opener that allows it.
 
     Of those that share a marker the first by `rank` is asked first.
     """
@@ -31,213 +32,267 @@ class Candidate(NamedTuple):
     rank: int
     dialect: Dialect
     opener: Opener
+    # The dialect was named, not looked for because of `"auto"` or `"all"`.
     is_named: bool
-    """The dialect was named; else `"auto"` or `"all"` armed it."""
-    is_beside: bool
-    """It reads no calls, but looks for what casts doubt on them."""
+    # It reads no calls, but looks for what casts doubt on them.
+    is_companion: bool
 
     @property
-    def declared(self) -> bool:
+    def only_declared(self) -> bool:
         """Whether only names of declared tools are believed."""
         return self.opener.declared or (not self.is_named and self.opener.auto in ("declared", "start"))
 
     @property
-    def is_first(self) -> bool:
+    def only_at_start(self) -> bool:
         """Whether it counts only before all other text."""
-        return self.opener.placed == "start" or (not self.is_named and self.opener.auto == "start")
+        return self.opener.position == "start" or (not self.is_named and self.opener.auto == "start")
 
 
-_Candidates = dict[str, list[Candidate]]
+_Candidates: TypeAlias = dict[str, list[Candidate]]
+_Counts: TypeAlias = Callable[[Candidate], bool]
+
+
+class Catalogue:
+    """All dialects that can be chosen.
+
+    `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
+    `reasoning`: the dialects that `"reasoning"` stands for; `load(name)` adds a dialect that is not there yet, and
+    returns False if nobody offers it.
+    """
+
+    def __init__(
+        self,
+        dialects: dict[str, Dialect],
+        thoughts: Mapping[str, Thought],
+        reasoning: tuple[Dialect, ...],
+        load: Callable[[str], bool],
+    ) -> None:
+        self.dialects = dialects
+        self.thoughts = thoughts
+        self.reasoning = reasoning
+        self._load = load
+        self._select = lru_cache(maxsize=64)(self._select_named)
+
+    def activate(self, dialects: Dialects, tools: frozenset[str], reasoning: bool) -> ActiveMarkers:
+        """Return the markers that these dialects look for.
+
+        `tools`: the names of the declared tools; `reasoning`: whether reasoning is looked for.  Raises ValueError for
+        a name that is not known.
+        """
+        chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
+        names = tuple(each for each in chosen if isinstance(each, str))
+        if len(names) == len(chosen):
+            selection = self._select(names, bool(tools), reasoning, tuple(self.dialects))
+        else:
+            selection = _Selection(self, chosen, bool(tools), reasoning)
+        return ActiveMarkers(selection, _tool_names(tools))
+
+    def _select_named(
+        self, chosen: tuple[str, ...], tools: bool, reasoning: bool, known: tuple[str, ...]  # noqa: ARG002 - the key
+    ) -> _Selection:  # fmt: skip
+        return _Selection(self, chosen, tools, reasoning)
+
+    def rows_of(self, dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
+        """Return the dialects of these names, and those that are given themselves."""
+        chosen = tuple(dialects)
+        words = [each for each in chosen if isinstance(each, str) and each != "reasoning"]
+        for word in words:
+            if word not in self.dialects and not self._load(word):
+                known = ", ".join(self.dialects)
+                raise ValueError(f"unknown dialect {word!r}; known are: {known}, auto, all, reasoning")
+        named = {name: (row,) for name, row in self.dialects.items()} | {"reasoning": self.reasoning}
+        return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
+
+    def thoughts_of(self, rows: Iterable[Dialect]) -> list[Thought]:
+        """Return the ways in which these dialects mark reasoning; every model may use `think`."""
+        named = dict.fromkeys(("think", *(thought for row in rows for thought in row.thoughts)))
+        return [self.thoughts[thought] if isinstance(thought, str) else thought for thought in named]
 
 
 class _Place(NamedTuple):
-    """Which openers count at a place: the markers that are always the same, and what stands before a tool's name."""
+    """Which openers count at a place in the answer."""
 
+    # Those that are always the same.
     fixed: MarkerIndex
+    # What comes before a tool's name.
     leads: tuple[str, ...]
 
 
-class _Choice:
-    """What a choice of dialects arms, whatever the tools are called."""
+class _Selection:
+    """What a choice of dialects looks for, whatever the tools are called."""
 
-    def __init__(self, chosen: tuple[str | Dialect, ...], tools: bool, thoughts: bool) -> None:
+    def __init__(self, catalogue: Catalogue, chosen: tuple[str | Dialect, ...], tools: bool, reasoning: bool) -> None:
         words = {each for each in chosen if isinstance(each, str)}
-        named = _rows(each for each in chosen if each not in ("auto", "all"))
+        named = catalogue.rows_of(each for each in chosen if each not in ("auto", "all"))
         names = {row.name for row in named}
-        is_all = not words.isdisjoint(("auto", "all"))
-        others = tuple(row for row in DIALECTS.values() if row.name not in names) if is_all else ()
-        spans = _thoughts(named, is_all or "reasoning" in words) if thoughts else []
-        of_named = _thoughts(named, False) if thoughts and named else []
+        has_all = not words.isdisjoint(("auto", "all"))
+        others = tuple(row for row in catalogue.dialects.values() if row.name not in names) if has_all else ()
+        of_named = catalogue.thoughts_of(named) if reasoning and named else []
+        knows_all = reasoning and (has_all or "reasoning" in words)
+        spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
         self.inside = frozenset(marker for thought in of_named if thought.inside for marker in thought.opens)
         tokens = frozenset(marker for thought in spans if thought.token for marker in thought.opens)
         self.tokens = tokens - self.inside
-        self.strays = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
+        self.closers = frozenset(marker for thought in spans if thought.opens for marker in thought.closes)
         self.any_thought = Thought(
             "any",
             opens=tuple(marker for thought in spans for marker in (*thought.opens, *thought.echoes)),
             closes=tuple(marker for thought in spans for marker in thought.closes),
         )
-        wrapping = DIALECTS.values() if "reasoning" in words else others
-        self.text_openers = {m: (m, *row.drops) for row in wrapping for m in row.opens_text}
+        wrapping = catalogue.dialects.values() if "reasoning" in words else others
+        self.text_openers = {marker: (marker, *row.drops) for row in wrapping for marker in row.opens_text}
         self.drops = frozenset(marker for row in named for marker in row.drops)
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
         for each in _candidates(named, others, tools):
-            found = self.by_name if each.opener.each_tool else self.openers
-            found.setdefault(each.opener.text, []).append(each)
-        self.all_drops = frozenset(
-            marker for row in (*named, *others) for marker in (*row.drops, *row.settles, *_TURN_ENDS)
-        )
-        self._place()
+            group = self.by_name if each.opener.each_tool else self.openers
+            group.setdefault(each.opener.text, []).append(each)
+        self._choose_places((*named, *others))
 
-    def _place(self) -> None:
-        """Say which openers count where."""
-        around = (*self.thoughts, *self.strays)
-        self.at_start = self._counting(lambda _: True, (*around, *self.text_openers))
-        self.later = self._counting(lambda row: not row.is_first, around)
-        # Within text the search is for less: a marker that counts only at an edge would slow it down for nothing.
+    def _choose_places(self, rows: Iterable[Dialect]) -> None:
+        """Choose which openers count where."""
+        around = (*self.thoughts, *self.closers)
+        self.at_start = self._place((*around, *self.text_openers))
+        self.later = self._place(around, _counts_later)
+        # In text the search is for fewer markers: one that counts only at an edge would slow it down for nothing.
         inside = self.inside.union(self.tokens, (marker for marker in around if marker[0] == "<"))
-        self.prose = self._counting(lambda row: not row.is_first, inside, lambda row: row.opener.placed != "edge")
-        self.ending = self._counting(lambda row: not row.is_first, (), lambda row: row.dialect.in_thought != "text")
-        # What may count later is looked for from the beginning, where that costs prose nothing: one pattern is enough.
-        later = self.all_drops.union(*self.text_openers.values(), self.any_thought.closes)
+        self.prose = self._place(inside, _counts_later, lambda row: row.opener.position != "edge")
+        self.ending = self._place((), _counts_later, lambda row: row.dialect.in_thought != "text")
+        # What may count later is looked for from the start where that costs prose nothing: then one pattern is enough.
+        universe = frozenset((*self.any_thought.closes, *_TURN_ENDS)).union(
+            *self.text_openers.values(), *((*row.drops, *row.settles) for row in rows)
+        )
         firsts = {marker[0] for marker in self.prose.fixed.literals}
-        self.in_prose = self.prose.fixed.literals.union(marker for marker in later if marker[:1] in firsts)
-        self.everywhere = self.in_prose | self.at_start.fixed.literals | later
-        thought = later.union(self.any_thought.opens)
+        self.in_prose = self.prose.fixed.literals.union(marker for marker in universe if marker[:1] in firsts)
+        self.everywhere = self.in_prose | self.at_start.fixed.literals | universe
+        thought = universe.union(self.any_thought.opens)
         self.in_thought = self.ending.fixed.literals.union(marker for marker in thought if marker[:1] == "<")
 
-    def _counting(
-        self,
-        counts: Callable[[Candidate], bool],
-        more: Iterable[str],
-        also: Callable[[Candidate], bool] = lambda _: True,
-    ) -> _Place:
-        """The openers of which some row counts, and some row does `also`; and more markers."""
-        chosen = [
-            tuple(m for m, rows in openers.items() if any(map(counts, rows)) and any(map(also, rows)))
-            for openers in (self.openers, self.by_name)
-        ]
-        return _Place(MarkerIndex((*chosen[0], *more)), chosen[1])
+    def _place(self, more: Iterable[str], *conditions: _Counts) -> _Place:
+        """The openers of which each condition holds for some row, and more markers."""
+        fixed, by_name = self.openers, self.by_name
+        for holds in conditions:
+            fixed = {marker: rows for marker, rows in fixed.items() if any(map(holds, rows))}
+            by_name = {lead: rows for lead, rows in by_name.items() if any(map(holds, rows))}
+        return _Place(MarkerIndex((*fixed, *more)), tuple(by_name))
 
 
-class Armed:
-    """The openers of the chosen dialects, and the markers that are passed over.
+class ActiveMarkers:
+    """The markers that one answer is searched for.
 
-    Named dialects count wherever their markers may stand.  With `"auto"` or `"all"` every dialect is armed, the
+    Named dialects count wherever their markers may be.  With `"auto"` or `"all"` every dialect is looked for, with
     ambiguous openers only for declared tools, and most of these only at the start of the message.
     """
 
-    def __init__(self, choice: _Choice, tools: ToolNames) -> None:
-        self._choice = choice
+    def __init__(self, selection: _Selection, tools: ToolNames) -> None:
+        self._selection = selection
         self._tools = tools
-        self.thoughts = choice.thoughts
-        self.inside = choice.inside
-        """Markers of thoughts that count in the middle of a text, too."""
-        self.tokens = choice.tokens
-        """Markers of thoughts, tokens of a model that nobody named: they count there, but for those behind a blank."""
-        self.strays = choice.strays
-        self.any_thought = choice.any_thought
-        self._known: frozenset[str] = frozenset()  # the dialects that produced a call
-        self.drops: frozenset[str] = frozenset()
+        self.openers = selection.openers
+        # What opens a thought, by marker.
+        self.thoughts = selection.thoughts
+        # Openers of thoughts that count in the middle of a text, too.
+        self.inside = selection.inside
+        # The same, of dialects that were not named: not if a blank is before them.
+        self.tokens = selection.tokens
+        # What closes a thought.
+        self.closers = selection.closers
+        self.any_thought = selection.any_thought
+        # Markers that are structure, and dropped.
+        self.drops = selection.drops
+        # What may follow the bare calls that were found, so that they are not revoked.
         self.settles: frozenset[str] = frozenset()
-        """What may follow the bare calls that were found, and lets them stand."""
-        self._again: frozenset[str] = frozenset()  # the markers that count because their dialect produced a call
-        self._again_by_name: tuple[str, ...] = ()
-        self._look_for(choice.drops)
+        self._found: frozenset[str] = frozenset()  # the dialects that produced a call
+        self._repeated: frozenset[str] = frozenset()  # markers that count next to a call of their dialect
+        self._repeated_leads: tuple[str, ...] = ()
+        self._build()
 
-    @classmethod
-    def of(cls, dialects: Dialects, tools: frozenset[str], thoughts: bool) -> Armed:
-        """What these dialects arm for these tools."""
-        chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-        names = tuple(each for each in chosen if isinstance(each, str))
-        if len(names) == len(chosen):
-            choice = _choice_of(names, bool(tools), thoughts, len(DIALECTS))
-        else:
-            choice = _Choice(chosen, bool(tools), thoughts)
-        return cls(choice, _tool_names(tools))
+    def note_found(self, dialect: Dialect) -> None:
+        """A dialect produced a call.
 
-    def found(self, dialect: Dialect) -> None:
-        """A dialect produced a call: its structure is structure from now on, and another call may come next to it."""
-        if dialect.name not in self._known:
-            self._known |= {dialect.name}
-            self.settles = self.settles.union(dialect.settles)
-            openers = [opener for opener in dialect.openers if opener.placed != "start"]
-            self._again |= {o.text for o in openers if not o.each_tool and o.text in self._choice.openers}
-            by_name = (o.text for o in openers if o.each_tool and o.text in self._choice.by_name)
-            self._again_by_name = tuple({*self._again_by_name, *by_name})
-            is_bare = any(opener.bare for opener in dialect.openers)
-            self._look_for((*dialect.drops, *(_TURN_ENDS if is_bare else ())))
+        Its structure is structure from here on, and its openers count next to a call.
+        """
+        if dialect.name in self._found:
+            return
+        self._found |= {dialect.name}
+        self.settles = self.settles.union(dialect.settles)
+        openers = [opener for opener in dialect.openers if opener.position != "start"]
+        selection = self._selection
+        self._repeated |= {each.text for each in openers if not each.each_tool and each.text in self.openers}
+        leads = (each.text for each in openers if each.each_tool and each.text in selection.by_name)
+        self._repeated_leads = tuple({*self._repeated_leads, *leads})
+        is_bare = any(opener.bare for opener in dialect.openers)
+        self.drops = self.drops.union(dialect.drops, _TURN_ENDS if is_bare else ())
+        self._build()
 
-    def opens_text(self, marker: str) -> bool:
-        """Whether a marker before all text opens the visible text: the structure of its dialect is structure then."""
-        if marker not in self._choice.text_openers:
+    def note_text_opener(self, marker: str) -> bool:
+        """Return whether a marker before all text opens the visible text: its dialect's structure is structure then."""
+        if marker not in self._selection.text_openers:
             return False
-        self.expect(self._choice.text_openers[marker])
+        self.drop(self._selection.text_openers[marker])
         return True
 
-    def expect(self, drops: Collection[str]) -> None:
-        """These markers are structure from now on."""
-        if not self.drops.issuperset(drops):
-            self._look_for(drops)
+    def drop(self, markers: Collection[str]) -> None:
+        """These markers are structure from here on."""
+        if not self.drops.issuperset(markers):
+            self.drops = self.drops.union(markers)
+            self._build()
 
-    def in_thought(self, thought: Thought, fresh: bool) -> IndexedMarkers:
-        """The markers that count inside of an open thought; while it is `fresh`, its opening marker, too."""
-        echoes = (*thought.opens, *thought.echoes) if fresh else ()
+    def in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
+        """Return the markers that count in an open thought; while nothing was said in it, its own openers, too."""
+        echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
         own = index_of(self.drops.union(thought.closes, echoes))
-        choice = self._choice
-        return IndexedMarkers((choice.ending.fixed, own), choice.in_thought, choice.ending.leads, self._tools)
+        selection = self._selection
+        return IndexedMarkers((selection.ending.fixed, own), selection.in_thought, selection.ending.leads, self._tools)
 
     def candidates_in_thought(self, marker: str) -> list[Candidate]:
-        """The dialects that may read what follows a marker in an open thought."""
+        """Return the dialects that may read what follows a marker in an open thought."""
         found = self.candidates(marker, "anywhere")
         return [each for each in found if each.dialect.in_thought != "text" and not each.opener.bare]
 
-    def candidates(self, marker: str, spot: Spot) -> list[Candidate]:
-        """The dialects that may read what follows a marker there."""
-        spots = _SPOTS[: _SPOTS.index(spot) + 1]
+    def candidates(self, marker: str, position: Position) -> list[Candidate]:
+        """Return the dialects that may read what follows a marker there, in the order in which they are asked."""
+        positions = _POSITIONS[: _POSITIONS.index(position) + 1]
         return [
             each
             for each in self._sharing(marker)
-            if each.opener.placed in spots
-            if spot == "start" or not each.is_first or (spot == "edge" and self._repeats(each))
+            # The opener counts in this position, ...
+            if each.opener.position in positions
+            # ... and, if it counts only before all text, this is there, or next to a call of the same dialect.
+            if position == "start" or not each.only_at_start or (position == "edge" and self._repeats(each))
         ]
 
     def _sharing(self, marker: str) -> list[Candidate]:
-        """The dialects that share a marker, in the order in which they are asked."""
-        found = self._choice.openers.get(marker, [])
-        for lead, named in self._choice.by_name.items():
-            if marker.startswith(lead) and marker[len(lead) :] in self._tools.names:
+        found = self.openers.get(marker, [])
+        for lead, named in self._selection.by_name.items():
+            if marker.startswith(lead) and marker[len(lead) :] in self._tools.literals:
                 found = sorted([*found, *named], key=_rank)
         return found
 
-    def _look_for(self, drops: Iterable[str]) -> None:
-        self.drops = self.drops.union(drops)
-        choice, own = self._choice, index_of(self.drops)
-        self.at_start = self._markers(choice.at_start, own, choice.everywhere)
-        again = index_of(self.drops | self.settles | self._again)
-        self.later = self._markers(choice.later, again, choice.everywhere, self._again_by_name)
-        self.prose = self._markers(choice.prose, own, choice.in_prose)
+    def _repeats(self, candidate: Candidate) -> bool:
+        return candidate.dialect.name in self._found and candidate.opener.position != "start"
+
+    def _build(self) -> None:
+        """Build the sets of markers that are looked for at the start, after a call, and in text."""
+        selection, own = self._selection, index_of(self.drops)
+        self.at_start = self._markers(selection.at_start, own, selection.everywhere)
+        after_call = index_of(self.drops | self.settles | self._repeated)
+        self.later = self._markers(selection.later, after_call, selection.everywhere, self._repeated_leads)
+        self.prose = self._markers(selection.prose, own, selection.in_prose)
 
     def _markers(
-        self, place: _Place, own: MarkerIndex, universe: frozenset[str], more: tuple[str, ...] = ()
+        self, place: _Place, own: MarkerIndex, universe: frozenset[str], leads: tuple[str, ...] = ()
     ) -> IndexedMarkers:
-        leads = place.leads if not more else tuple({*place.leads, *more})
+        leads = tuple({*place.leads, *leads}) if leads else place.leads
         return IndexedMarkers((place.fixed, own), universe, leads, self._tools)
-
-    def _repeats(self, candidate: Candidate) -> bool:
-        """Whether an opener counts next to a call, too, because its dialect produced one."""
-        return candidate.dialect.name in self._known and candidate.opener.placed != "start"
 
 
 def _rank(candidate: Candidate) -> int:
     return candidate.rank
 
 
-@lru_cache(maxsize=64)
-def _choice_of(chosen: tuple[str, ...], tools: bool, thoughts: bool, known: int) -> _Choice:  # noqa: ARG001 - dialects may be added
-    return _Choice(chosen, tools, thoughts)
+def _counts_later(candidate: Candidate) -> bool:
+    return not candidate.only_at_start
 
 
 @lru_cache(maxsize=64)
@@ -245,37 +300,21 @@ def _tool_names(names: frozenset[str]) -> ToolNames:
     return ToolNames(frozenset(name for name in names if 0 < len(name) <= _LONGEST_NAME))
 
 
-def _rows(dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
-    """The dialects of these names, and those that are given themselves."""
-    chosen = tuple(dialects)
-    for each in chosen:
-        if isinstance(each, str) and each not in DIALECTS and each != "reasoning" and not find_dialect(each):
-            raise ValueError(f"unknown dialect {each!r}; known are: {', '.join(DIALECTS)}, auto, all, reasoning")
-    named = {name: (row,) for name, row in DIALECTS.items()} | {"reasoning": REASONING}
-    return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
-
-
-def _thoughts(rows: tuple[Dialect, ...], all_of_them: bool) -> list[Thought]:
-    """The ways to mark reasoning that the dialects have; `think` is everybody's."""
-    if all_of_them:
-        return list(THOUGHTS.values())
-    named = dict.fromkeys(("think", *(thought for row in rows for thought in row.thoughts)))
-    return [THOUGHTS[thought] if isinstance(thought, str) else thought for thought in named]
-
-
 def _candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], tools: bool) -> list[Candidate]:
-    """The openers that are armed: the named dialects first, then the others, then what is looked for beside them."""
-    beside = {id(each): (each, row in named) for row in (*named, *others) for each in row.beside}  # some share one
+    """The openers to look for: the named dialects first, then the others, then the companions of both."""
+    # Some dialects share a companion: it is taken once.
+    companions = {id(each): (each, row in named) for row in (*named, *others) for each in row.companions}
     rows = [(row, True, False) for row in named] + [(row, False, False) for row in others]
-    armed = (
-        (dialect, _placed(opener) if is_named else opener, is_named, is_beside)
-        for dialect, is_named, is_beside in [*rows, *((row, is_named, True) for row, is_named in beside.values())]
+    rows += [(row, is_named, True) for row, is_named in companions.values()]
+    active = (
+        (dialect, _allow_on_lines(opener) if is_named else opener, is_named, is_companion)
+        for dialect, is_named, is_companion in rows
         for opener in dialect.openers
         if is_named or opener.auto == "armed" or (tools and opener.auto != "named")
     )
-    return [Candidate(rank, *each) for rank, each in enumerate(armed)]
+    return [Candidate(rank, *each) for rank, each in enumerate(active)]
 
 
-def _placed(opener: Opener) -> Opener:
-    """Where an opener counts if its dialect is named: JSON may have text before it, on lines of its own."""
-    return replace(opener, placed="line") if opener.text in ("{", "[") and opener.placed == "start" else opener
+def _allow_on_lines(opener: Opener) -> Opener:
+    """If its dialect is named, JSON may have text before it, on lines of its own."""
+    return replace(opener, position="line") if opener.text in ("{", "[") and opener.position == "start" else opener

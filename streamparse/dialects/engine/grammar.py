@@ -1,67 +1,112 @@
-"""What a grammar stands on, and what a dialect is: data over a few grammars."""
+"""What a dialect is, what its grammar gets to read with, and what may be chosen when text is parsed.
+
+A dialect is data: openers, a pattern of what follows them, and a grammar that reads a call.  A grammar is a generator
+function of a `Reader` and a `Context`.  It reports what it reads to a `CallSink`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.engine.tag_balance import OpenTags
+from streamparse.events import Scope, Source
 from streamparse.limits import Limits
 from streamparse.patterns import gradual, plain
-from streamparse.sink import Sink
+from streamparse.sink import Call
 from streamparse.tools import Toolset
 
-__all__ = ["Body", "Context", "Dialect", "Opener", "Spot", "Thought", "follows_of", "markers", "no_call"]
-
+# What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = plain(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
-"""What could be the name of a tool: no blanks, brackets or quotes; a letter, a digit, `_`, `-` or `$` ends it."""
+
+
+class TagBalance:
+    """Counts the tags of a text that are plain words, or names of tools, and notes which of them held a call."""
+
+    __slots__ = ("_called", "_open")
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+        self._called: set[str] = set()
+
+    def note_call(self, tag: str) -> None:
+        """Note that a tag held a call."""
+        self._called.add(tag)
+
+    def open(self, tag: str) -> None:
+        """Note that a tag opens in the text."""
+        self._open[tag] = self._open.get(tag, 0) + 1
+
+    def close(self, tag: str) -> bool:
+        """Note that a tag closes in the text; return False if none was open, and such a tag has held a call."""
+        count = self._open.get(tag, 0)
+        self._open[tag] = max(0, count - 1)
+        return count > 0 or tag not in self._called
+
+
+class CallSink(Protocol):
+    """What a grammar may report: the verbs of `Sink` that have to do with calls and text."""
+
+    def text(self, text: str) -> None: ...
+    def reasoning(self, text: str) -> None: ...
+    def call_start(self, name: str, id: str | None = None, source: Source = "inband") -> Call: ...
+    def call_arguments(self, call: Call, fragment: str) -> None: ...
+    def call_teller(self, call: Call) -> Callable[[str], object]: ...
+    def call_end(self, call: Call) -> None: ...
+    def call_repaired(self, call: Call) -> None: ...
+    def call_error(self, call: Call, code: str, message: str) -> None: ...
+    def calls_doubted(self, code: str, message: str) -> None: ...
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None: ...
 
 
 class Context(msgspec.Struct, frozen=True):
-    """Where a grammar tells what it finds, and what it may know of the request."""
+    """Where a grammar reports what it finds, and what it knows of the request.
 
-    sink: Sink
+    - `declared`: Only names of declared tools are believed, for the marker alone does not show a call.
+    - `thoughts`: Whether reasoning is looked for.  Otherwise its markers are ordinary text.
+    """
+
+    sink: CallSink
     tools: Toolset
     limits: Limits
     declared: bool = False
-    """Believe only names of declared tools: the marker alone says too little."""
     thoughts: bool = True
-    """Whether thoughts are looked for; else their markers are ordinary text."""
-    tags: OpenTags = field(default_factory=OpenTags)
-    """What is known of the tags in the text that are words or names of tools."""
+    tags: TagBalance = field(default_factory=TagBalance)
 
     def for_declared(self) -> Context:
-        """The same ground, but only declared tools are believed."""
+        """Return a context in which only declared tools are believed."""
         return replace(self, declared=True)
 
     def for_all(self) -> Context:
-        """The same ground once a declared tool was called: the first call of a block vouches for the others."""
+        """Return a context in which all names are believed."""
+        # For a block whose first call was one of a declared tool: that call vouches for the others.
         return replace(self, declared=False) if self.declared else self
 
     def tool_name(self, written: str) -> str:
-        """The name that was meant: some models write `functions.NAME` or `NAME.NAME`."""
+        """Return the name that was meant."""
+        # Some models write `functions.NAME` or `NAME.NAME`.
         bare = written.removeprefix("functions.")
         namespace, _, name = bare.partition(".")
         bare = name if name == namespace else bare
         return bare if written not in self.tools and bare in self.tools else written
 
     def believes(self, name: str) -> bool:
-        """Whether a call of this name counts: it is declared, or could be the name of a tool that is not."""
+        """Whether a call of this name counts: the tool is declared, or could be one that is not."""
         return name in self.tools or (not self.declared and _NAME.fullmatch(name) is not None)
 
     def believes_quoted(self, name: str) -> bool:
-        """The same of a name in quotes, which say where it ends: where no tools are declared it may hold anything."""
+        """The same for a name in quotes."""
+        # The quotes show where it ends, so where no tools are declared it may hold anything.
         return self.believes(name) or not (self.tools or self.declared)
 
 
 Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
-"""Reads what follows an opening marker.  False: it was no call, and nothing was told of one."""
+"""Reads what follows an opener.  Returns False if that was no call, and none was reported."""
 
 
 def follows_of(body: Body) -> str:
@@ -73,51 +118,66 @@ def follows_of(body: Body) -> str:
 
 
 def no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
-    """The body of what is looked for and is no call."""
+    """The grammar of a marker that opens no call."""
     yield from ()
     return False
 
 
-Spot: TypeAlias = Literal["anywhere", "line", "edge", "start"]
-"""A place in the text: anywhere; at the start of a line; at the start of the message or next to a call; before all
-other text.  Each is also what stands before it here."""
+Position: TypeAlias = Literal["anywhere", "line", "edge", "start"]
+"""A position in the text, from the widest to the narrowest: each is also one of those before it here.
+
+Anywhere; at the start of a line; at the start of the message or next to a call; before all other text.
+"""
 
 
 class Opener(msgspec.Struct, frozen=True):
     """A marker that may open a call.
 
-    The empty one stands before the very first character: some prompts end with the marker.
+    The empty one is before the very first character, for some prompts end with the marker.
+
+    - `inclusive`: It is part of what the grammar reads (`{`, `<function=`).
+    - `position`: Where it counts.
+    - `auto`: With `dialects="auto"` it is looked for always; only for declared tools; only for these, and at the start
+      of the message; never, for the dialect must be named.
+    - `each_tool`: The marker is `text` and the name of a declared tool: a tag, or what a server leaves of markers.
+    - `declared`: Only names of declared tools are believed, even where the dialect is named.
+    - `bare`: It is not the format's own: a brace, a fence, a tool's name.  A call after it is reported only once it is
+      whole, and is revoked if visible text follows.
+    - `word`: It is a tag that is a plain word.  Where tools are declared, a call after it must name one of them and
+      have its required arguments.
     """
 
     text: str
     inclusive: bool = False
-    """It is part of the body (`{`, `<function=`), not a wrapper before it."""
-    placed: Spot = "anywhere"
-    """Where it counts."""
+    position: Position = "anywhere"
     auto: Literal["armed", "declared", "start", "named"] = "armed"
-    """With `dialects="auto"`: armed; only for declared tools; only for these and at the start of the message; not at
-    all, for the dialect must be named."""
     each_tool: bool = False
-    """The name of each declared tool, behind `text`, is such a marker: a tag, or what a server leaves of markers."""
     declared: bool = False
-    """Here only names of declared tools are believed, also where the dialect was named."""
     bare: bool = False
-    """It is no marker of the format's own: a brace, a fence, a tool's name.  What is read behind it is told as a call
-    only once it is whole, and is revoked if visible text follows."""
     word: bool = False
-    """It is a tag that is a plain word: where tools are declared, a call behind it must name one of them and have its
-    required arguments."""
 
 
 def markers(*texts: str) -> tuple[Opener, ...]:
-    """Openers that count anywhere."""
+    """Return openers that count anywhere."""
     return tuple(Opener(text) for text in texts)
 
 
 class Dialect(msgspec.Struct, frozen=True, dict=True):
     """One way to write calls in text.
 
-    `follows` is a pattern of what follows an opener: it says yes, no or "need more", so that dialects may share one.
+    `follows` is a pattern of what follows an opener.  It says yes, no, or "need more", so dialects can share an opener.
+
+    - `in_thought`: What a whole call in an open thought is: thought ("text"); a call, if only other calls follow in
+      the thought ("ends"); a call, after which the thought may go on ("resumes"). Where tools are declared, only their
+      names are believed.  What is quoted in a thought is always thought. No recorded stream has a call in a thought
+      between tags.  The rows follow the parsers of other projects, and say "text" where nothing is known.
+    - `thoughts`: How this dialect marks reasoning, besides `think`: rows of the table by name, or its own.
+    - `drops`: Markers that are structure (wrappers of the visible text, ends of a turn).  They are dropped where the
+      dialect is named, and once it was found.
+    - `opens_text`: Special tokens that open the visible text.  Before all text they are structure even with
+      `dialects="auto"`, and `drops` are structure from then on.
+    - `settles`: What the format itself writes after its bare calls: it is text, and the calls are not revoked.
+    - `companions`: What is looked for wherever this dialect is.  It reads no calls, but may cast doubt on them.
     """
 
     name: str
@@ -128,25 +188,11 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     models: str = ""
     example: str = ""
     in_thought: Literal["text", "ends", "resumes"] = "text"
-    """What a whole call inside of an open thought is: thought ("text"); a call that stands if nothing but other calls
-    follows ("ends"); a call that stands, and the thought goes on ("resumes").
-
-    Where tools are declared, only their names are believed.  What is quoted inside of a thought is always thought.
-    No recorded stream has a call in a thought between tags; what a row says follows the readers of other projects, and
-    is "text" where nobody knows.
-    """
     thoughts: tuple[str | Thought, ...] = ()
-    """The ways of this dialect to mark reasoning, besides `think`: rows of the table by name, or ways of its own."""
     drops: tuple[str, ...] = ()
-    """Markers that are structure (wrappers of the visible text, ends of a turn): passed over in silence where the
-    dialect is named, or once it was found."""
     opens_text: tuple[str, ...] = ()
-    """Tokens of the model's own that open the visible text: before all text they are structure also with
-    `dialects="auto"`, and so are `drops` from then on."""
     settles: tuple[str, ...] = ()
-    """What the format itself writes behind its bare calls: it is text, and the calls stand."""
-    beside: tuple[Dialect, ...] = ()
-    """What is looked for wherever this dialect is, and is no call."""
+    companions: tuple[Dialect, ...] = ()
 
     @cached_property
     def probe(self) -> Pattern:
@@ -157,8 +203,12 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
 class Thought(msgspec.Struct, frozen=True):
     """One way to mark reasoning in text: a span from one of `opens` to one of `closes`.
 
-    Where the prompt opened the thought, some models open it again: one of `opens` or `echoes` at its beginning says
-    nothing, once.  A closing marker that nothing opened is no text, if it stands before all text.
+    Where the prompt opened the thought, some models open it again, so one of `opens` or `echoes` at its beginning is
+    dropped, once.  A closing marker that nothing opened is dropped before all text.
+
+    - `inside`: Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too.
+    - `token`: The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote
+      them.
     """
 
     name: str
@@ -167,6 +217,41 @@ class Thought(msgspec.Struct, frozen=True):
     models: str = ""
     echoes: tuple[str, ...] = ()
     inside: bool = False
-    """Its markers are tokens of the model's own: where the dialect is named, they count inside of a text, too."""
     token: bool = False
-    """No prose holds them but to quote them, and no other model has them: they do so also with `dialects="auto"`."""
+
+
+Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto", "all", "reasoning"]
+"""What to look for in the text.
+
+Names of `DIALECTS`, or dialects of your own; `"reasoning"`: reasoning alone; `"all"`: every dialect whose marker is
+unambiguous; `"auto"`: as `"all"` where servers leave calls in the text, as `"reasoning"` on wires whose servers parse
+calls themselves.  In a list, `"auto"` or `"all"` adds the other dialects to those that are named.
+"""
+
+Quoted: TypeAlias = Literal["text", "calls"]
+"""What a whole call of a declared tool is where the text only quotes it."""
+
+Reasoning: TypeAlias = Literal["auto", "open", "closed"]
+"""Whether the text starts inside a thought (`"open"`); `"closed"`: no reasoning is looked for."""
+
+
+def check_reasoning(reasoning: str) -> None:
+    """Raise ValueError for a word that `Reasoning` does not have."""
+    _check("reasoning", reasoning, get_args(Reasoning))
+
+
+def check_quoted(quoted: str) -> None:
+    """Raise ValueError for a word that `Quoted` does not have."""
+    _check("quoted", quoted, get_args(Quoted))
+
+
+def _check(option: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise ValueError(f"unknown {option} {word!r}; known are: {', '.join(known)}")
+
+
+def without_calls(dialects: Dialects, *words: str) -> Dialects:
+    """Return the dialects with each of the words, `"auto"` or `"all"`, replaced by `"reasoning"`."""
+    if isinstance(dialects, str):
+        return ("reasoning",) if dialects in words else dialects
+    return tuple("reasoning" if isinstance(each, str) and each in words else each for each in dialects)

@@ -1,24 +1,45 @@
 """Finding markers in text that arrives in pieces.
 
-One compiled alternation finds the next whole marker, or a marker's beginning at the end of the text; its
-branches each begin with a literal character, so that `re` skips prose at the speed of `memchr`.  The cost
-is linear on floods of false starts, for no branch repeats.
+There are two ways, for two kinds of sets.  Both skip prose at the speed of `re`, which looks for the first character of
+a marker with `memchr`.  Both are linear on floods of false starts, for no branch of a pattern repeats.
+
+`Markers` is for the few markers of one format, known when the format is defined.  It compiles them: one alternation
+finds the next whole marker, or the beginning of one at the end of the text.
+
+`IndexedMarkers` is for the two hundred markers of all dialects, with the names of a request's tools among them.  To
+compile these would cost as much as reading thousands of pieces of text.  So a small pattern finds where a marker may
+start, and dictionaries say whether one does.  The small patterns (`_trie_filter`, `_any_tag_filter`, `_name_filters`)
+look at the first few characters alone, and say yes a little too often.  Those of the built-in markers are compiled
+once in a process.  Those of tools know only which characters may come at each of the first places of a name, so they
+are small however many tools there are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from typing import Any, Literal, Protocol
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property, lru_cache
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
-__all__ = ["GAP", "MarkerSet", "Markers", "Place", "Stops", "any_of"]
-
+# A pattern of the white space that may stand between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
-"""A pattern of the white space that may stand between the parts of a call."""
+
+_WINDOW: Final = 256  # characters that are searched at once
+# The `search` of a compiled pattern.
+_Find: TypeAlias = Callable[..., "re.Match[str] | None"]
+# What comes before the word of a tag.
+_TAGS: Final = frozenset({"<", "</"})
+
+_DEPTH: Final = 5  # characters of a literal that a filter looks at
+_PLACES: Final = 3  # characters of a name that a filter looks at
+_MANY: Final = 12  # more letters at one place are taken for all of them
+_LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
+_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | _LOWER
 
 
-class Place(Protocol):
-    """Where a marker stands: what is asked of an `re.Match`."""
+class MarkerMatch(Protocol):
+    """Where a marker is: the part of `re.Match` that is used."""
 
     @property
     def string(self) -> str:
@@ -36,34 +57,58 @@ class Place(Protocol):
 class MarkerSet(Protocol):
     """A set of markers to look for, compiled or not."""
 
-    def search(self, text: str, pos: int = 0, /) -> Place | None:
+    def search(self, text: str, pos: int = 0, /) -> MarkerMatch | None:
         """Return the next marker, or the beginning of one at the end of the text."""
 
-    def whole(self, match: Any, final: bool, /) -> bool:
-        """Whether a match is a marker, and not perhaps the beginning of a longer one that is still to come."""
+    def is_complete(self, match: Any, final: bool, /) -> bool:
+        """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
 
 
 class Stops(MarkerSet, Protocol):
-    """The markers of one format, which are known."""
+    """The markers that end something in one format."""
 
     @property
     def literals(self) -> Collection[str]:
-        """All of them."""
+        """All of the markers."""
+
+
+class Found:
+    """Where a marker is, or the beginning of one at the end of the text: a `MarkerMatch`."""
+
+    __slots__ = ("_end", "_start", "begins", "string")
+
+    def __init__(self, string: str, start: int, end: int, begins: bool = False) -> None:
+        self.string = string
+        # Whether it may be the beginning of a longer marker; it may also be a marker itself.
+        self.begins = begins
+        self._start = start
+        self._end = end
+
+    def __getitem__(self, group: Literal[0], /) -> str:
+        return self.string[self._start : self._end]
+
+    def start(self) -> int:
+        """Where it begins."""
+        return self._start
+
+    def end(self) -> int:
+        """Where it ends."""
+        return self._end
 
 
 class Markers:
-    """A set of literal markers to look for, compiled: for the few of one format."""
+    """A few literal markers, compiled."""
 
     __slots__ = ("_prefixes", "literals", "search")
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
+        # `search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text.
         self.search = re.compile(_alternation(self.literals)).search
-        """`search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text."""
 
-    def whole(self, match: re.Match[str], final: bool) -> bool:
-        """Whether a match is a marker, and not perhaps the beginning of a longer one that is still to come."""
+    def is_complete(self, match: re.Match[str], final: bool) -> bool:
+        """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
         found = match[0]
         if not final and match.end() == len(match.string) and found in self._prefixes:
             return False
@@ -76,27 +121,282 @@ def any_of(literals: Iterable[str]) -> str:
 
 
 def _alternation(literals: Iterable[str]) -> str:
-    by_first: dict[str, list[str]] = {}
-    for literal in sorted(literals, key=lambda marker: (-len(marker), marker)):
-        by_first.setdefault(literal[0], []).append(literal[1:])
-    if not by_first:
-        return r"(?!)"
-    return "|".join(re.escape(first) + _branches(rests) for first, rests in sorted(by_first.items()))
+    by_first = _by_first(sorted(literals, key=lambda marker: (-len(marker), marker)))
+    return "|".join(re.escape(first) + _branches(rests) for first, rests in by_first) or "(?!)"
 
 
 def _branches(rests: list[str]) -> str:
-    """Beginnings at the end of the text come first: more may follow, and make a longer marker of it."""
+    # Beginnings at the end of the text come first: more may follow, and make a longer marker of it.
     whole = "|".join(re.escape(rest) for rest in rests)
     return rf"(?:(?:{_beginnings(rests)})\Z|{whole})"
 
 
 def _beginnings(rests: Iterable[str]) -> str:
     """A pattern of every proper beginning (the empty one too) of the given strings, as a trie."""
+    by_first = _by_first(rest for rest in rests if len(rest) > 1)
+    inner = "|".join(re.escape(first) + f"(?:{_beginnings(tails)})" for first, tails in by_first)
+    return f"(?:{inner})?" if inner else ""
+
+
+def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Group literals by their first character: what follows it in each, in the order in which they come."""
     by_first: dict[str, list[str]] = {}
-    for rest in rests:
-        if len(rest) > 1:
-            by_first.setdefault(rest[0], []).append(rest[1:])
-    if not by_first:
+    for literal in literals:
+        by_first.setdefault(literal[0], []).append(literal[1:])
+    return sorted(by_first.items())
+
+
+class MarkerIndex:
+    """Looks up which of some literals a text begins with."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = frozenset(literals) - {""}
+        self.longest = max(map(len, self.literals), default=0)
+        self._single = frozenset(literal for literal in self.literals if len(literal) == 1)
+        lengths: dict[str, set[int]] = {}
+        for literal in self.literals - self._single:
+            lengths.setdefault(literal[:2], set()).add(len(literal))
+        self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """All proper beginnings of the literals."""
+        return frozenset(literal[:size] for literal in self.literals for size in range(1, len(literal)))
+
+    def match(self, head: str) -> int:
+        """The length of the longest literal that a text begins with, 0 if it begins with none."""
+        for size in self._lengths.get(head[:2], ()):
+            literal = head[:size]  # shorter at the end of the text
+            if literal in self.literals:
+                return len(literal)
+        return 1 if head[:1] in self._single else 0
+
+
+class ToolNames(MarkerIndex):
+    """Looks up which name of a tool a text begins with.
+
+    Their beginnings are not kept in a set, for there may be thousands of names, and they change with the request.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        # Whether each name begins as a word, so that a search for any tag finds its tag.
+        self.are_words = all(name[0] in _WORD for name in names)
+        self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
+
+    def finds(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
+        """Filters that together find each place where one of the leads and a name may be."""
+        if leads not in self._finds:
+            self._finds[leads] = _name_filters(leads, self.literals)
+        return self._finds[leads]
+
+    @cached_property
+    def _ordered(self) -> list[str]:
+        return sorted(self.literals)
+
+    def begins(self, head: str) -> bool:
+        """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
+        at = bisect_right(self._ordered, head)
+        return at < len(self._ordered) and self._ordered[at].startswith(head)
+
+
+class IndexedMarkers:
+    """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
+
+    __slots__ = ("_finds", "_indexes", "_leads", "_longest", "_tools", "may_hold")
+
+    def __init__(
+        self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
+    ) -> None:
+        """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
+        for index in indexes:
+            if not index.literals <= universe:
+                universe |= index.literals
+        self._indexes = tuple(index for index in indexes if index.literals)
+        self._leads = leads if tools.literals else ()
+        self._tools = tools
+        self._finds = (_trie_filter(universe), *tools.finds(self._leads))
+        self._longest = max(
+            *(index.longest for index in indexes), *(len(lead) + tools.longest for lead in self._leads), 0, 0
+        )
+        # `may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker.
+        self.may_hold: Callable[[str], MarkerMatch | None] = self.search
+        if not self._leads:
+            self.may_hold = self._finds[0]
+        elif tools.are_words and "" not in self._leads:
+            self.may_hold = _any_tag_filter(universe, frozenset(self._leads) - _TAGS)
+
+    @property
+    def literals(self) -> frozenset[str]:
+        """All markers."""
+        named = {lead + name for lead in self._leads for name in self._tools.literals}
+        return frozenset(named).union(*(index.literals for index in self._indexes))
+
+    def search(self, text: str, pos: int = 0) -> Found | None:
+        """Return the next marker, or the beginning of one at the end of the text."""
+        if len(self._finds) > 1:
+            return self._search_both(text, pos)
+        find = self._finds[0]
+        while (place := find(text, pos)) is not None:
+            pos = place.start()
+            if found := self._at(text, pos):
+                return found
+            pos += 1
+        return None
+
+    def _search_both(self, text: str, pos: int) -> Found | None:
+        """The same with several filters, window by window.
+
+        Without windows, each filter would run to the end of the text for every marker that another one finds.
+        """
+        while pos < len(text):
+            place, stop = None, min(len(text), pos + _WINDOW)
+            for find in self._finds:
+                found = find(text, pos, stop)
+                if found is not None:
+                    place, stop = found, found.start()
+            if place is None:
+                pos = stop
+            elif marker := self._at(text, stop):
+                return marker
+            else:
+                pos = stop + 1
+        return None
+
+    def _at(self, text: str, at: int) -> Found | None:
+        """The marker at a place, or the beginning of one that the end of the text cuts."""
+        head = text[at : at + self._longest]
+        if len(head) < self._longest and self._begins(head):  # `head` is then all that has come
+            return Found(text, at, len(text), begins=True)
+        size = self._match(head)
+        return Found(text, at, at + size) if size else None
+
+    def is_complete(self, match: Found, final: bool) -> bool:
+        """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
+        return not match.begins or (final and self._match(match[0]) == len(match[0]))
+
+    def _match(self, head: str) -> int:
+        """The length of the longest marker that a text begins with, 0 if it begins with none."""
+        longest = 0
+        for index in self._indexes:
+            longest = max(longest, index.match(head))
+        for lead in self._leads:
+            if head.startswith(lead) and (size := self._tools.match(head[len(lead) :])):
+                longest = max(longest, len(lead) + size)
+        return longest
+
+    def _begins(self, head: str) -> bool:
+        """Whether `head` is the beginning of a marker, and not all of it."""
+        for index in self._indexes:
+            if head in index.beginnings:
+                return True
+        for lead in self._leads:
+            if self._tools.begins(head[len(lead) :]) if head.startswith(lead) else lead.startswith(head):
+                return True
+        return False
+
+
+@lru_cache(maxsize=256)
+def index_of(literals: frozenset[str]) -> MarkerIndex:
+    """Return the index of these literals, which is built once."""
+    return MarkerIndex(literals)
+
+
+class Tags:
+    """A few markers that all begin with `<`.  They are not compiled, for some hold a name from the request."""
+
+    __slots__ = ("_longest", "literals")
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = tuple(literals)
+        self._longest = max(map(len, self.literals))
+
+    def search(self, text: str, pos: int = 0) -> Found | None:
+        """Return the next marker, or the beginning of one at the end of the text."""
+        at = text.find("<", pos)
+        while at >= 0:
+            rest = text[at : at + self._longest]
+            for literal in self.literals:
+                if rest.startswith(literal):
+                    return Found(text, at, at + len(literal))
+                if len(rest) == len(text) - at and literal.startswith(rest):
+                    return Found(text, at, len(text), begins=True)
+            at = text.find("<", at + 1)
+        return None
+
+    def is_complete(self, match: Found, final: bool) -> bool:  # noqa: ARG002 - a `MarkerSet`
+        return not match.begins
+
+
+@lru_cache(maxsize=64)
+def _trie_filter(literals: frozenset[str]) -> _Find:
+    """A search for the first characters of any of the literals, or for as many of them as end the text."""
+    return re.compile(_trie(literals, _DEPTH) or "(?!)").search
+
+
+@lru_cache(maxsize=64)
+def _any_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozenset()) -> _Find:
+    """As `_trie_filter`, and a search for any tag of a word, and for the leads."""
+    others = (
+        frozenset(literal for literal in literals if literal[0] != "<" or _after_bracket(literal) not in _WORD) | leads
+    )
+    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _trie(others, _DEPTH))))).search
+
+
+def _name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_Find, ...]:
+    """Searches that together find where one of the leads may be, with one of the names after it."""
+    if not leads or not names:
+        return ()
+    name = _pattern_of(_columns_of(names))
+    after = rf"(?:{name}|\Z)" if name else ""
+    parts = [f"</?{after}"] if _TAGS.intersection(leads) else []
+    parts += [_cut(lead, after) for lead in sorted(set(leads) - _TAGS) if lead]
+    bare = [name or "(?s:.)"] if "" in leads else []
+    return tuple(re.compile(pattern, re.DOTALL).search for pattern in ("|".join(parts), *bare) if pattern)
+
+
+def _cut(lead: str, after: str) -> str:
+    """A pattern of a lead and `after`, or of as much of the lead as ends the text."""
+    for character in reversed(lead[1:]):
+        after = rf"(?:{re.escape(character)}{after}|\Z)"
+    return re.escape(lead[:1]) + after
+
+
+def _columns_of(names: Collection[str]) -> list[set[str]]:
+    """The characters at each of the first places of the names, up to one that a name lacks or that is not ASCII."""
+    columns: list[set[str]] = []
+    for place in range(min(_PLACES, *map(len, names))):
+        column = {name[place] for name in names}
+        if not "".join(column).isascii():
+            break
+        columns.append(column)
+    return columns
+
+
+def _pattern_of(columns: list[set[str]]) -> str:
+    """A pattern of what the columns permit.  At the end of the text it permits all."""
+    if not columns:
         return ""
-    inner = "|".join(re.escape(first) + f"(?:{_beginnings(tails)})" for first, tails in sorted(by_first.items()))
-    return f"(?:{inner})?"
+    first, *after = map(_class_of, columns)
+    others = "|".join(f"{'.' * place}[^{characters}]" for place, characters in enumerate(after))
+    return f"[{first}]" + (f"(?!{others})" if others else "")
+
+
+def _class_of(column: set[str]) -> str:
+    """The inside of a character class."""
+    # Many letters become all of them: a short class compiles sooner.
+    many = len(column & _LOWER) > _MANY
+    return "a-z" * many + re.escape("".join(sorted(column - _LOWER if many else column)))
+
+
+def _after_bracket(literal: str) -> str:
+    """The character after `<` or `</`."""
+    return literal[1:].removeprefix("/")[:1]
+
+
+def _trie(literals: Iterable[str], depth: int) -> str:
+    """A pattern of the first `depth` characters of any literal, or fewer at the end of the text."""
+    return "|".join(
+        re.escape(first) + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_trie(rests, depth - 1)})")
+        for first, rests in _by_first(literals)
+    )

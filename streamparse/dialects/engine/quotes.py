@@ -1,8 +1,8 @@
-"""Whether what comes next in a text is quoted.  It is decided by what stands before it, so it never changes later.
+"""Whether what comes next in a text is quoted.  What is before it decides that, so it never changes later.
 
 | quoted is | from | to |
 |---|---|---|
-| a fence | a line of three or more back-ticks or tildes | as many of the same, with nothing behind; else the end |
+| a fence | a line of three or more back-ticks or tildes | as many of the same, with nothing after; else the end |
 | a code span | a run of back-ticks | a run of the same length, or the end of the line |
 | a block quotation | a line that begins with `>` (not `>>>`) | the end of the line |
 | an indented block | four columns more than its list item, after a blank line and text | a line with fewer |
@@ -17,14 +17,12 @@ from typing import Final
 
 from streamparse.patterns import plain
 
-__all__ = ["Quotes"]
-
 _MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
 _MOST_KEPT: Final = 4096  # characters of a line that goes on
 _MARKS: Final = frozenset("`\"'“”„‟‘’‚‛«»‹›「『〝＂＇")
-_SPACES_BEHIND_MARK: Final = "\xa0\u202f"
+_SPACES_AFTER_MARK: Final = "\xa0\u202f"
+# How a line begins after which no list and no indented block is open: not blank, and no quotation or list item.
 _AT_MARGIN = plain(r" ?[^\s>*+0-9-]")
-"""How a line begins behind which no list and no indented block is open: no blank line, quotation or item of a list."""
 _BLANK_LINES = plain(r"\n(?:[ \t]*\n){2,}")
 _ITEM = plain(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 _FENCE = plain(r"(`{3,})[^`]*\Z|(~{3,})")
@@ -34,17 +32,12 @@ _TOKEN = plain(r"\\+|`+|\"")
 class Quotes:
     """Follows the text whose pieces are added to `pieces`; `is_open` says whether the next character is quoted.
 
-    The text is looked at only when that is asked.  Whoever adds many pieces calls `trim`, so that they are not kept.
+    The text is looked at only when that is asked.  A caller that adds many pieces calls `trim` now and then, so that
+    they are not all kept.
     """
 
-    __slots__ = (
-        "_backslashes", "_fence", "_head", "_in_code", "_is_after_cr", "_is_blank_before", "_is_odd", "_items", "_last",
-        "_run", "_seen", "_span", "pieces",
-    )  # fmt: skip
-
     def __init__(self) -> None:
-        self.pieces: list[str] = []
-        """What has come and was not looked at."""
+        self.pieces: list[str] = []  # what has come and was not looked at
         self._fence: tuple[str, int] | None = None  # the run that opened it, and its indentation
         self._items: list[int] = []  # the columns at which the content of the open list items begins
         self._is_blank_before = False  # the line before is blank
@@ -55,31 +48,31 @@ class Quotes:
         self._begin_line()
 
     def trim(self) -> None:
-        """Look at the lines that are over, and keep what is left."""
+        """Look at the lines that are complete, and keep the rest."""
         self._read(is_asked=False)
 
     @property
     def at_margin(self) -> bool:
-        """Whether nothing at all stands before in the line."""
+        """Whether the line is empty so far."""
         self._read()
         return not self._head
 
     @property
-    def is_behind_blank(self) -> bool:
-        """Whether the character before is a blank in the same line."""
+    def is_after_blank(self) -> bool:
+        """Whether the character before, in the same line, is a blank."""
         self._read()
         return self._last[-1:] in (" ", "\t")
 
     @property
     def is_in_code(self) -> bool:
-        """Whether what comes next stands in a fence or a code span."""
+        """Whether what comes next is in a fence or a code span."""
         self._read()
         return self._fence is not None or self._span_after_run()
 
     def is_open(self, is_token: bool = False) -> bool:
-        """Whether what comes next is quoted; a special token (`is_token`) is not by its indentation."""
+        """Whether what comes next is quoted; indentation does not quote a special token (`is_token`)."""
         self._read()
-        if self._fence is not None or self._is_odd or self._span_after_run() or self._is_behind_mark():
+        if self._fence is not None or self._is_odd or self._span_after_run() or self._is_after_mark():
             return True
         indent, rest = _indentation(self._head)
         while (item := _ITEM.match(rest)) is not None:
@@ -94,7 +87,7 @@ class Quotes:
     # -- lines ---------------------------------------------------------------------------------------
 
     def _read(self, is_asked: bool = True) -> None:
-        """Look at what has come; at a line that goes on only if that is asked, or if it is long."""
+        """Look at what has come; at a line that is not complete only if that is asked, or if it is long."""
         if not self.pieces:
             return
         text = "".join(self.pieces)
@@ -129,7 +122,8 @@ class Quotes:
         self._span = 0  # the size of the run that opened the code span
 
     def _read_lines(self, text: str) -> None:
-        """Look at whole lines.  Where no fence is near, only those behind the last one at the margin matter."""
+        """Look at whole lines."""
+        # Where no fence is near, only the lines from the last one at the margin on matter.
         at = 0
         if self._fence is None and "```" not in text and "~~~" not in text:
             end = len(text)
@@ -143,7 +137,7 @@ class Quotes:
             self._end_line(line[:_MOST_HEAD])
 
     def _read_line(self, text: str) -> None:
-        """Look at a piece of a line."""
+        """Look at a piece of the line."""
         if not text:
             return
         if len(self._head) < _MOST_HEAD:
@@ -152,7 +146,7 @@ class Quotes:
         if not (self._run or self._backslashes or "`" in text or "\\" in text):
             self._is_odd ^= text.count('"') % 2 == 1
             return
-        escaped = 0 if self._backslashes % 2 else -1  # the place of the character behind an odd number of backslashes
+        escaped = 0 if self._backslashes % 2 else -1  # where the character after an odd number of backslashes is
         run_before, self._run, self._backslashes = self._run, 0, 0
         for token in _TOKEN.finditer(text):
             start, end = token.span()
@@ -177,28 +171,28 @@ class Quotes:
             self._end_run(run_before)
 
     def _end_run(self, size: int) -> None:
-        """A run of back-ticks is over: it opens a code span, closes the one of its size, or is part of it."""
+        """A run of back-ticks has ended: it opens a code span, closes the one of its size, or is part of it."""
         if not self._span:
             self._span = size
         elif self._span == size:
             self._span = 0
 
     def _span_after_run(self) -> bool:
-        """Whether a code span is open if the run at the end of the line is over."""
+        """Whether a code span is open if the run at the end of the line has ended."""
         if not self._run:
             return bool(self._span)
         return self._span != self._run
 
-    def _is_behind_mark(self) -> bool:
+    def _is_after_mark(self) -> bool:
         last = self._last
         if not last:
             return False
-        return last[-1] in _MARKS or (last[-1] in _SPACES_BEHIND_MARK + " " and last[:-1] == "«")
+        return last[-1] in _MARKS or (last[-1] in _SPACES_AFTER_MARK + " " and last[:-1] == "«")
 
     # -- blocks --------------------------------------------------------------------------------------
 
     def _end_line(self, line: str) -> None:
-        """A line is over: what is open behind it?"""
+        """A line has ended: note what is open after it."""
         indent, rest = _indentation(line)
         if self._fence is not None:
             run, opened_at = self._fence
@@ -221,12 +215,12 @@ class Quotes:
         while self._items and indent < self._items[-1]:
             self._items.pop()
         while (item := _ITEM.match(rest)) is not None:
-            width, behind = _indentation(rest[item.end() :])
+            width, after = _indentation(rest[item.end() :])
             indent += item.end() + (width if 0 < width < 5 else 1)
-            if not behind:
+            if not after:
                 break
             self._items.append(indent)
-            rest = behind
+            rest = after
         fence = _FENCE.match(rest)
         if fence is not None and indent < self._content_column() + 4:
             self._fence = fence[1] or fence[2], indent
@@ -238,13 +232,13 @@ class Quotes:
         return indent >= self._content_column(indent) + 4 and (bool(rest) or indent > 0)
 
     def _content_column(self, indent: int | None = None) -> int:
-        """Where the content of the list item begins that a line of this indentation stands in; 0 outside of lists."""
+        """The column at which the content begins of the list item that a line is in; 0 outside lists."""
         columns = [column for column in self._items if indent is None or column <= indent]
         return columns[-1] if columns else 0
 
 
 def _indentation(line: str) -> tuple[int, str]:
-    """The columns of blanks at the start of a line, tabs filled up to four, and what stands behind them."""
+    """The columns of blanks at the start of a line, with tab stops every four, and what follows them."""
     rest = line.lstrip(" \t")
     blanks = line[: len(line) - len(rest)]
     return len(blanks.expandtabs(4)), rest

@@ -1,8 +1,12 @@
-"""The text that a grammar reads, as far as it has come.
+"""The text that a grammar reads, as far as it has come, and how often it may be read again.
 
-A grammar is a generator: it asks the `Reader`, and where the answer depends on text that has not come yet, it
-yields and is resumed with more.  What it takes is remembered until it commits itself to a call; if
-the marker turns out to be prose, all of it is given back as text.
+A grammar is a generator.  It asks the `Reader`.  Where the answer depends on text that has not come yet, it yields, and
+is resumed with more.  What it takes is kept until it commits itself to a call.  If the marker turns out to be prose,
+all of that is given back as text.
+
+Then another marker in it may still open a call, so it is read again, from after the marker that opened none.  Each look
+may go on to the end of what the one before has seen: without a bound, the work would grow with the square of the text.
+`RescanBudget` is that bound.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from io import StringIO
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerSet
 from streamparse.patterns import gradual
@@ -18,26 +22,26 @@ from streamparse.patterns import gradual
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["Match", "Overflow", "Pattern", "Reader", "Step"]
-
 T = TypeVar("T")
 Match: TypeAlias = "regex.Match[str]"
 Pattern: TypeAlias = "regex.Pattern[str]"
+# A piece of a grammar: yields where it needs more text, returns what it read.
 Step: TypeAlias = Generator[None, None, T]
-"""A piece of a grammar: yields where it needs more text, returns what it read."""
 
 _BLANKS = gradual(r"[ \t\r\n]*")
+_MUCH: Final = 4096  # characters: a look that took so many is not repeated
+_MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
 
 
 class Overflow(Exception):
-    """More was taken than may be held before a call is certain; `most` characters may."""
+    """More than `most` characters were taken, which is all that may be held before a call is certain."""
 
     def __init__(self, most: int) -> None:
         self.most = most
 
 
 class Reader:
-    """A window on the text: `buffer[at:]` has come and is not read yet; after `final` nothing comes."""
+    """A window on the text: `buffer[at:]` has come and is not read yet.  Once `final`, no more comes."""
 
     __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow", "stopped")
 
@@ -45,11 +49,11 @@ class Reader:
         self.buffer = ""
         self.at = 0
         self.final = False
+        # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
         self.stopped = False
-        """Whether the model itself ended the text, and nothing cut it; known at the end."""
+        # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
+        # returns the text, for the grammar to go on with.
         self.flow: Callable[[str], str | None] | None = None
-        """Set while a grammar waits inside of a long value: takes text that continues it, and returns None; or
-        returns what it did not take, for the grammar to go on with."""
         self._kept: StringIO | None = None
         self._most: int | None = None
         self._pinned = False
@@ -60,12 +64,12 @@ class Reader:
         return self.final and self.at >= len(self.buffer)
 
     def push(self, text: str) -> None:
-        """More text has come."""
+        """Add text that has come."""
         self.buffer = self.buffer[self.at :] + text if self.at < len(self.buffer) else text
         self.at = 0
 
     def rest(self) -> str:
-        """Take back what has come and was not read; the reader is empty then."""
+        """Return what has come and was not read, and leave the reader empty."""
         rest = self.take(len(self.buffer) - self.at) if self._pinned else self.buffer[self.at :]
         self.buffer = ""
         self.at = 0
@@ -78,22 +82,22 @@ class Reader:
             self.at = 0
 
     def remember(self, most: int | None = None) -> None:
-        """From here on, keep what is taken, for `forgive`; taking more than `most` raises `Overflow`."""
+        """From here on keep what is taken, for `forgive`.  To take more than `most` characters raises `Overflow`."""
         if not self._pinned:
             self._kept = StringIO()
             self._most = most
 
     def commit(self) -> None:
-        """There is no way back: forget what was taken."""
+        """Forget what was taken: it is part of a call for certain."""
         if not self._pinned:
             self._kept = None
 
     def pin(self) -> None:
-        """Keep what is taken, whatever a grammar says, until `forgive`."""
+        """Keep what is taken, whatever a grammar asks for, until `forgive`."""
         self._pinned = True
 
     def unpin(self) -> None:
-        """From here on a grammar may forget again what is taken."""
+        """Let a grammar decide again what is kept."""
         self._pinned = False
 
     def restart(self) -> str:
@@ -104,7 +108,7 @@ class Reader:
         return kept
 
     def forgive(self) -> str:
-        """Return what was taken since `remember`, and keep it no longer; not for a grammar, which may be on trial."""
+        """Return what was taken since `remember`, and keep nothing.  Not for grammars, whose calls may be recorded."""
         kept = self.kept
         self._kept = None
         self._pinned = False
@@ -112,7 +116,7 @@ class Reader:
 
     @property
     def committed(self) -> bool:
-        """Whether what is taken is not kept."""
+        """Whether nothing that is taken is kept."""
         return self._kept is None
 
     @property
@@ -121,11 +125,11 @@ class Reader:
         return self._kept.getvalue() if self._kept is not None else ""
 
     def taken(self) -> int:
-        """How much is kept."""
+        """Return how many characters are kept."""
         return self._kept.tell() if self._kept is not None else 0
 
     def rewind(self, to: int) -> None:
-        """Un-take what was taken since `taken()` was `to`."""
+        """Give back what was taken since `taken()` was `to`."""
         if self._kept is None:
             return
         kept = self._kept.getvalue()
@@ -134,7 +138,7 @@ class Reader:
         self._kept.write(kept[:to])
 
     def take(self, size: int) -> str:
-        """Read the next `size` characters, which have come."""
+        """Take the next `size` characters, which have come."""
         end = self.at + size
         text = self.buffer[self.at : end]
         self.at = end
@@ -166,10 +170,10 @@ class Reader:
             yield
 
     def match(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
-        """Take what `pattern` matches here; None, and nothing taken, if it does not.
+        """Take what `pattern` matches here; return None, and take nothing, if it does not match.
 
-        The pattern's length must be gradual: it is tried again whenever more text has come.  `last` replaces it
-        at the end of the text.
+        The pattern must have a bounded length, for it is tried again whenever more text has come.  At the end of the
+        text `last` replaces it.
         """
         found = yield from self.look(pattern, last)
         if found is not None:
@@ -177,7 +181,7 @@ class Reader:
         return found
 
     def look(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
-        """As `match`, but take nothing."""
+        """Do the same as `match`, but take nothing."""
         while not self.final:
             found = pattern.match(self.buffer, self.at, partial=True)
             if found is None or not found.partial:
@@ -186,17 +190,17 @@ class Reader:
         return (last or pattern).match(self.buffer, self.at)
 
     def beginning(self, pattern: Pattern) -> bool:
-        """Whether the text ends here, inside of what `pattern` matches."""
+        """Whether the text ends within what `pattern` would match here."""
         if not self.final or self.at >= len(self.buffer):
             return False
         found = pattern.match(self.buffer, self.at, partial=True)
         return found is not None and found.partial
 
     def until(self, markers: MarkerSet, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:
-        """Tell the text up to the next marker as it comes; return the marker, not taken, "" at the end.
+        """Pass the text up to the next marker to `tell` as it comes; return the marker, not taken, or "" at the end.
 
-        Nothing is held back but the beginning of a marker at the end of what has come.  Of a marker that the end of
-        the text cuts, `least` characters or more are no text.
+        Nothing is held back but the beginning of a marker at the end of what has come.  If the end of the text cuts a
+        marker, and it has `least` characters or more, it is dropped.
         """
 
         def flow(text: str) -> str | None:
@@ -213,12 +217,12 @@ class Reader:
             else:
                 if found.start() > self.at:
                     tell(self.take(found.start() - self.at))
-                if markers.whole(found, self.final):
+                if markers.is_complete(found, self.final):
                     return found[0]
                 if self.final and len(found[0]) >= least:
                     self.rest()
                     return ""
-                if self.final:  # a beginning that nothing follows is text
+                if self.final:  # a shorter beginning is text
                     tell(self.take(1))
                     continue
             if self.final:
@@ -226,3 +230,25 @@ class Reader:
             self.flow = flow if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.flow = None
+
+
+class RescanBudget:
+    """Counts the characters that were looked at in vain.
+
+    Usually only the marker is passed over.  If one look went far, or if too much was looked at again, all that was
+    looked at is passed over.
+    """
+
+    __slots__ = ("_again", "ahead")
+
+    def __init__(self) -> None:
+        # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
+        # a call that is found sets it to 0.
+        self.ahead = 0
+        self._again = 0  # how much of that was looked at more than once
+
+    def spend(self, looked: int) -> int:
+        """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
+        self._again = self._again + min(looked, self.ahead) if self.ahead > 0 else 0
+        self.ahead = max(self.ahead, looked)
+        return self.ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0

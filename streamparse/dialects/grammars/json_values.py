@@ -43,7 +43,7 @@ def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: C
             break
         if limit > at:
             write(reader.take(limit - at))
-        if stop is not None and not scanner.in_string and stops.whole(stop, reader.final):
+        if stop is not None and not scanner.in_string and stops.is_complete(stop, reader.final):
             return False
         if stop is not None and (scanner.in_string or reader.final):
             scanner.scan(text, limit, limit + 1)

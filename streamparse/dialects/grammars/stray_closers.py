@@ -75,7 +75,7 @@ class Remembered(msgspec.Struct, frozen=True):
         if not (yield from self.body(reader, context)):
             return False
         if opening is not None:
-            context.tags.tell(opening["tag"])
+            context.tags.note_call(opening["tag"])
             again = yield from reader.look(_AGAIN)
             if again is not None and again["tag"] == opening["tag"]:
                 context.tags.open(again["tag"])  # some models close a call twice

@@ -110,7 +110,7 @@ def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match
         end -= _held(reader.buffer, reader.at, end)
         if end > reader.at:
             value(reader.take(end - reader.at))
-        if found is not None and ending.stops.whole(found, reader.final):
+        if found is not None and ending.stops.is_complete(found, reader.final):
             if depth == 0 and (close := (yield from ending.end(reader, key))) is not None:
                 return close
             inner = yield from reader.match(ending.nested)

@@ -17,8 +17,7 @@ from typing import cast
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.marker_index import Literal, Tags
-from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.json_writer import write_members
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
@@ -78,7 +77,7 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
         schema = context.tools[name].parameters
         typed = Typed([schema], schema)
         close = f"</{opening['tag']}>"
-        if len(typed.members) > 1 or not (yield from reader.until(Literal(close), text.write)):
+        if len(typed.members) > 1 or not (yield from reader.until(Tags((close,)), text.write)):
             return False
         value = text.getvalue().strip()
         if bool(typed.members) != bool(value) or _ELEMENT.match(value) is not None:

@@ -19,7 +19,7 @@ from streamparse.dialects.table import (
 )
 from streamparse.dialects.table.reasoning_markers import THOUGHTS
 
-__all__ = ["DIALECTS", "REASONING", "THOUGHTS"]
+__all__ = ["DIALECTS", "GROUPS", "REASONING", "THOUGHTS"]
 
 _MODULES = (
     json_rows,
@@ -38,3 +38,9 @@ DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in 
 
 REASONING = channel_rows.REASONING
 """The rows that `dialects="reasoning"` names: thoughts, and no calls."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "anthropic_xml": ("anthropic-invoke",),
+    "qwen_xml": ("qwen3-coder", "hermes"),
+}
+"""Formats that go by one name in configurations: names of `DIALECTS`, the most likely first."""

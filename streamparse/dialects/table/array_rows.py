@@ -89,7 +89,7 @@ ROWS = (
     ),
     Dialect(
         "command-r-plus",
-        (Opener("Action:", placed="line", auto="declared", bare=True),),
+        (Opener("Action:", position="line", auto="declared", bare=True),),
         JsonCalls(
             closes=("```",),
             names=("tool_name", "name"),
@@ -117,9 +117,9 @@ ROWS = (
         "xlam",
         (
             *_named("[TOOL_CALLS]", "<tool_call>"),
-            Opener("```json", placed="line", auto="named", bare=True),
-            Opener("```", placed="line", auto="named", bare=True),
-            Opener("[", inclusive=True, placed="start", auto="named", bare=True),
+            Opener("```json", position="line", auto="named", bare=True),
+            Opener("```", position="line", auto="named", bare=True),
+            Opener("[", inclusive=True, position="start", auto="named", bare=True),
         ),
         JsonCalls(closes=("```", "</tool_call>", "[/TOOL_CALLS]"), explicit=True),
         r"\s{0,64}\[\s{0,64}\{",
@@ -129,8 +129,8 @@ ROWS = (
     Dialect(
         "guided-json-array",
         (
-            Opener("[", inclusive=True, placed="start", auto="named", bare=True),
-            Opener("{", inclusive=True, placed="start", auto="named", bare=True),
+            Opener("[", inclusive=True, position="start", auto="named", bare=True),
+            Opener("{", inclusive=True, position="start", auto="named", bare=True),
         ),
         GuidedCalls(explicit=True),
         r"(?:\[\s{0,64})?\{\s{0,64}\"",
@@ -139,7 +139,7 @@ ROWS = (
     ),
     Dialect(
         "sarashina",
-        (*markers("<|tool_calls|>"), Opener("[", inclusive=True, placed="start", auto="start", bare=True)),
+        (*markers("<|tool_calls|>"), Opener("[", inclusive=True, position="start", auto="start", bare=True)),
         LiteralCalls(),
         r"\s{0,64}\[\s{0,64}\{\s{0,64}['\"]",
         models="Sarashina 2 and 3",

@@ -15,12 +15,12 @@ _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
 
 _OPENERS = (
-    Opener("<|start|>assistant", inclusive=True, placed="edge"),
-    Opener("<|channel|>", inclusive=True, placed="edge"),
+    Opener("<|start|>assistant", inclusive=True, position="edge"),
+    Opener("<|channel|>", inclusive=True, position="edge"),
     # The prompt ended with the beginning of the header.
-    Opener(" to=", inclusive=True, placed="start"),
-    Opener("to=", inclusive=True, placed="start"),
-    Opener("<|message|>", inclusive=True, placed="start"),
+    Opener(" to=", inclusive=True, position="start"),
+    Opener("to=", inclusive=True, position="start"),
+    Opener("<|message|>", inclusive=True, position="start"),
 )
 
 _ATEM = TagCalls(
@@ -71,15 +71,15 @@ ROWS = (
         '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
         thoughts=("muse",),
         drops=ENDS,
-        beside=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
+        companions=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
     ),
     Dialect(
         "harmony",
         (
             *_OPENERS,
             # A server removed the markers.
-            Opener("analysis", inclusive=True, placed="start", auto="start", bare=True),
-            Opener("commentary to=", inclusive=True, placed="start", auto="start", bare=True),
+            Opener("analysis", inclusive=True, position="start", auto="start", bare=True),
+            Opener("commentary to=", inclusive=True, position="start", auto="start", bare=True),
             Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
         ),
         Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
@@ -97,7 +97,7 @@ ROWS = (
         "</rfl:parameter><|call|>",
         thoughts=("harmony",),
         drops=ENDS,
-        beside=(leftovers("beam", _RFL, "</rfl:parameter"),),
+        companions=(leftovers("beam", _RFL, "</rfl:parameter"),),
     ),
 )
 

@@ -70,7 +70,7 @@ ROWS = (
         thoughts=("mm",),
         # A server's parser names this marker as what ends an open thought.
         in_thought="ends",
-        beside=(leftovers("minimax-m3", _NESTED, _MARK),),
+        companions=(leftovers("minimax-m3", _NESTED, _MARK),),
         models="MiniMax-M3",
         example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>'
         f"{_MARK}</invoke>\n{_MARK}</tool_call>",
@@ -78,21 +78,21 @@ ROWS = (
     Dialect(
         "tool-name-tag",
         (
-            Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),
+            Opener("<", inclusive=True, position="line", auto="declared", each_tool=True, bare=True),
             Opener("<", inclusive=True, auto="named", each_tool=True, bare=True),
         ),
         Remembered(Either(r"<[^\s<>/]{1,256}\s{0,8}/?>", ToolTags(), ToolAttributes(r"<(?P<name>[^\s<>/]{1,256})"))),
         r"<[^\s<>/]{1,256}(?:\s{0,8}/?>|\s{1,8}[\w.-]{1,64}=)",
         thoughts=("thinking",),
-        beside=(_TOOL_NAMES,),
+        companions=(_TOOL_NAMES,),
         models="any model with the prompt of a coding agent (Cline, Roo, Kilo)",
         example="<get_weather>\n<city>Paris</city>\n</get_weather>",
     ),
     Dialect(
         "tool-text-tag",
-        (Opener("<", inclusive=True, placed="line", auto="declared", each_tool=True, bare=True),),
+        (Opener("<", inclusive=True, position="line", auto="declared", each_tool=True, bare=True),),
         Remembered(ToolText(r"<(?P<tag>(?P<name>[^\s<>/]{1,256}))>")),
-        beside=(_TOOL_NAMES,),
+        companions=(_TOOL_NAMES,),
         models="GLM-5.1 and DeepSeek through routers",
         example="<bash>ls -l</bash>",
     ),
@@ -111,13 +111,13 @@ ROWS = (
             )
         ),
         rf"(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})|(?:{_COMMAND})|{_NAME_LINE}|<{_ANY}\s{{1,8}}name=[^<>\s]{{1,256}}\s",
-        beside=(_WORD_TAGS,),
+        companions=(_WORD_TAGS,),
         models="prompted models",
         example='<tool name="get_weather">\n<city>Paris</city>\n</tool>',
     ),
     Dialect(
         "cwm",
-        (Opener("<tool:", inclusive=True, placed="line", auto="declared", word=True),),
+        (Opener("<tool:", inclusive=True, position="line", auto="declared", word=True),),
         LabelledCalls(),
         models="Meta CWM",
         example='<tool: get_weather>\n{"city": "Paris"}\n</tool>',

@@ -108,7 +108,7 @@ ROWS = (
         (
             *markers("<|content_invoke_tool_json|>", "<|message_model|>"),
             # The prompt ended with <|message_model|>.
-            Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True),
+            Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True),
         ),
         JsonCalls(
             closes=("<|end_message|>",),
@@ -160,8 +160,8 @@ ROWS = (
         (
             Opener(_HCX_TURN + _HCX_ROLE),
             # The prompt ended with <|im_start|>assistant.
-            Opener(_HCX_ROLE, placed="edge"),
-            Opener(_HCX_ROLE.lstrip(), placed="edge"),
+            Opener(_HCX_ROLE, position="edge"),
+            Opener(_HCX_ROLE.lstrip(), position="edge"),
         ),
         JsonCalls(opens=("<|im_end|>",), arguments=ARGUMENT_KEYS, explicit=True),
         r"\s{0,64}(?:\[\s{0,64})?\{\s{0,64}\"",
@@ -170,11 +170,11 @@ ROWS = (
         '[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
         drops=_HCX_DROPS,
         thoughts=(_HCX_THOUGHT,),
-        beside=(
+        companions=(
             # Where the dialect is not named, the word could begin an answer.
             Dialect(
                 "hyperclova-x thought",
-                (Opener("/think\n", placed="start", auto="start"),),
+                (Opener("/think\n", position="start", auto="start"),),
                 StrippedThought(_HCX_THOUGHT.closes),
                 "",
                 drops=_HCX_DROPS,
@@ -183,7 +183,7 @@ ROWS = (
     ),
     Dialect(
         "rwkv",
-        (Opener("**Tool Call:**", placed="line", auto="declared", bare=True),),
+        (Opener("**Tool Call:**", position="line", auto="declared", bare=True),),
         JsonCalls(closes=("```",), explicit=True, lead=_RWKV_FENCE),
         rf"{_RWKV_FENCE}\s{{0,64}}\{{\s{{0,64}}\"",
         models="RWKV-7 G1",
@@ -191,7 +191,7 @@ ROWS = (
     ),
     Dialect(
         "llama3-json",
-        (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", placed="start", bare=True)),
+        (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", position="start", bare=True)),
         JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
         _OBJECT,
         models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
@@ -201,8 +201,8 @@ ROWS = (
     Dialect(
         "bare-json",
         (
-            Opener("{", inclusive=True, auto="start", placed="start", bare=True),
-            Opener("[", inclusive=True, auto="start", placed="start", bare=True),
+            Opener("{", inclusive=True, auto="start", position="start", bare=True),
+            Opener("[", inclusive=True, auto="start", position="start", bare=True),
         ),
         JsonCalls(
             closes=("<|eom_id|>", "<|eot_id|>"),
@@ -218,7 +218,8 @@ ROWS = (
     Dialect(
         "fenced-json",
         tuple(
-            Opener(f"```{label}", auto="start", placed="line", bare=True) for label in ("json", "JSON", "tool_call", "")
+            Opener(f"```{label}", auto="start", position="line", bare=True)
+            for label in ("json", "JSON", "tool_call", "")
         ),
         JsonCalls(
             closes=("```",),

@@ -21,7 +21,7 @@ _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
 
 _GEMMA4_THOUGHT = Dialect(
     "gemma4 thought",
-    (Opener("thought\n", placed="start", auto="start"),),
+    (Opener("thought\n", position="start", auto="start"),),
     StrippedThought(("<channel|>",), ("<|tool_call>",)),
     "",
 )
@@ -31,7 +31,7 @@ ROWS = (
     Dialect(
         "pythonic",
         (
-            Opener("[", inclusive=True, auto="start", placed="start", bare=True),
+            Opener("[", inclusive=True, auto="start", position="start", bare=True),
             Opener("[", inclusive=True, auto="start", declared=True, bare=True),
             Opener("<|python_start|>"),
         ),
@@ -60,7 +60,7 @@ ROWS = (
         # LFM2.5 leaves the markers out at times.
         (
             *markers("<|tool_call_start|>"),
-            Opener("[", inclusive=True, auto="start", placed="start", declared=True, bare=True),
+            Opener("[", inclusive=True, auto="start", position="start", declared=True, bare=True),
         ),
         Either(
             _LIKE_JSON,
@@ -87,7 +87,7 @@ ROWS = (
         in_thought="resumes",
         thoughts=("gemma4",),
         drops=("<turn|>", "<eos>", "<end_of_turn>"),
-        beside=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
+        companions=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
     ),
     Dialect(
         "functiongemma",
@@ -95,6 +95,6 @@ ROWS = (
         BraceCalls("<escape>", closes=("<end_function_call>",)),
         models="FunctionGemma 270M",
         example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
-        beside=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
+        companions=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
     ),
 )

@@ -6,7 +6,7 @@ from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.name_then_json import NAME, KimiCalls, MarkedCalls, RecipientCalls
 
-_STRIPPED = Opener("", each_tool=True, inclusive=True, placed="start", auto="start", declared=True, bare=True)
+_STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True, bare=True)
 """What is left of some formats where the server strips the special tokens."""
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
@@ -99,7 +99,7 @@ ROWS = (
         "deepseek-v3",
         (
             *_DEEPSEEK_OPENERS,
-            Opener("function", inclusive=True, placed="start", auto="start", declared=True, bare=True),
+            Opener("function", inclusive=True, position="start", auto="start", declared=True, bare=True),
         ),
         _DEEPSEEK_CALLS,
         rf"{GAP}{_DEEPSEEK_FUNCTION}{GAP}\{{",
@@ -123,7 +123,7 @@ ROWS = (
         "kimi-k2",
         (
             *markers(*_KIMI_SECTIONS, _KIMI_BEGIN),
-            Opener("functions.", inclusive=True, placed="start", auto="start", declared=True, bare=True),
+            Opener("functions.", inclusive=True, position="start", auto="start", declared=True, bare=True),
         ),
         KimiCalls(
             _KIMI_HEAD,
@@ -187,7 +187,7 @@ ROWS = (
     ),
     Dialect(
         "functionary-v3.2",
-        (Opener(">>>", auto="declared"), Opener("", placed="start", auto="named", bare=True), _STRIPPED),
+        (Opener(">>>", auto="declared"), Opener("", position="start", auto="named", bare=True), _STRIPPED),
         RecipientCalls(_FUNCTIONARY_HEAD, again=rf"{GAP}>>>", opens=(">>>",)),
         rf"(?:{_FUNCTIONARY_NAME}|all[ \t]{{0,8}}\r?\n)",
         models="Functionary v3.2",
@@ -210,7 +210,7 @@ ROWS = (
     ),
     Dialect(
         "react",
-        (Opener("Action:", placed="line", auto="declared", bare=True),),
+        (Opener("Action:", position="line", auto="declared", bare=True),),
         MarkedCalls(_REACT_HEAD, closes=("```",), opens=("Observation:",)),
         _REACT_HEAD,
         models="any model with a ReAct prompt",

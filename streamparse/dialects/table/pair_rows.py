@@ -28,7 +28,7 @@ def _row(
         # SGLang ends a thought at <tool_call>; cases of Ling 3.
         in_thought="ends" if ends_thought else "text",
         drops=drops,
-        beside=(_PAIRS_LEFT,),
+        companions=(_PAIRS_LEFT,),
     )
 
 
@@ -43,7 +43,7 @@ def _iquest(name: str, word: str, models: str, ends_thought: bool = False) -> Di
         example=f"<{word}>get_weather" + _PAIR.format("") + f"</{word}>",
         # As SGLang and vLLM do for this opener.
         in_thought="ends" if ends_thought else "text",
-        beside=(leftovers(name, tags, "</arg_value"),),
+        companions=(leftovers(name, tags, "</arg_value"),),
     )
 
 
@@ -87,7 +87,7 @@ ROWS = (
         # VLLM's parser: a call may come without a closing think token.
         in_thought="ends",
         drops=("<|observation|>",),
-        beside=(_PAIRS_LEFT,),
+        companions=(_PAIRS_LEFT,),
     ),
     _iquest("iquest-q1", "iquest_tool_call", "IQuest-Q1"),
     _iquest("iquest-coder-v2", "iquestcoder_tool_call", "IQuest Coder V2", ends_thought=True),
@@ -117,7 +117,7 @@ ROWS = (
         # VLLM's tests: an implicit boundary at the call.
         in_thought="ends",
         drops=("</ifm|tool_calls>",),
-        beside=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
+        companions=(leftovers("k2-horizon", _IFM, "</ifm|arg_value"),),
         example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
         "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
     ),

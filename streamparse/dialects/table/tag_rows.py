@@ -79,7 +79,7 @@ def _dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dia
         # SGLang's and vLLM's tests: a block of calls ends the thought.
         in_thought="ends",
         drops=("<｜end▁of▁sentence｜>",),
-        beside=(_DSML_LEFT,),
+        companions=(_DSML_LEFT,),
     )
 
 
@@ -122,7 +122,7 @@ ROWS = (
         example="<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
         # SGLang ends a thought at <tool_call>.
         in_thought="ends",
-        beside=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
+        companions=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
     ),
     Dialect(
         "mimo",
@@ -132,7 +132,7 @@ ROWS = (
         # It shares <tool_call>, so that named and auto agree.
         in_thought="ends",
         example="<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n</tool_call>",
-        beside=(leftovers("mimo", _VERBATIM, "</parameter"),),
+        companions=(leftovers("mimo", _VERBATIM, "</parameter"),),
     ),
     Dialect(
         "seed-oss",
@@ -142,7 +142,7 @@ ROWS = (
         models="Seed-OSS-36B",
         example="<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n"
         "</seed:tool_call>",
-        beside=(leftovers("seed-oss", _SEED, "</parameter"),),
+        companions=(leftovers("seed-oss", _SEED, "</parameter"),),
     ),
     Dialect(
         "anthropic-invoke",
@@ -152,7 +152,7 @@ ROWS = (
         models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
         example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
         "</function_calls>",
-        beside=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
+        companions=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
     ),
     Dialect(
         "minimax-m2",
@@ -161,7 +161,7 @@ ROWS = (
         models="MiniMax-M2, M2.1, M2.5, M2.7",
         example='<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</invoke>\n</minimax:tool_call>",
-        beside=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
+        companions=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
     ),
     Dialect(
         "step3",
@@ -179,7 +179,7 @@ ROWS = (
         example='<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
         '<steptml:parameter name="city">Paris</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n'
         "<｜tool_calls_end｜>",
-        beside=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
+        companions=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
     ),
     Dialect(
         "dots",
@@ -189,7 +189,7 @@ ROWS = (
         models="dots.llm2",
         example='<dots_function_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</invoke>\n</dots_function_call>",
-        beside=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
+        companions=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
     ),
     Dialect(
         "minicpm5",
@@ -197,7 +197,7 @@ ROWS = (
         _PARAM,
         models="MiniCPM5",
         example='<function name="get_weather"><param name="city">Paris</param></function>',
-        beside=(leftovers("minicpm5", _PARAM, "</param>"),),
+        companions=(leftovers("minicpm5", _PARAM, "</param>"),),
     ),
     _dsml("dsml-v3.2", "｜DSML｜function_calls>", "｜DSML｜invoke ", models="DeepSeek-V3.2", block="function_calls"),
     _dsml("dsml-v4", "｜DSML｜tool_calls>", models="DeepSeek-V4-Pro, V4-Flash", block="tool_calls"),
@@ -208,7 +208,7 @@ ROWS = (
         (_GCML := invoke_tags("｜GCML｜", ("｜GCML｜",), "｜GCML｜tool_calls")),
         models="GigaChat 3.5",
         drops=("<|message_sep|>",),
-        beside=(leftovers("gcml", _GCML, "</｜GCML｜parameter"),),
+        companions=(leftovers("gcml", _GCML, "</｜GCML｜parameter"),),
         example='<｜GCML｜tool_calls>\n<｜GCML｜invoke name="get_weather">\n'
         '<｜GCML｜parameter name="city" string="true">Paris</｜GCML｜parameter>\n</｜GCML｜invoke>\n'
         "</｜GCML｜tool_calls>",
@@ -221,7 +221,7 @@ ROWS = (
         models="Kimi K3",
         # SGLang's tests: the tools channel ends the thought.
         in_thought="ends",
-        beside=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
+        companions=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
         opens_text=("<|open|>response<|sep|>",),
         drops=(
             "<|open|>response<|sep|>",
@@ -237,13 +237,13 @@ ROWS = (
         "solar-open-2",
         (
             Opener("<|tool_call:start|>", inclusive=True),
-            Opener("```", inclusive=True, placed="line", auto="declared", each_tool=True),
+            Opener("```", inclusive=True, position="line", auto="declared", each_tool=True),
         ),
         _SOLAR_TAGS,
         thoughts=("solar2",),
         models="Solar Open 2, Solar Pro 4",
         drops=("<|im:start|>assistant<|im:content|>", "<|im:end|>"),
-        beside=(leftovers("solar-open-2", _SOLAR_TAGS, "<|tool_arg:end|>"),),
+        companions=(leftovers("solar-open-2", _SOLAR_TAGS, "<|tool_arg:end|>"),),
         example="<|tool_call:start|>get_weather\n<|tool_arg:start|>city<|tool_arg:value|>Paris<|tool_arg:end|>\n"
         "<|tool_call:end|>",
     ),

@@ -36,7 +36,9 @@ ROWS = (
         tuple(Opener(begin, inclusive=True) for begin in (*_BEGINS, "<xai:tool_calls>", "<xai:function_calls>")),
         Remembered(Either(_IN_BLOCK, _INVOKE, Either(_OBJECT, _JSON, Either(rf"<{_ANY}\s", _ATTRIBUTE, _ELEMENT)))),
         rf"{_OBJECT}|{_IN_BLOCK}|(?:{_ATTRIBUTE.call})|(?:{_ELEMENT.call})",
-        beside=(stray_tags("xai tags", *(Opener(tag, inclusive=True) for tag in (*_BEGINS, *_ENDS)), words=_WORDS),),
+        companions=(
+            stray_tags("xai tags", *(Opener(tag, inclusive=True) for tag in (*_BEGINS, *_ENDS)), words=_WORDS),
+        ),
         models="Grok",
         example='<xai:function_call name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</xai:function_call>",

@@ -1,0 +1,256 @@
+"""What is tried where a marker was met: the dialects that share it read on, until one reads a call or none does.
+
+What a call needs to be reported depends on where its marker is:
+
+| the marker | a call is reported |
+|---|---|
+| is the format's own, in open text | as it comes |
+| is a plain word (`<tool>`) | when it is whole, and names a declared tool with its required arguments |
+| is not the format's own (`{`, a fence, a tool's name) | likewise; it is revoked if visible text follows |
+| is in a thought | when it is whole, if its dialect says so; it may be revoked if the thought goes on |
+| is quoted | never; with `quoted="calls"` when it is whole, and names a declared tool |
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from streamparse.dialects.engine.active_markers import Candidate
+from streamparse.dialects.engine.grammar import Context, Dialect
+from streamparse.dialects.engine.reader import Overflow, Reader, Step
+from streamparse.dialects.engine.sinks import DirectSink, Draft, RecordingSink
+from streamparse.json import JSONError, read
+from streamparse.limits import Limits, most
+from streamparse.tools import Tool
+
+_MOST_QUOTED: Final = 4096  # characters of a quoted call that wait for its end
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What all attempts of one answer share."""
+
+    reader: Reader
+    direct: DirectSink
+    context: Context
+    # A whole call of a declared tool is one even where the text quotes it.
+    reports_quoted: bool
+    on_dialect: Callable[[str], object] | None
+    on_marker: Callable[[int], object] | None
+
+
+class MarkerMet(NamedTuple):
+    """A marker that was met, and what it is there."""
+
+    text: str
+    # How many blanks are between it and the call before it.
+    gap: int
+    candidates: list[Candidate]
+    # It is dropped if it opens nothing.
+    is_structure: bool = False
+    in_thought: bool = False
+    is_quoted: bool = False
+    # It is quoted because it is in a thought that is written in the text: never a call.
+    is_drafted: bool = False
+
+
+class Outcome(NamedTuple):
+    """What came of a marker."""
+
+    # The dialect that read a call.
+    dialect: Dialect | None
+    # How much was looked at.
+    looked: int
+    # What was read as calls, if they had to be whole to be reported; some may not be.
+    record: RecordingSink | None = None
+    # All text of `record`.
+    text: str = ""
+    # A call in `record` that the end of the text cuts, and that is to be reported.
+    cut: Draft | None = None
+
+
+class Attempt:
+    """Asks the dialects that share a marker, one after the other.
+
+    Once one has read a whole call, no other one reads the same characters.
+    """
+
+    def __init__(self, setting: Setting, met: MarkerMet) -> None:
+        self.met = met
+        self._setting = setting
+        self._reader = setting.reader
+        self._tools = setting.context.tools
+        self._looked = 0  # how far after the marker the grammars have looked
+        self._dialect: Dialect | None = None  # the one that reads
+        self._record: RecordingSink | None = None
+        self._outcome: Outcome | None = None  # once what was read is a call, or settled as text
+        self._steps = self._read()
+
+    def resume(self) -> Outcome | None:
+        """Let the grammar go on; return None if it needs more text."""
+        try:
+            next(self._steps)
+        except StopIteration as stop:
+            return self._end(stop.value, sys.maxsize)
+        except Overflow as overflow:
+            return self._end(self._dialect_of_whole(), overflow.most)
+        return None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether what is being read is a call, or would be reported as one if the text ended here."""
+        return self._reader.committed or self._open_draft() is not None
+
+    def _end(self, dialect: Dialect | None, seen: int) -> Outcome:
+        # What the grammar took and gave no meaning to is text again.
+        kept = self._reader.forgive()
+        self._reader.put_back(kept)
+        if self._outcome is not None:
+            return self._outcome
+        return Outcome(dialect, min(max(self._looked, len(kept)), seen))
+
+    def _read(self) -> Step[Dialect | None]:
+        reader, met = self._reader, self.met
+        if self._setting.on_marker is not None:
+            self._setting.on_marker(len(reader.buffer) - reader.at)
+        for candidate in met.candidates:
+            dialect = self._dialect = candidate.dialect
+            self._record = self._record_for(candidate)
+            reader.remember(self._most_held(candidate))
+            reader.take(met.gap if candidate.opener.inclusive else met.gap + len(met.text))
+            if (yield from reader.look(dialect.probe)) is not None:
+                if (yield from self._read_body(candidate, self._record)):
+                    return dialect
+                if self._outcome is not None:
+                    return None
+            elif met.is_structure and reader.beginning(dialect.probe):
+                self._report_cut_markup(dialect)
+                return dialect
+            self._looked = max(self._looked, reader.taken())
+            reader.rewind(0)
+        return None
+
+    def _read_body(self, candidate: Candidate, record: RecordingSink | None) -> Step[bool]:
+        """Let a dialect read what follows its marker; return whether it read a call."""
+        context, dialect = self._setting.context, candidate.dialect
+        if self._setting.on_dialect is not None:
+            self._setting.on_dialect(dialect.name)
+        if candidate.only_declared or (self.met.in_thought and self._tools):
+            context = context.for_declared()
+        if record is None:
+            return (yield from dialect.body(self._reader, context))
+        self._reader.pin()
+        is_found = yield from dialect.body(self._reader, replace(context, sink=record))
+        return is_found if record.is_live else self._settle(record, is_found and not record.is_spoiled)
+
+    def _report_cut_markup(self, dialect: Dialect) -> None:
+        # The text ends inside a call's own markers, before its arguments: that is no text, and no call yet.
+        reader = self._reader
+        reader.take(len(reader.buffer) - reader.at)
+        markup = reader.forgive()
+        message = f"the text ended inside a call's markup ({dialect.name}): {markup}"
+        self._setting.direct.error("call", "truncated_call", message)
+
+    # -- calls that must be whole ----------------------------------------------------------------------
+
+    def _settle(self, record: RecordingSink, is_sound: bool) -> bool:
+        """Settle what was recorded after a marker; return whether it is a call.
+
+        `is_sound`: what comes after the last whole call belongs to the calls, too.
+        """
+        reader = self._reader
+        draft = self._open_draft() if reader.over else None
+        may_cut = record.place in ("bare", "plain")
+        if record.has_whole:
+            is_sound = is_sound and (draft is None or may_cut)
+            rest = reader.restart()
+            reader.unpin()
+            reader.forgive()
+            if not is_sound:
+                reader.put_back(rest)
+            is_cut = is_sound and (reader.stopped or record.place == "plain")
+            text = record.consumed + (rest if is_sound else "")
+            dialect = self._dialect if record.calls else None
+            self._outcome = Outcome(dialect, 0, record, text, draft if is_cut else None)
+            return dialect is not None
+        if draft is not None and may_cut:
+            reader.forgive()
+            record.report_cut(draft)
+            return True
+        if is_sound and not record.has_calls and not self.met.is_quoted:
+            reader.forgive()  # thought and text, which were passed on
+            return True
+        reader.unpin()
+        return False
+
+    def _dialect_of_whole(self) -> Dialect | None:
+        """A grammar took more than may be held: return the dialect if it has reported whole calls before that."""
+        record = self._record
+        if record is None or record.is_live or not record.has_whole or not self._settle(record, is_sound=False):
+            return None
+        return self._dialect
+
+    def _open_draft(self) -> Draft | None:
+        """The recorded call that has begun, is not over, and would be reported."""
+        draft = self._record.open_draft if self._record is not None and not self._record.is_live else None
+        return draft if draft is not None and self._is_known(draft.name, "") else None
+
+    def _record_for(self, candidate: Candidate) -> RecordingSink | None:
+        """How calls after the marker are judged; None if they are reported as they come."""
+        setting, met, opener = self._setting, self.met, candidate.opener
+        if candidate.is_companion:
+            return None
+        if met.in_thought:
+            return RecordingSink(setting.direct, self._reader, "thought", self._is_known)
+        if met.is_quoted:
+            judge = self._is_declared if setting.reports_quoted and not met.is_drafted else None
+            return RecordingSink(setting.direct, self._reader, "quoted", judge)
+        if opener.bare:
+            return RecordingSink(setting.direct, self._reader, "bare", self._is_callable)
+        if opener.word and self._tools:
+            return RecordingSink(setting.direct, self._reader, "plain", self._is_callable, self._takes_anything)
+        return None
+
+    def _most_held(self, candidate: Candidate) -> int | None:
+        """How many characters may be held before a call is certain."""
+        limits = self._setting.context.limits
+        if self._record is None and not candidate.only_declared:
+            return limits.max_call_args
+        if self.met.is_quoted and not self._setting.reports_quoted:  # it will be text: none of it waits for long
+            return min(most(limits.max_held_text), _MOST_QUOTED)
+        return limits.max_held_text
+
+    def _is_declared(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
+        return name in self._tools
+
+    def _is_known(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
+        return not self._tools or name in self._tools
+
+    def _is_callable(self, name: str, raw: str) -> bool:
+        if not self._tools:
+            return True
+        return name in self._tools and _has_required_text(self._tools[name], raw, self._setting.context.limits)
+
+    def _takes_anything(self, name: str) -> bool:
+        """Whether a call of a declared tool is one whatever its arguments are."""
+        return name in self._tools and not self._tools[name].parameters.get("required")
+
+
+def _has_required_text(tool: Tool, raw: str, limits: Limits) -> bool:
+    try:
+        value = read(raw, "heal", limits).value
+    except JSONError:
+        return False
+    return isinstance(value, dict) and has_required(tool, value)
+
+
+def has_required(tool: Tool, arguments: dict[str, Any]) -> bool:
+    """Return whether arguments hold all that the tool requires."""
+    required = tool.parameters.get("required")
+    if not isinstance(required, list):
+        return True
+    return all(key in arguments for key in required if isinstance(key, str))

@@ -1,0 +1,256 @@
+"""The sinks of grammars: one reports calls as they come, one keeps them until they are whole.
+
+Calls without a marker of their own, calls after plain words, calls in thoughts and calls that are quoted may turn out
+to be prose.  For these a `RecordingSink` takes the reports of one grammar, keeps the text that the grammar takes, and
+judges each call at its end: what is believable is reported at once, what is not stays text.  `HeldCalls` are calls
+that were reported, and may still be revoked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import msgspec
+
+from streamparse.dialects.engine.reader import Reader
+from streamparse.events import Place, Scope, Source
+from streamparse.sink import Call, Sink
+
+
+class DirectSink:
+    """Passes the reports of a grammar on to `sink`: calls in open text, and visible text through `pass_text`.
+
+    A call that only the end of the text ends stays open, unless the model itself ended the text.
+    """
+
+    def __init__(self, sink: Sink, reader: Reader, pass_text: Callable[[str], None]) -> None:
+        self._sink = sink
+        self._reader = reader
+        # The calls of open text that were reported.
+        self.calls: list[Call] = []
+        self.text = pass_text
+        self.reasoning = sink.reasoning
+        self.call_arguments = sink.call_arguments
+        self.call_teller = sink.call_teller
+        self.call_repaired = sink.call_repaired
+        self.call_error = sink.call_error
+        self.calls_doubted = sink.calls_doubted
+        self.error = sink.error
+
+    def call_start(
+        self, name: str, id: str | None = None, source: Source = "inband", place: Place = "plain"
+    ) -> Call:  # fmt: skip
+        call = self._sink.call_start(name, id, source, place)
+        if place == "plain":
+            self.calls.append(call)
+        return call
+
+    def call_end(self, call: Call) -> None:
+        if not self._reader.final or self._reader.stopped:
+            self._sink.call_end(call)
+
+
+class Draft(msgspec.Struct):
+    """A `Call` that was not reported yet."""
+
+    index: int
+    name: str
+    id: str
+    arguments: StringIO = msgspec.field(default_factory=StringIO)
+    closed: bool = False
+    is_repaired: bool = False
+    is_broken: bool = False
+
+    @property
+    def pending(self) -> bool:
+        return not self.arguments.tell()
+
+    @property
+    def raw(self) -> str:
+        return self.arguments.getvalue()
+
+
+class RecordingSink:
+    """Takes the reports of a grammar that reads from `reader`, which keeps what is taken.
+
+    A whole call is reported to `sink` if `judge(name, raw)` believes it, with those before it.  Once one was believed,
+    so are those that follow.  Without `judge` nothing is reported.  Where `is_sure(name)` believes the first call by
+    its name alone, the recording is over, and all is reported as it comes.
+    """
+
+    def __init__(
+        self,
+        sink: DirectSink,
+        reader: Reader,
+        place: Place,
+        judge: Callable[[str, str], bool] | None,
+        is_sure: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.place: Place = place
+        # Whether all is reported as it comes.
+        self.is_live = False
+        # The calls that were reported.
+        self.calls: list[Call] = []
+        # Whether a whole call was read, reported or not.
+        self.has_whole = False
+        # Whether something that is no call was read after calls: from there on all is text.
+        self.is_spoiled = False
+        self._sink = sink
+        self._reader = reader
+        self._judge = judge
+        self._is_sure = is_sure
+        self._drafts: list[Draft] = []
+        self._waiting: list[Draft] = []  # whole calls that nobody believed yet
+        self._consumed = StringIO()
+
+    @property
+    def consumed(self) -> str:
+        """The text up to the end of the last whole call."""
+        return self._consumed.getvalue()
+
+    @property
+    def open_draft(self) -> Draft | None:
+        """The call that has begun, and has not ended."""
+        last = self._drafts[-1] if self._drafts and not self.is_spoiled else None
+        return last if last is not None and not last.closed and not last.is_broken else None
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether a call has begun."""
+        return bool(self._drafts)
+
+    def report_cut(self, draft: Draft) -> None:
+        """Report a call that the end of the text cuts, as far as it came."""
+        message = f"the text ended inside the call of {draft.name!r}: {draft.raw}"
+        self._sink.call_error(self._start(draft), "truncated_call", message)
+
+    def _start(self, draft: Draft) -> Call:
+        call = self._sink.call_start(draft.name, draft.id or None, "inband", self.place)
+        self._sink.call_arguments(call, draft.raw)
+        return call
+
+    def _report(self, draft: Draft) -> None:
+        call = self._start(draft)
+        if draft.is_repaired:
+            self._sink.call_repaired(call)
+        self._sink.call_end(call)
+        self.calls.append(call)
+
+    # -- the reports of a grammar ----------------------------------------------------------------------
+
+    def call_start(self, name: str, id: str | None = None, source: Source = "inband") -> Call:
+        if self._is_sure is not None and not self._drafts and self._is_sure(name):
+            self.is_live = True
+            self._reader.unpin()
+            self._reader.commit()
+        if self.is_live:
+            return self._sink.call_start(name, id, source, self.place)
+        draft = Draft(len(self._drafts), name, id or "")
+        self._drafts.append(draft)
+        return draft
+
+    def call_arguments(self, call: Call, fragment: str) -> None:
+        if self.is_live:
+            self._sink.call_arguments(call, fragment)
+        else:
+            self._drafts[call.index].arguments.write(fragment)
+
+    def call_teller(self, call: Call) -> Callable[[str], Any]:
+        return self._sink.call_teller(call) if self.is_live else self._drafts[call.index].arguments.write
+
+    def call_end(self, call: Call) -> None:
+        if self.is_live:
+            self._sink.call_end(call)
+        elif not self.is_spoiled:
+            self._end_draft(self._drafts[call.index])
+
+    def _end_draft(self, draft: Draft) -> None:
+        if self._reader.final and not self._reader.stopped:
+            return  # what only the end of the text decides is no call, unless the model itself ended it
+        draft.closed = True
+        self.has_whole = True
+        self._consumed.write(self._reader.restart())
+        self._waiting.append(draft)
+        if self._judge is not None and (self.calls or self._judge(draft.name, draft.raw)):
+            for each in self._waiting:
+                self._report(each)
+            self._waiting.clear()
+
+    def call_repaired(self, call: Call) -> None:
+        if self.is_live:
+            self._sink.call_repaired(call)
+        else:
+            self._drafts[call.index].is_repaired = True
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        if self.is_live:
+            self._sink.call_error(call, code, message)
+        else:
+            self._drafts[call.index].is_broken = self.is_spoiled = True
+
+    def reasoning(self, text: str) -> None:
+        """Report thought between calls; what was kept of it is not given back."""
+        if self.is_live:
+            self._sink.reasoning(text)
+            return
+        if self._judge is None or self._waiting or self.open_draft is not None:
+            self.is_spoiled = True
+        if self.is_spoiled:
+            return
+        kept = self._reader.restart()
+        if self.calls:
+            self._consumed.write(kept.removesuffix(text))
+        self._sink.reasoning(text)
+
+    def text(self, text: str) -> None:
+        """Report text before all calls; after one it shows that the calls are none."""
+        if self.is_live:
+            self._sink.text(text)
+        elif self._judge is None or self.has_calls:
+            self.is_spoiled = True
+        elif not self.is_spoiled:
+            self._reader.restart()
+            self._sink.text(text)
+
+    def calls_doubted(self, code: str, message: str) -> None:
+        if self.is_live:
+            self._sink.calls_doubted(code, message)
+        self.is_spoiled = True
+
+    def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
+        if self.is_live:
+            self._sink.error(scope, code, message, offset)
+        self.is_spoiled = True
+
+
+class HeldCalls:
+    """Complete calls that may still be revoked, in order, and all text from the marker of the first one on."""
+
+    __slots__ = ("_text", "calls")
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._text = StringIO()
+
+    def add(self, calls: list[Call], text: str) -> None:
+        """Hold calls, and the text from which they were read."""
+        self.calls += calls
+        self._text.write(text)
+
+    def add_text(self, text: str) -> None:
+        """Hold text between calls, or after them."""
+        self._text.write(text)
+
+    def release(self) -> None:
+        """Hold nothing any more: the calls are calls."""
+        self.calls, self._text = [], StringIO()
+
+    def revoke(self, sink: Sink, reason: str) -> str:
+        """Revoke the calls, and hold nothing any more; return the text."""
+        calls, text = self.calls, self._text.getvalue()
+        self.release()
+        for call in calls:
+            sink.call_revoke(call, reason)
+        return text

@@ -1,0 +1,158 @@
+"""The two kinds of text that an answer is made of: the visible text, and thoughts in it.
+
+A span knows what was said in it so far, as far as that decides what the next marker means: whether it is quoted, where
+it is, and which markers count there.  It passes text on, and holds calls in it that may still be revoked: bare calls
+in the visible text, until visible text follows; drafts in a thought, until the thought goes on or closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate
+from streamparse.dialects.engine.grammar import Position, Thought
+from streamparse.dialects.engine.markers import IndexedMarkers
+from streamparse.dialects.engine.quotes import Quotes
+from streamparse.dialects.engine.sinks import HeldCalls
+from streamparse.sink import Sink
+
+BLANK: Final = " \t\r\n"
+
+START: Final = 0  # nothing but blanks and thoughts so far
+AFTER_CALL: Final = 1  # nothing but blanks since a call
+IN_TEXT: Final = 2
+
+_MOST_LEAD: Final = 16  # characters of the visible text in which one of `_LEADS` is looked for
+_CLOSING_TAGS: Final = ("</", "[/", "◁/")
+_LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
+_LEAD_OPENER: Final = "Action:"
+
+
+class VisibleText:
+    """The visible text: where its end is, and the bare calls that may be revoked there."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.tell = sink.text
+        self.quotes = Quotes()
+        self.held = HeldCalls()
+        self.place = START
+        self._lead = ""  # its first characters
+        # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
+        self.draft_ends: tuple[str, ...] = ()
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether text without a marker is passed on as it is, and changes nothing."""
+        return self.place == IN_TEXT and len(self._lead) == _MOST_LEAD and not self.held.calls
+
+    @property
+    def position(self) -> Position:
+        """Where the next marker is."""
+        if self.place != IN_TEXT:
+            return "start" if self.place == START else "edge"
+        return "line" if self.quotes.at_margin else "anywhere"
+
+    def markers(self, active: ActiveMarkers) -> IndexedMarkers:
+        """Return the markers that count here."""
+        return (active.at_start, active.later, active.prose)[self.place]
+
+    def allows(self, candidate: Candidate) -> bool:
+        """Whether the opener counts after what was said: `Action:` needs one of the leads of its format."""
+        if candidate.is_named or candidate.opener.text != _LEAD_OPENER:
+            return True
+        return self.place != IN_TEXT or self._lead.startswith(_LEADS)
+
+    def note_thought_marker(self, marker: str, thoughts: Mapping[str, Thought]) -> bool:
+        """Note a marker of thoughts that is text here.
+
+        What comes after one that opens a thought at the start of a line is a draft.  One that closes what nothing
+        opened shows that the prompt opened the thought.  Then return True: the calls before it are drafts.
+        """
+        if marker in self.draft_ends:
+            self.draft_ends = ()
+        elif marker in thoughts:
+            if self.quotes.at_margin and not self.draft_ends:
+                self.draft_ends = thoughts[marker].closes
+        elif not self.draft_ends:
+            return marker.startswith(_CLOSING_TAGS)  # others end messages, too
+        return False
+
+    def write(self, text: str) -> bool:
+        """Pass on text that belongs to no call; return True if other markers count from here on."""
+        is_blank = not text.strip(BLANK)
+        if self.held.calls and is_blank:
+            self.held.add_text(text)
+            return False
+        is_change = bool(self.held.calls) and self.revoke("text_follows")
+        if len(self._lead) < _MOST_LEAD:
+            self._lead = (self._lead + text).lstrip(BLANK)[:_MOST_LEAD]
+        if not is_blank and self.place != IN_TEXT:
+            self.place = IN_TEXT
+            is_change = True
+        self.quotes.pieces.append(text)
+        self._sink.text(text)
+        return is_change
+
+    def pass_on(self, text: str) -> None:
+        """Pass on text that may not be looked at for what it says of markers, but for what it quotes."""
+        self.quotes.pieces.append(text)
+        self._sink.text(text)
+
+    def revoke(self, reason: str) -> bool:
+        """Revoke the held calls, whose text is visible text; return True if other markers count from here on."""
+        if not self.held.calls:
+            return False
+        self.pass_on(self.held.revoke(self._sink, reason))
+        self.place = IN_TEXT
+        return True
+
+
+class OpenThought:
+    """A thought that is open, and the calls in it that may be revoked.
+
+    `joins`: a thought was right before it, to which a line break joins it.
+    """
+
+    def __init__(self, sink: Sink, thought: Thought, joins: bool) -> None:
+        self._sink = sink
+        self.tell = sink.reasoning
+        self.thought = thought
+        self.quotes = Quotes()
+        self.held = HeldCalls()
+        self.joins = joins
+        # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
+        self.is_fresh = True
+
+    @property
+    def is_prose(self) -> bool:
+        """As of `VisibleText`."""
+        return not (self.held.calls or self.is_fresh or self.joins)
+
+    def markers(self, active: ActiveMarkers) -> IndexedMarkers:
+        """Return the markers that count here."""
+        return active.in_thought(self.thought, self.is_fresh)
+
+    def write(self, text: str) -> bool:
+        """Pass on thought; return True if other markers count from here on."""
+        if self.held.calls and not text.strip(BLANK):
+            self.held.add_text(text)
+            return False
+        is_change = bool(self.held.calls) and self.revoke("thought_goes_on")
+        return self._pass_on(text) or is_change
+
+    def _pass_on(self, text: str) -> bool:
+        self.quotes.pieces.append(text)
+        if self.joins:
+            self._sink.reasoning("\n")
+            self.joins = False
+        self._sink.reasoning(text)
+        if not self.is_fresh or not text.strip(BLANK):
+            return False
+        self.is_fresh = False
+        return True
+
+    def revoke(self, reason: str) -> bool:
+        """Revoke the held calls, whose text is thought; return True if other markers count from here on."""
+        return bool(self.held.calls) and self._pass_on(self.held.revoke(self._sink, reason))
