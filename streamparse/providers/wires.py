@@ -14,6 +14,7 @@ from streamparse.providers.openai_chat.completions import OpenAICompletions
 from streamparse.providers.openai_chat.wire import OpenAIChat
 from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.providers.quirks import Habit, Profile, profile
+from streamparse.providers.server_tool_keys import SERVER_TOOL_KEYS
 from streamparse.reading.errors import tell_provider_error
 from streamparse.reading.recognition import Recognition
 from streamparse.reading.registry import (
@@ -28,6 +29,7 @@ from streamparse.reading.registry import (
 )
 from streamparse.reading.templated import RegularWire
 from streamparse.reading.wire import Wire
+from streamparse.tools.definitions import register_server_tools
 
 __all__ = [
     "PARSES_CALLS",
@@ -60,3 +62,5 @@ WIRES.update(
         "bedrock-converse": BedrockConverse,
     }
 )
+
+register_server_tools(*SERVER_TOOL_KEYS.values())

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from streamparse.errors import CODES
-from streamparse.repair.findings import cut
+from streamparse.findings import truncate
 from streamparse.response import BrokenCall
 from streamparse.tools import Tool, ToolResult, Toolset
-
-__all__ = ["answer_broken", "describe_break", "tell_how"]
 
 _SHOWN: Final = 20
 """Parameters that are named."""
@@ -36,9 +34,9 @@ def describe_break(name: str, code: str, message: str, tool: Tool | None) -> str
     `code` is that of the call's `Error`, or of a finding; `message` is what is known beyond it.
     """
     meaning = CODES.get(code, code)
-    told = f"{meaning} ({cut(message)})" if message and message != meaning else meaning
+    told = f"{meaning} ({truncate(message)})" if message and message != meaning else meaning
     advice = _ADVICE.get(code) or tell_how(name, tool)
-    return f"the call of {cut(repr(name))} was not run: {told}; {advice}"
+    return f"the call of {truncate(repr(name))} was not run: {told}; {advice}"
 
 
 def tell_how(name: str, tool: Tool | None) -> str:
@@ -50,6 +48,5 @@ def tell_how(name: str, tool: Tool | None) -> str:
     needed = required if isinstance(required, list) else ()
     named = [f"{key} (required)" if key in needed else str(key) for key in [*properties][:_SHOWN]]
     more = ", …" if len(properties) > _SHOWN else ""
-    return (
-        f"to call it, write one whole call; the arguments of {cut(repr(name))} are: {', '.join(named) or 'none'}{more}"
-    )
+    listed = f"{', '.join(named) or 'none'}{more}"
+    return f"to call it, write one whole call; the arguments of {truncate(repr(name))} are: {listed}"

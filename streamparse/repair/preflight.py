@@ -1,30 +1,66 @@
-"""Looks at a call before anything runs."""
+"""Looks at a call before anything runs: its name, its arguments, and what guards say of it."""
 
 from __future__ import annotations
 
 import copy
 import difflib
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+from urllib.parse import unquote
 
 import msgspec
 
-from streamparse.repair.findings import Finding, Preflight, cut, named, pointer
-from streamparse.repair.guards import Guard, GuardFailed
+from streamparse.findings import Finding, format_path, join_messages, make_pointer, truncate
 from streamparse.response import ToolCall
-from streamparse.schema.validation import check_compiled, check_schema
-from streamparse.schema.validator import MISSING, CompiledSchema, compile_schema, has_validator
-from streamparse.schema.value_limits import find_excess
+from streamparse.schema.validation import (
+    MISSING,
+    CompiledSchema,
+    check_compiled,
+    check_schema,
+    compile_schema,
+    find_excess,
+    has_validator,
+)
 from streamparse.tools import InvalidArguments, Tool, Toolset, bind, bind_others
-
-__all__ = ["Gate", "preflight"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """All but tab, line feed and carriage return."""
 _SHOWN = 10
 _COMPARED = 256
 """Names of tools that an unknown one is compared with."""
+_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
+_ESCAPED = 4
+"""So many times may a percent sign itself be escaped."""
+_SEPARATOR = re.compile(r"[/\\]+")
+
+
+class Preflight(msgspec.Struct, frozen=True):
+    """A call as it would be run, and everything that was found on the way."""
+
+    call: ToolCall
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call may be run."""
+        return not any(finding.fatal for finding in self.findings)
+
+    @property
+    def message(self) -> str:
+        """What to tell the model, "" if the call may be run."""
+        fatal = [finding for finding in self.findings if finding.fatal]
+        return f"invalid call of {self.call.name[:200]!r}: {join_messages(fatal)}" if fatal else ""
+
+
+class Guard(Protocol):
+    """Looks at a call before it runs; yields what it finds."""
+
+    def __call__(self, call: ToolCall, /) -> Iterator[Finding]: ...
+
+
+class GuardFailed(RuntimeError):
+    """A guard raised an exception, which is the cause of this one: the call was not judged, and must not run."""
 
 
 def preflight(
@@ -142,7 +178,7 @@ def _misfits(tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, d
     try:
         bind_some(tool, arguments)
     except InvalidArguments as error:
-        return [Finding("invalid_value", cut(str(error).partition(": ")[2]))]
+        return [Finding("invalid_value", truncate(str(error).partition(": ")[2]))]
     return []
 
 
@@ -170,8 +206,8 @@ def _unknown(name: str, tools: Toolset) -> Finding:
 def _sanitised(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
     """Take control characters out of every text of a value."""
     if isinstance(value, str) and _CONTROL.search(value):
-        message = f"control characters were taken out of {named(path)}"
-        return _CONTROL.sub("", value), [Finding("sanitised", message, pointer(path), fatal=False)]
+        message = f"control characters were taken out of {format_path(path)}"
+        return _CONTROL.sub("", value), [Finding("sanitised", message, make_pointer(path), fatal=False)]
     found: list[Finding] = []
     if isinstance(value, dict):
         value = {key: _kept(_sanitised(each, (*path, key)), found) for key, each in value.items()}
@@ -183,3 +219,65 @@ def _sanitised(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
 def _kept(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
     found += result[1]
     return result[0]
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+class PathGuard:
+    """Finds paths that lead out of the folder they are relative to, in the named parameters of any tool.
+
+    A parameter counts wherever it stands in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside of it,
+    names of members too (`{"files": {"a.txt": ...}}`).
+    A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
+    climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
+    escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
+    """
+
+    def __init__(self, *parameters: str) -> None:
+        if not parameters:
+            raise ValueError("name the parameters that are paths")
+        self._parameters = parameters
+
+    def __call__(self, call: ToolCall) -> Iterator[Finding]:
+        for path, text in _texts(call.arguments, (), self._parameters):
+            if any(map(_leads_out, _readings(text))):
+                name = next(step for step in path if step in self._parameters)
+                yield Finding("path_traversal", f"{name!r} must be a path inside its folder", make_pointer(path))
+
+
+def _texts(
+    value: Any, path: tuple[Any, ...], names: tuple[str, ...], guarded: bool = False
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """The texts that stand under one of the names, however deep."""
+    if isinstance(value, str):
+        if guarded:
+            yield path, value
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _texts(each, (*path, number), names, guarded)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if guarded:
+                yield (*path, key), key
+            yield from _texts(each, (*path, key), names, guarded or key in names)
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text, and what it says after each reading of percent escapes."""
+    yield text
+    for _ in range(_ESCAPED):
+        if (read := unquote(text)) == text:
+            return
+        yield (text := read)
+
+
+def _leads_out(path: str) -> bool:
+    if "\0" in path or _OUTSIDE.match(path.lstrip()):
+        return True
+    depth = 0
+    for step in _SEPARATOR.split(path):
+        depth += {"..": -1, ".": 0, "": 0}.get(step.strip(), 1)
+        if depth < 0:
+            return True
+    return False

@@ -22,8 +22,6 @@ import msgspec
 
 from streamparse.parser.composite import parse_response
 
-__all__ = ["refusal_in"]
-
 _STATUS: Final = ("status_code", "code", "status")
 _SENT: Final = ("body", "details", "error", "message")
 _SHOWN: Final = 1000

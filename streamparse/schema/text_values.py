@@ -1,25 +1,56 @@
-"""Texts: what one means by the kinds that are permitted, as JSON text."""
+"""What JSON a parameter's text means, by the kinds of values that are permitted.
+
+The names of JSON's types are here too: as schemas, markup and Python have them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual, plain
-from streamparse.schema.kinds import ANY, STRING, VERBATIM, Kinds
 
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["UNQUOTABLE", "coerced", "is_string", "quoted"]
+Kinds: TypeAlias = frozenset[str]
+"""JSON types; `integer` is a part of `number`.
+
+Two more: `quoted` says that a text that is a JSON string has the value of that string; `=TEXT` says that this very text
+is a string, whatever it looks like.
+"""
+
+STRING: Final[Kinds] = frozenset({"string"})
+ANY: Final[Kinds] = frozenset({"null", "boolean", "integer", "number", "object", "array", "string"})
+JSON: Final[Kinds] = ANY | {"quoted"}
+"""What a format says is JSON; its text is a string only if it cannot be read."""
+VERBATIM: Final = "="
+"""The prefix of a kind `=TEXT`."""
+TYPE_NAMES: Final[dict[type, str]] = {
+    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
+}  # fmt: skip
+"""JSON Schema's names of the types of Python's JSON values."""
 
 UNQUOTABLE: Final = r'["\\\x00-\x1f\ud800-\udfff]'
-"""A pattern of what may not stand in a JSON string as it is."""
+"""A pattern of the characters that must be escaped in a JSON string."""
 
+_WORDS: Final[dict[str, Kinds]] = {
+    **{kind: frozenset({kind}) for kind in ANY},
+    "number": frozenset({"number", "integer"}),
+    # Schemas made by hand from Python's annotations name its types.
+    **dict.fromkeys(("str", "text"), STRING),
+    **dict.fromkeys(("int", "long"), frozenset({"integer"})),
+    **dict.fromkeys(("float", "double"), frozenset({"number", "integer"})),
+    "bool": frozenset({"boolean"}),
+    "dict": frozenset({"object"}),
+    "list": frozenset({"array"}),
+}
+_ATTRIBUTES: Final[dict[str, Kinds]] = {"true": STRING, "string": STRING, "false": JSON}
 _SPELLINGS: Final = {"null": ("null", "None", "NULL"), "boolean": ("true", "True", "TRUE", "false", "False", "FALSE")}
 _LITERALS: Final = {
     spelling: spelling.lower().replace("none", "null") for words in _SPELLINGS.values() for spelling in words
@@ -31,7 +62,28 @@ _NUMBERS: Final = {
 _ADORNED: Final = plain(r"^\+?(-?)0*(?=[0-9])")
 """What Python's numbers may begin with, and JSON's may not."""
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
+_CONTAINER_TYPES: Final = {"object": dict, "array": list, "quoted": str}
 _LONGEST_SCALAR: Final = 1000
+
+
+def read_type_attribute(word: str) -> Kinds | None:
+    """Return what the type that an attribute of the markup names permits; None if the word is not known."""
+    return _ATTRIBUTES.get(word) or (JSON if word in _WORDS else None)
+
+
+def read_type_name(word: str) -> Kinds:
+    """Return what a schema's `type` permits; an unknown word permits anything."""
+    return _WORDS.get(word.lower(), ANY)
+
+
+def get_kind(value: Any) -> Kinds:
+    """Return the kind of a JSON value."""
+    return frozenset({TYPE_NAMES.get(type(value), "string")})
+
+
+def join_kinds(parts: Iterable[Kinds | None]) -> Kinds:
+    """Return what any of the parts permits; without any, anything."""
+    return frozenset(kind for part in parts if part is not None for kind in part) or ANY
 
 
 def is_string(head: str, kinds: Kinds) -> bool | None:
@@ -49,18 +101,18 @@ def is_string(head: str, kinds: Kinds) -> bool | None:
     return None
 
 
-def coerced(text: str, kinds: Kinds) -> str:
+def to_json_text(text: str, kinds: Kinds) -> str:
     """Return the JSON text of a parameter that was written as `text`."""
     if VERBATIM + text in kinds:
-        return quoted(text)
+        return quote(text)
     kept = text.strip()
     string = is_string(text, kinds)
     if string is None and _scalar(kinds).fullmatch(text):
         return _LITERALS.get(kept) or _ADORNED.sub(r"\1", kept)
-    return (_container(kept, kinds) if string is False else None) or quoted(text)
+    return (_container(kept, kinds) if string is False else None) or quote(text)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a string's JSON text."""
     if text.isascii():
         return encode_basestring(text)
@@ -94,7 +146,6 @@ def _container(text: str, kinds: Kinds) -> str | None:
         reading = read(text, "heal" if kinds != ANY else "lenient")
     except JSONError:
         return None
-    types = {"object": dict, "array": list, "quoted": str}
-    if not any(kind in kinds and isinstance(reading.value, type) for kind, type in types.items()):
+    if not any(kind in kinds and isinstance(reading.value, type) for kind, type in _CONTAINER_TYPES.items()):
         return None
     return msgspec.json.encode(reading.value).decode() if reading.repairs else text

@@ -21,8 +21,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-__all__ = ["RETRYABLE", "ErrorKind", "ToolError", "ToolFailure", "format_error_for_model"]
-
 ErrorKind: TypeAlias = Literal[
     "validation", "execution", "timeout", "permission", "resource", "network", "quota", "fatal"
 ]
@@ -30,10 +28,10 @@ ErrorKind: TypeAlias = Literal[
 RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 """The kinds after which another attempt may go well."""
 
-MAX_TEXT: Final = 600
+_MAX_TEXT: Final = 600
 """Characters of an error that the model gets to see."""
 
-MAX_NAME: Final = 100
+_MAX_NAME: Final = 100
 """Characters of a tool's name in it: a model may call what there is not by any name."""
 
 _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -124,12 +122,12 @@ def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
     What a call that was out of time had shown (`partial_output` in the details) stands behind the message.  Characters
     that steer a terminal, or that no encoding has, are replaced; markup stays, and the adapters see to it.
     """
-    begin = f"the call of {repr(_clean(name[:MAX_NAME]))[:MAX_NAME]} failed ({error.kind}): "
-    advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: MAX_TEXT // 3])
+    begin = f"the call of {repr(_clean(name[:_MAX_NAME]))[:_MAX_NAME]} failed ({error.kind}): "
+    advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: _MAX_TEXT // 3])
     message = _clean(error.message).strip() or "the tool gave no reason"
     if partial := error.details.get("partial_output"):
         message = f"{message}; its output so far: {_clean(str(partial)).strip()}"
-    return f"{begin}{_cut(message, MAX_TEXT - len(begin) - len(advice) - 2)}; {advice}"
+    return f"{begin}{_cut(message, _MAX_TEXT - len(begin) - len(advice) - 2)}; {advice}"
 
 
 def _cut(message: str, most: int) -> str:

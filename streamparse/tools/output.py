@@ -18,13 +18,16 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.schema.annotations import describe_annotation, is_union, made, read_annotation, schema_of
+from streamparse.schema.annotations import (
+    describe_annotation,
+    is_union,
+    make_value,
+    read_annotation,
+    read_schemas,
+)
 from streamparse.schema.docstring import read_docstring
-from streamparse.tools.arguments import bind
-from streamparse.tools.signature import Described, Signature, join_definitions
-from streamparse.tools.tool import Tool
-
-__all__ = ["make_output_tool", "read_output"]
+from streamparse.tools.signature import Described, Signature
+from streamparse.tools.tool import Tool, bind
 
 JSONObject = dict[str, Any]
 
@@ -72,13 +75,13 @@ class _Member(NamedTuple):
     finish: Callable[[Any], Any] | None = None
     fields: frozenset[str] | None = None
 
-    def make_value(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """Raise `msgspec.ValidationError` if the JSON value is none of this type."""
         if self.fields is not None and isinstance(value, dict):
             unknown = next((key for key in value if key not in self.fields), None)
             if unknown is not None:
                 raise msgspec.ValidationError(f"Object contains unknown field `{unknown}`")
-        converted = msgspec.convert(value, self.kind, str_keys=True, dec_hook=made)
+        converted = msgspec.convert(value, self.kind, str_keys=True, dec_hook=make_value)
         return converted if self.finish is None else self.finish(converted)
 
 
@@ -105,7 +108,7 @@ def _choose(value: Any, members: tuple[_Member, ...]) -> Any:
     problems = []
     for member in members:
         try:
-            return member.make_value(value)
+            return member.convert(value)
         except msgspec.ValidationError as error:
             problems.append(str(error))
     raise msgspec.ValidationError("; or ".join(problems))
@@ -114,7 +117,7 @@ def _choose(value: Any, members: tuple[_Member, ...]) -> Any:
 def _read_output_type(output_type: Any) -> _OutputSignature:
     try:
         members = _read_members(output_type)
-        roots, definitions = _read_schemas([member.kind for member in members])
+        roots, definitions = read_schemas([member.kind for member in members])
         objects = [_find_object(root, definitions) for root in roots]
         if len(members) == 1 and objects[0] is not None:
             schema = {"additionalProperties": False, **objects[0]}
@@ -179,23 +182,6 @@ def _make_field(kind: Any, name: str) -> Any:
     default = kind._field_defaults[name]
     is_plain = default is None or isinstance(default, (str, int, float))
     return msgspec.field(default=default) if is_plain else msgspec.field(default_factory=lambda: default)
-
-
-def _read_schemas(kinds: list[Any]) -> tuple[list[JSONObject], JSONObject]:
-    """The schemas of types, and the definitions that they refer to."""
-    definitions: JSONObject = {}
-
-    def hook(kind: Any) -> JSONObject:
-        schema = schema_of(kind)
-        join_definitions(definitions, schema.pop("$defs", {}))  # references lead to the root of all
-        return schema
-
-    roots: list[JSONObject] = []
-    for kind in kinds:
-        (root,), more = msgspec.json.schema_components([kind], schema_hook=hook, ref_template="#/$defs/{name}")
-        roots.append(root)
-        join_definitions(definitions, more)
-    return roots, definitions
 
 
 def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None:

@@ -24,8 +24,6 @@ import msgspec
 
 from streamparse.tools.errors import SUGGESTIONS, ToolFailure
 
-__all__ = ["StateChange", "ToolResult"]
-
 
 class StateChange(msgspec.Struct, frozen=True):
     """Something that a call did to the world: `type` is a word such as `FileCreated`, `path` what it was done to."""

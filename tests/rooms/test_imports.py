@@ -13,7 +13,8 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 ROOMS = (
-    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss"),
+    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss",
+     "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),
     ("negotiate",), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("cli",), ("__main__",),
@@ -27,10 +28,6 @@ NOT_YET = {
     ("dialects.engine.active_markers", "dialects.registry"),
     ("dialects.engine.active_markers", "dialects.table"),
     ("response", "providers.names"),
-    ("schema.conversions", "repair.findings"),
-    ("schema.graph", "repair.findings"),
-    ("schema.validation", "repair.findings"),
-    ("schema.validator", "repair.findings"),
     ("writing.adapter", "providers.server_tools"),
     *((f"providers.{name}.requests", "providers.adapters")
       for name in ("anthropic", "bedrock", "cohere", "gemini", "ollama", "openai_chat", "openai_responses")),

@@ -22,8 +22,8 @@ from streamparse.dialects.grammars.json_values import string
 from streamparse.dialects.grammars.literal_arguments import literal_arguments
 from streamparse.dialects.grammars.literals import Tell, in_string, quoted
 from streamparse.patterns import gradual, plain
-from streamparse.schema.kinds import STRING
-from streamparse.schema.view import Typed
+from streamparse.schema.text_values import STRING
+from streamparse.schema.view import SchemaView
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 
@@ -111,7 +111,7 @@ class _Braces:
         self._limits = context.limits
         self._argument = argument
         parameters = context.tools[tool].parameters if tool in context.tools else {}
-        self._text = argument and Typed([parameters], parameters).member(key).kinds == STRING
+        self._text = argument and SchemaView([parameters], parameters).member(key).kinds == STRING
         self.repaired = False
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:

@@ -21,7 +21,7 @@ from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_arguments import arguments, broken
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.patterns import gradual
-from streamparse.schema.view import Typed
+from streamparse.schema.view import SchemaView
 
 __all__ = ["LABEL", "LabelledCalls"]
 
@@ -113,4 +113,4 @@ def _required(context: Context, name: str) -> list[str]:
 
 def _members(context: Context, name: str) -> frozenset[str]:
     schema = context.tools[name].parameters if name in context.tools else {}
-    return Typed([schema], schema).members
+    return SchemaView([schema], schema).members

@@ -26,7 +26,7 @@ from streamparse.dialects.grammars.tag_patterns import KEY
 from streamparse.dialects.grammars.tool_pattern import A_KEY, NAME, ToolPattern
 from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.patterns import gradual, plain
-from streamparse.schema.view import Typed
+from streamparse.schema.view import SchemaView
 
 __all__ = ["ToolAttributes", "ToolTags", "ToolText"]
 
@@ -46,7 +46,7 @@ class ToolTags:
             return False
         name = opening["name"]
         schema = context.tools[name].parameters
-        return (yield from _tags_of(name, Typed([schema], schema).members)(reader, context))
+        return (yield from _tags_of(name, SchemaView([schema], schema).members)(reader, context))
 
 
 class ToolText(msgspec.Struct, frozen=True, dict=True):
@@ -65,7 +65,7 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
             return False
         name, text = opening["name"], StringIO()
         schema = context.tools[name].parameters
-        typed = Typed([schema], schema)
+        typed = SchemaView([schema], schema)
         close = f"</{opening['tag']}>"
         if len(typed.members) > 1 or not (yield from reader.until(Literal(close), text.write)):
             return False

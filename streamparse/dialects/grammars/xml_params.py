@@ -22,8 +22,8 @@ from streamparse.dialects.grammars.json_values import bracketed
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_patterns import KEY, TagPatterns
 from streamparse.dialects.grammars.tag_values import tagged
-from streamparse.schema.kinds import ANY, STRING, Kinds, kinds_of_attribute
-from streamparse.schema.view import Typed
+from streamparse.schema.text_values import ANY, STRING, Kinds, read_type_attribute
+from streamparse.schema.view import SchemaView
 from streamparse.sink import Call
 
 __all__ = ["KEY", "XmlParams"]
@@ -123,10 +123,10 @@ class XmlParams(TagPatterns, frozen=True, dict=True):
             value.end()
         return True
 
-    def kinds(self, word: str | None, typed: Typed) -> Kinds:
+    def kinds(self, word: str | None, typed: SchemaView) -> Kinds:
         """What a value may be: by its type in the markup, if there is one, else by the schema."""
         declared = typed.kinds if typed.kinds != ANY else self.untyped
-        said = kinds_of_attribute(word or "") or declared
+        said = read_type_attribute(word or "") or declared
         # DeepSeek calls numbers strings at times; what no tool takes is not what it meant.
         return declared if said == STRING and "string" not in declared else said
 
