@@ -16,8 +16,6 @@ from streamparse.response import ToolCall
 from streamparse.schema.validation import (
     MISSING,
     CompiledSchema,
-    check_compiled,
-    check_schema,
     compile_schema,
     find_excess,
     has_validator,
@@ -149,21 +147,22 @@ class Gate:
         self, tool: Tool, arguments: dict[str, Any], streamed: frozenset[str]
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the schema as it was when the tool was first called here."""
-        schema = _drop_properties(tool.parameters, streamed) if streamed else tool.parameters
-        if (compiled := self._compiled.get((tool.name, streamed))) is not None:
-            return check_compiled(compiled, schema, arguments, coerce=self._coerce)
-        arguments, found = check_schema(schema, arguments, coerce=self._coerce)
-        if not any(finding.code == "invalid_schema" for finding in found):
-            self._compiled[tool.name, streamed] = compile_schema(schema)
-        return arguments, found
+        compiled = self._compiled.get((tool.name, streamed))
+        if compiled is None:
+            try:
+                compiled = compile_schema(_drop_properties(tool.parameters, streamed))
+            except ValueError as error:
+                return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
+            self._compiled[tool.name, streamed] = compiled
+        return compiled.check(arguments, coerce=self._coerce)
 
 
 def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """The schema of an object without some of its members."""
     properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(properties, dict):
+    if names and isinstance(properties, dict):
         schema = {**schema, "properties": {key: each for key, each in properties.items() if key not in names}}
-    if isinstance(required, list):
+    if names and isinstance(required, list):
         schema = {**schema, "required": [each for each in required if each not in names]}
     return schema
 

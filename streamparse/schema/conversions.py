@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import msgspec
 
 from streamparse.findings import Finding, format_path, make_pointer, preview
-from streamparse.schema.text_values import TYPE_NAMES
+from streamparse.schema.kinds import TYPE_NAMES
 
 NO_CONVERSION: Final = object()
 """Returned where there is no lossless conversion."""

@@ -23,8 +23,7 @@ from collections.abc import Callable, Hashable, Iterable, Set
 from typing import Any, Final, TypeAlias
 
 from streamparse.loss import Loss
-from streamparse.schema.text_values import TYPE_NAMES, get_kind, join_kinds
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import TYPE_NAMES, SchemaView, get_kind, join_kinds
 from streamparse.schema.walk import ABOUT, inline_refs
 
 OnLoss: TypeAlias = Callable[[str, str, str], None]
@@ -140,25 +139,23 @@ class _Writer:
             self._lose(path, "oneOf", "written as anyOf")
         self._write_any_of(value, path, made, "oneOf")
 
-    def _write_enum(self, value: Any, path: str, made: dict[str, Any]) -> None:
+    def _write_enum(self, value: Any, path: str, made: dict[str, Any], key: str = "enum") -> None:
         options = [each for each in value if each is not None] if isinstance(value, list) else []
         if not options or not all(isinstance(each, str) for each in options):
-            self._lose(path, "enum", _NOT_TEXT)
+            self._lose(path, key, _NOT_TEXT)
             _add_type_of(options, made)
             return
         if len(options) < len(value):
             made["nullable"] = True
         if "" in options:
-            self._lose(path, "enum", "dropped: an empty text cannot be listed")
+            self._lose(path, key, "dropped: an empty text cannot be listed")
         if listed := [each for each in options if each]:
             made["enum"] = listed
+        else:
+            _add_type_of(options, made)
 
     def _write_const(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if isinstance(value, str) and value:
-            made.update(enum=[value])
-        else:
-            self._lose(path, "const", "dropped: only a text can be listed")
-            _add_type_of([value], made)
+        self._write_enum([value], path, made, "const")
 
     def _write_format(self, value: Any, path: str, made: dict[str, Any]) -> None:
         if value in _FORMATS:

@@ -71,11 +71,13 @@ class CompiledSchema:
     def __init__(self, schema: dict[str, Any]) -> None:
         import jsonschema_rs  # noqa: PLC0415 - an extra
 
+        declared = schema.get("properties")
+        self._declared = declared if isinstance(declared, dict) and not _SAYS_OF_OTHERS & schema.keys() else None
         rewriting = Rewriting(schema)
-        self.unread = tuple(rewriting.unread)
-        self.cost = Cost(rewriting.schema, rewriting.patterns, is_linear=rewriting.is_linear)
+        self._unread = tuple(rewriting.unread)
+        self._cost = Cost(rewriting.schema, rewriting.patterns, is_linear=rewriting.is_linear)
         try:
-            self.validator: Validator = jsonschema_rs.validator_for(
+            self._validator: Validator = jsonschema_rs.validator_for(
                 rewriting.schema,
                 offline=True,
                 validate_formats=True,
@@ -85,6 +87,47 @@ class CompiledSchema:
         except jsonschema_rs.ValidationError as error:
             place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
             raise ValueError(f"{truncate(error.message)} (at ${place})") from error
+
+    def check(self, arguments: dict[str, Any], *, coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+        """Return the arguments, values of another type converted where nothing is lost, and what was found.
+
+        The arguments that were given stay as they are.
+        """
+        found: list[Finding] = []
+        if (problem := self._find_obstacle(arguments)) is not None:
+            found = [problem]
+        elif not self._validator.is_valid(arguments):
+            arguments, found = self._mend(arguments, coerce)
+        if self._unread:
+            found += map(_report_pattern, self._unread)
+        if self._declared is not None:
+            found += _find_undeclared(self._declared, arguments)
+        return arguments, found
+
+    def _find_obstacle(self, arguments: dict[str, Any]) -> Finding | None:
+        """Say what keeps the arguments from being checked."""
+        try:
+            size = len(msgspec.json.encode(arguments))
+        except (TypeError, ValueError, RecursionError) as error:
+            return Finding("invalid_value", f"the arguments are not JSON: {truncate(str(error))}")
+        if self._cost.factor is not None and self._cost.factor * size <= _MOST_STEPS:
+            return None
+        return _TOO_LONG if self._cost.count_steps(arguments) > _MOST_STEPS else None
+
+    def _mend(self, arguments: dict[str, Any], coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+        """Convert what can be, from the outside in, and say what is wrong with the rest."""
+        coerced: dict[tuple[Any, ...], Finding] = {}
+        for number in range(_PASSES + 1):
+            if self._cost.count_looks(arguments) > _MOST_LOOKS or self._cost.count_told(arguments) > _MOST_TOLD:
+                message = "the arguments do not fit the tool's schema, and are too large to say where"
+                return arguments, [*coerced.values(), Finding("invalid_value", message)]
+            errors = list(self._validator.iter_errors(arguments))
+            changed = coerce_values(errors, arguments, coerced) if coerce and number < _PASSES and errors else None
+            if changed is None:
+                break
+            arguments = changed
+        found = dict.fromkeys(_make_finding(error) for error in errors[:_MOST])
+        return arguments, [*coerced.values(), *found]
 
 
 def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
@@ -121,71 +164,12 @@ def _compile_kept(written: bytes) -> CompiledSchema:
     return CompiledSchema(msgspec.json.decode(written))
 
 
-def check_schema(
-    schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the arguments, values of another type converted where nothing is lost, and what was found.
-
-    The arguments that were given stay as they are.  Raises ModuleNotFoundError if jsonschema-rs is not installed.
-    """
-    try:
-        compiled = compile_schema(schema)
-    except ValueError as error:
-        return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
-    return check_compiled(compiled, schema, arguments, coerce=coerce)
-
-
-def check_compiled(
-    compiled: CompiledSchema, schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Do as `check_schema` does, with a schema that is compiled."""
-    found: list[Finding] = []
-    problem = _look(compiled, arguments)
-    if problem is not None:
-        found = [problem]
-    elif not compiled.validator.is_valid(arguments):
-        arguments, found = _mend(compiled, arguments, coerce)
-    if compiled.unread:
-        found += map(_unread, compiled.unread)
-    declared = schema.get("properties")
-    if isinstance(declared, dict) and not _SAYS_OF_OTHERS & schema.keys():
-        found += _undeclared(declared, arguments)
-    return arguments, found
-
-
-def _look(compiled: CompiledSchema, arguments: dict[str, Any]) -> Finding | None:
-    """Say what keeps the arguments from being looked at."""
-    try:
-        size = len(msgspec.json.encode(arguments))
-    except (TypeError, ValueError, RecursionError) as error:
-        return Finding("invalid_value", f"the arguments are not JSON: {truncate(str(error))}")
-    if compiled.cost.factor is not None and compiled.cost.factor * size <= _MOST_STEPS:
-        return None
-    return _TOO_LONG if compiled.cost.count_steps(arguments) > _MOST_STEPS else None
-
-
-def _mend(compiled: CompiledSchema, arguments: dict[str, Any], coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
-    """Convert what can be, from the outside in, and say what is wrong with the rest."""
-    coerced: dict[tuple[Any, ...], Finding] = {}
-    for number in range(_PASSES + 1):
-        if compiled.cost.count_looks(arguments) > _MOST_LOOKS or compiled.cost.count_told(arguments) > _MOST_TOLD:
-            message = "the arguments do not fit the tool's schema, and are too large to say where"
-            return arguments, [*coerced.values(), Finding("invalid_value", message)]
-        errors = list(compiled.validator.iter_errors(arguments))
-        changed = coerce_values(errors, arguments, coerced) if coerce and number < _PASSES and errors else None
-        if changed is None:
-            break
-        arguments = changed
-    found = dict.fromkeys(_finding(error) for error in errors[:_MOST])
-    return arguments, [*coerced.values(), *found]
-
-
-def _unread(source: str) -> Finding:
+def _report_pattern(source: str) -> Finding:
     message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
     return Finding("unreadable_pattern", message, fatal=False)
 
 
-def _finding(error: SchemaError) -> Finding:
+def _make_finding(error: SchemaError) -> Finding:
     error = _closest(error)
     path = tuple(error.instance_path)
     wrong = {_code(branch[0]) for branch in branches_of(error)} or {_code(error)}
@@ -216,7 +200,7 @@ def _at(path: Iterable[Any]) -> str:
     return f"{name}: " if (name := format_path(path)) else ""
 
 
-def _undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Iterator[Finding]:
+def _find_undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Iterator[Finding]:
     """Yield the parameters that a schema which permits others does not name."""
     for name in arguments:
         if name not in declared:

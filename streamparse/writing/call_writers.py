@@ -24,8 +24,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from streamparse.loss import Loss
-from streamparse.schema.text_values import STRING, to_json_text
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import STRING, SchemaView, to_json_text
 
 __all__ = ["ANY_NAME", "Braces", "Python", "Spoken", "Tags", "WriteCall", "between", "json_object", "kimi", "named"]
 

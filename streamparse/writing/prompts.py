@@ -13,7 +13,7 @@ import msgspec
 from streamparse.json.json_safety import compact
 from streamparse.loss import Loss
 from streamparse.response import ToolCall
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import SchemaView
 from streamparse.schema.walk import inline_refs
 from streamparse.tools import Tool, ToolResult
 from streamparse.writing.call_writers import Spoken

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamparse.schema.text_values import ANY, JSON, STRING, is_string, read_type_attribute, to_json_text
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import ANY, JSON, STRING, SchemaView, is_string, read_type_attribute, to_json_text
 
 DEFINITIONS: dict[str, Any] = {
     "$defs": {

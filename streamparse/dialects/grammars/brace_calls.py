@@ -22,8 +22,7 @@ from streamparse.dialects.grammars.json_values import string
 from streamparse.dialects.grammars.literal_arguments import literal_arguments
 from streamparse.dialects.grammars.literals import Tell, in_string, quoted
 from streamparse.patterns import gradual, plain
-from streamparse.schema.text_values import STRING
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import STRING, SchemaView
 
 __all__ = ["BRACE_HEAD", "BraceCalls"]
 

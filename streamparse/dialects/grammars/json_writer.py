@@ -7,8 +7,7 @@ from io import StringIO
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.limits import most
-from streamparse.schema.text_values import Kinds, is_string, quote, to_json_text
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import Kinds, SchemaView, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 __all__ = ["Members", "Value"]

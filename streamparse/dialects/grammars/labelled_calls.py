@@ -21,7 +21,7 @@ from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_arguments import arguments, broken
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.patterns import gradual
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import SchemaView
 
 __all__ = ["LABEL", "LabelledCalls"]
 

@@ -23,8 +23,7 @@ from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.patterns import gradual
-from streamparse.schema.text_values import ANY, Kinds, quote, to_json_text
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import ANY, Kinds, SchemaView, quote, to_json_text
 
 __all__ = ["NestedTags"]
 

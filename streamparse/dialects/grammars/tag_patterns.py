@@ -14,7 +14,7 @@ from streamparse.dialects.engine.markers import GAP, Markers, Stops
 from streamparse.dialects.engine.reader import Pattern
 from streamparse.dialects.grammars.tag_values import Ending
 from streamparse.patterns import gradual
-from streamparse.schema.text_values import ANY, Kinds
+from streamparse.schema.kinds import ANY, Kinds
 
 __all__ = ["KEY", "TagPatterns"]
 

@@ -17,7 +17,7 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.json_writer import Value
 from streamparse.patterns import gradual
-from streamparse.schema.text_values import UNQUOTABLE, quote
+from streamparse.schema.kinds import UNQUOTABLE, quote
 
 __all__ = ["Ending", "tagged"]
 

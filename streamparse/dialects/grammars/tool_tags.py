@@ -26,7 +26,7 @@ from streamparse.dialects.grammars.tag_patterns import KEY
 from streamparse.dialects.grammars.tool_pattern import A_KEY, NAME, ToolPattern
 from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.patterns import gradual, plain
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import SchemaView
 
 __all__ = ["ToolAttributes", "ToolTags", "ToolText"]
 

@@ -22,8 +22,7 @@ from streamparse.dialects.grammars.json_values import bracketed
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_patterns import KEY, TagPatterns
 from streamparse.dialects.grammars.tag_values import tagged
-from streamparse.schema.text_values import ANY, STRING, Kinds, read_type_attribute
-from streamparse.schema.view import SchemaView
+from streamparse.schema.kinds import ANY, STRING, Kinds, SchemaView, read_type_attribute
 from streamparse.sink import Call
 
 __all__ = ["KEY", "XmlParams"]

@@ -9,7 +9,7 @@ from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.grammars.xml_params import XmlParams
 from streamparse.dialects.table.tags import NAMED_KEY, child_tags, function_tags, invoke_tags
-from streamparse.schema.text_values import STRING
+from streamparse.schema.kinds import STRING
 
 __all__ = ["ROWS"]
 

@@ -11,7 +11,7 @@ import re
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.tag_patterns import KEY
 from streamparse.dialects.grammars.xml_params import XmlParams
-from streamparse.schema.text_values import ANY, Kinds
+from streamparse.schema.kinds import ANY, Kinds
 
 __all__ = ["NAMED_KEY", "child_tags", "function_tags", "invoke_tags", "named_tags", "pair_tags"]
 

@@ -1,11 +1,18 @@
-"""What JSON a parameter's text means, by the kinds of values that are permitted.
+"""Kinds of JSON values: what a place in a schema permits, and what JSON a text there means.
 
-The names of JSON's types are here too: as schemas, markup and Python have them.
+A schema is read as JSON Schema has it: `type`, `const` and `enum`, `anyOf`, `oneOf`, `allOf`, local `$ref`, and
+OpenAPI's `nullable`.  All keywords of a schema hold together; a schema that contradicts itself permits anything.
+
+Where markup gives no types, a parameter's text is read by the kinds that its schema permits: as the first of null,
+boolean, number, object or array that is permitted and that it looks like, else as a string.  Numbers keep their literal
+text, and nothing is taken off the ends of a string.  Where only strings are permitted, each text is one as it is.
+Where nothing is known (`ANY`) a text that is JSON of another kind is that value.  Attributes of the markup
+(`string="false"`, `type="number"`) override the schema; but a string that the schema does not permit is read by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,6 +21,7 @@ import msgspec
 
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual, plain
+from streamparse.schema.walk import resolve_ref
 
 if TYPE_CHECKING:
     import regex
@@ -64,6 +72,7 @@ _ADORNED: Final = plain(r"^\+?(-?)0*(?=[0-9])")
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _CONTAINER_TYPES: Final = {"object": dict, "array": list, "quoted": str}
 _LONGEST_SCALAR: Final = 1000
+_COMBINED: Final = ("anyOf", "oneOf", "allOf")
 
 
 def read_type_attribute(word: str) -> Kinds | None:
@@ -84,6 +93,9 @@ def get_kind(value: Any) -> Kinds:
 def join_kinds(parts: Iterable[Kinds | None]) -> Kinds:
     """Return what any of the parts permits; without any, anything."""
     return frozenset(kind for part in parts if part is not None for kind in part) or ANY
+
+
+# -- texts -----------------------------------------------------------------------------------------
 
 
 def is_string(head: str, kinds: Kinds) -> bool | None:
@@ -149,3 +161,108 @@ def _container(text: str, kinds: Kinds) -> str | None:
     if not any(kind in kinds and isinstance(reading.value, type) for kind, type in _CONTAINER_TYPES.items()):
         return None
     return msgspec.json.encode(reading.value).decode() if reading.repairs else text
+
+
+# -- schemas ---------------------------------------------------------------------------------------
+
+
+class SchemaView:
+    """A place in a schema: the `kinds` of values it permits, and what it says of its members.
+
+    `schemas` are alternatives; without any, everything is permitted.  `root` is the schema that references lead into.
+    """
+
+    __slots__ = ("_alternatives", "_branches", "_kinds", "_root")
+
+    def __init__(self, schemas: Iterable[Any], root: Any) -> None:
+        self._alternatives = list(schemas)
+        self._root = root
+        self._branches = list(_branches(self._alternatives, root))
+        self._kinds: Kinds | None = None
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of values that are permitted."""
+        if self._kinds is None:
+            kinds = _permitted({"anyOf": self._alternatives}, self._root, set()) or ANY
+            self._kinds = kinds | _verbatim(self._branches, kinds)
+        return self._kinds
+
+    def member(self, key: str) -> SchemaView:
+        """What an object's member may be."""
+        named = [schema["properties"].get(key) for schema in self._objects()]
+        if any(schema is not None for schema in named):
+            return SchemaView([schema for schema in named if schema is not None], self._root)
+        return self._inner("additionalProperties")
+
+    def item(self) -> SchemaView:
+        """What an array's element may be."""
+        return self._inner("items")
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The names of an object's members, as far as they are declared."""
+        return frozenset(key for schema in self._objects() for key in schema["properties"])
+
+    def _objects(self) -> Iterator[dict[str, Any]]:
+        return (schema for schema in self._branches if isinstance(schema.get("properties"), dict))
+
+    def _inner(self, keyword: str) -> SchemaView:
+        inner = (schema.get(keyword) for schema in self._branches)
+        return SchemaView([schema for schema in inner if isinstance(schema, dict)], self._root)
+
+
+def _branches(schemas: Iterable[Any], root: Any) -> Iterator[dict[str, Any]]:
+    """Yield the schemas, those they refer to, and their branches, each once."""
+    seen: set[int] = set()
+    waiting = [*schemas]
+    while waiting:
+        schema = waiting.pop(0)
+        if isinstance(schema, dict) and id(schema) not in seen:
+            seen.add(id(schema))
+            yield schema
+            branches = [branch for key in _COMBINED for branch in _as_list(schema.get(key))]
+            waiting += [resolve_ref(schema.get("$ref"), root), *branches]
+
+
+def _permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
+    """What a schema permits; None for one that is being asked already: it refers to itself."""
+    if not isinstance(schema, dict):
+        return ANY
+    if id(schema) in seen:
+        return None
+    seen.add(id(schema))
+    allowed = ANY
+    for part in _constraints(schema, root, seen):
+        allowed &= part
+    return (allowed or ANY) | ({"null"} if schema.get("nullable") is True else set())
+
+
+def _constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iterator[Kinds]:
+    """Yield what each keyword of a schema permits."""
+    if "$ref" in schema:
+        yield _permitted(resolve_ref(schema.get("$ref"), root), root, seen) or ANY
+    if "type" in schema:
+        yield join_kinds(read_type_name(word) for word in _as_list(schema["type"]) if isinstance(word, str))
+    if "const" in schema:
+        yield get_kind(schema["const"])
+    elif _as_list(schema.get("enum")):
+        yield join_kinds(get_kind(value) for value in schema["enum"])
+    for key in ("anyOf", "oneOf"):
+        if branches := _as_list(schema.get(key)):
+            yield join_kinds(_permitted(branch, root, seen) for branch in branches)
+    for branch in _as_list(schema.get("allOf")):
+        yield _permitted(branch, root, seen) or ANY
+
+
+def _verbatim(branches: list[dict[str, Any]], kinds: Kinds) -> Kinds:
+    """The texts that a schema lists as strings, and that would be read as something else."""
+    if kinds == STRING or "string" not in kinds:
+        return frozenset()
+    listed = (value for schema in branches for value in (*_as_list(schema.get("enum")), schema.get("const")))
+    texts = (value for value in listed if isinstance(value, str))
+    return frozenset(VERBATIM + text for text in texts if to_json_text(text, kinds) != quote(text))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
