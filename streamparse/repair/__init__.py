@@ -5,20 +5,18 @@ from __future__ import annotations
 from streamparse.findings import Finding
 from streamparse.repair.answers import answer_broken
 from streamparse.repair.loop import (
-    AnotherMode,
-    AnotherModel,
     Complaint,
     FallbackChain,
     RepairLoop,
     Retry,
     Strategy,
+    SwitchMode,
+    SwitchModel,
 )
 from streamparse.repair.preflight import Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
 from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 
 __all__ = [
-    "AnotherMode",
-    "AnotherModel",
     "Complaint",
     "FallbackChain",
     "Finding",
@@ -32,6 +30,8 @@ __all__ = [
     "Retry",
     "Step",
     "Strategy",
+    "SwitchMode",
+    "SwitchModel",
     "Verdict",
     "answer_broken",
     "as_text",

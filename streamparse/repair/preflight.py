@@ -52,7 +52,7 @@ class Preflight(msgspec.Struct, frozen=True):
 
 
 class Guard(Protocol):
-    """Looks at a call before it runs; yields what it finds."""
+    """Looks at a call before it runs, and yields what it finds."""
 
     def __call__(self, call: ToolCall, /) -> Iterator[Finding]: ...
 
@@ -70,7 +70,7 @@ def preflight(
     sanitise: bool = False,
     guards: Iterable[Guard] = (),
 ) -> Preflight:
-    """Say whether a call may be run, and as what, without running it.
+    """Say whether a call may be run, and with which arguments, without running it.
 
     The tool must be declared and of a tier that is unlocked, the arguments must fit its JSON Schema, and the
     annotations of its function if it has one.  With `coerce` values are converted where nothing is lost (`"3"` for an
@@ -104,18 +104,18 @@ class Gate:
     def require_validator(self) -> None:
         """Raise ModuleNotFoundError if a tool that can run has a schema that only the missing extra can check."""
         for tool in self.tools.values() if not has_validator() else ():
-            if tool.function is not None and not _is_the_functions(tool):
+            if tool.function is not None and not _is_from_function(tool):
                 raise ModuleNotFoundError(f"the tool {tool.name!r} has a schema of its own; {MISSING}")
 
     def look(self, call: ToolCall) -> Preflight:
-        """Say whether a call may be run, and as what."""
+        """Say whether a call may be run, and with which arguments."""
         return self._look(call, frozenset())
 
     def look_without(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
-        """Say the same of a call that is still being written, but for the arguments that are streamed.
+        """Do as `look` does for a call that is still being written, without the arguments that are streamed.
 
-        They are not asked for; the whole call has to pass `look` all the same.  A gate that changes texts lets none
-        be read before.
+        They need not be there; the whole call has to pass `look` all the same.  With `sanitise` no text may be read
+        before it is whole.
         """
         if self._sanitise:
             return Preflight(call, (Finding("invalid_value", "texts are only read once they are whole"),))
@@ -124,13 +124,13 @@ class Gate:
     def _look(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
         tool = self.tools.get(call.name)
         if tool is None:
-            return Preflight(call, (_unknown(call.name, self.tools),))
+            return Preflight(call, (_describe_unknown(call.name, self.tools),))
         if tool.tier > self._tier:
             return Preflight(call, (Finding("locked_tool", f"the tool {call.name!r} is not unlocked"),))
         if (problem := find_excess(call.arguments)) is not None:
             return Preflight(call, (Finding("invalid_value", problem),))
-        arguments, found = _sanitised(call.arguments, ()) if self._sanitise else (call.arguments, [])
-        if tool.parameters and (has_validator() or not _is_the_functions(tool)):
+        arguments, found = _strip_controls(call.arguments, ()) if self._sanitise else (call.arguments, [])
+        if tool.parameters and (has_validator() or not _is_from_function(tool)):
             arguments, problems = self._check(tool, arguments, streamed)
             found += problems
         if arguments is not call.arguments:
@@ -138,9 +138,9 @@ class Gate:
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
         if tool.function is not None and not any(finding.fatal for finding in found):
-            found += _misfits(tool, arguments, bind_others if streamed else bind)
+            found += _find_misfits(tool, arguments, bind_others if streamed else bind)
         for guard in self._guards:
-            found += _guarded(guard, call)
+            found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
 
     def _check(
@@ -167,13 +167,15 @@ def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str,
     return schema
 
 
-def _is_the_functions(tool: Tool) -> bool:
-    """Whether a tool's schema says no more than the annotations of its function, which are checked without it."""
+def _is_from_function(tool: Tool) -> bool:
+    """Whether a tool's schema was read from its function: then `bind` checks all that it says."""
     return not tool.parameters or (tool.signature is not None and tool.signature.schema == tool.parameters)
 
 
-def _misfits(tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]) -> list[Finding]:
-    """What of the arguments the function's annotations do not take: they may say more than the schema."""
+def _find_misfits(
+    tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]
+) -> list[Finding]:
+    """What the function's annotations do not accept: they may say more than the schema."""
     try:
         bind_some(tool, arguments)
     except InvalidArguments as error:
@@ -181,7 +183,7 @@ def _misfits(tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, d
     return []
 
 
-def _guarded(guard: Guard, call: ToolCall) -> list[Finding]:
+def _run_guard(guard: Guard, call: ToolCall) -> list[Finding]:
     own = msgspec.structs.replace(call, arguments=copy.deepcopy(call.arguments))  # what was checked is what runs
     try:
         found = list(guard(own))
@@ -190,32 +192,32 @@ def _guarded(guard: Guard, call: ToolCall) -> list[Finding]:
     except BaseException as error:  # the user's, `sys.exit` too
         raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: {type(error).__name__}") from error
     if not all(isinstance(each, Finding) for each in found):
-        raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: it gave something else than findings")
+        raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: it yielded something else than findings")
     return found
 
 
-def _unknown(name: str, tools: Toolset) -> Finding:
-    """Name what was perhaps meant: to a model that is worth more than a list of all."""
+def _describe_unknown(name: str, tools: Toolset) -> Finding:
+    """Name the tools with similar names: that helps a model more than a list of all."""
     known = sorted(tools.names)[:_COMPARED]
     close = difflib.get_close_matches(name[:200], known, 3, 0.6) or known[:_SHOWN]
-    told = f"; known are: {', '.join(close)}" if close else ""
-    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{told}")
+    known_names = f"; known are: {', '.join(close)}" if close else ""
+    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{known_names}")
 
 
-def _sanitised(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
+def _strip_controls(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
     """Take control characters out of every text of a value."""
     if isinstance(value, str) and _CONTROL.search(value):
         message = f"control characters were taken out of {format_path(path)}"
         return _CONTROL.sub("", value), [Finding("sanitised", message, make_pointer(path), fatal=False)]
     found: list[Finding] = []
     if isinstance(value, dict):
-        value = {key: _kept(_sanitised(each, (*path, key)), found) for key, each in value.items()}
+        value = {key: _collect(_strip_controls(each, (*path, key)), found) for key, each in value.items()}
     elif isinstance(value, list):
-        value = [_kept(_sanitised(each, (*path, number)), found) for number, each in enumerate(value)]
+        value = [_collect(_strip_controls(each, (*path, number)), found) for number, each in enumerate(value)]
     return value, found
 
 
-def _kept(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
+def _collect(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
     found += result[1]
     return result[0]
 
@@ -226,8 +228,8 @@ def _kept(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
 class PathGuard:
     """Finds paths that lead out of the folder they are relative to, in the named parameters of any tool.
 
-    A parameter counts wherever it stands in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside of it,
-    names of members too (`{"files": {"a.txt": ...}}`).
+    A parameter counts wherever it is in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside it, names
+    of members too (`{"files": {"a.txt": ...}}`).
     A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
     climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
     escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
@@ -239,31 +241,31 @@ class PathGuard:
         self._parameters = parameters
 
     def __call__(self, call: ToolCall) -> Iterator[Finding]:
-        for path, text in _texts(call.arguments, (), self._parameters):
-            if any(map(_leads_out, _readings(text))):
+        for path, text in _find_texts(call.arguments, (), self._parameters):
+            if any(map(_leads_out, _unescape(text))):
                 name = next(step for step in path if step in self._parameters)
                 yield Finding("path_traversal", f"{name!r} must be a path inside its folder", make_pointer(path))
 
 
-def _texts(
+def _find_texts(
     value: Any, path: tuple[Any, ...], names: tuple[str, ...], guarded: bool = False
 ) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """The texts that stand under one of the names, however deep."""
+    """Yield the texts under one of the names, however deep, with their paths."""
     if isinstance(value, str):
         if guarded:
             yield path, value
     elif isinstance(value, list):
         for number, each in enumerate(value):
-            yield from _texts(each, (*path, number), names, guarded)
+            yield from _find_texts(each, (*path, number), names, guarded)
     elif isinstance(value, dict):
         for key, each in value.items():
             if guarded:
                 yield (*path, key), key
-            yield from _texts(each, (*path, key), names, guarded or key in names)
+            yield from _find_texts(each, (*path, key), names, guarded or key in names)
 
 
-def _readings(text: str) -> Iterator[str]:
-    """A text, and what it says after each reading of percent escapes."""
+def _unescape(text: str) -> Iterator[str]:
+    """Yield a text, and what it becomes each time that percent escapes are read."""
     yield text
     for _ in range(_ESCAPED):
         if (read := unquote(text)) == text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -13,11 +13,11 @@ from streamparse.errors import CODES
 from streamparse.findings import Finding, join_messages
 from streamparse.parser.composite import CompositeParser
 from streamparse.repair.answers import answer_broken
-from streamparse.repair.preflight import Guard, Preflight, preflight
+from streamparse.repair.preflight import Gate, Guard, Preflight
 from streamparse.response import ParsedResponse, ToolIntent
-from streamparse.tools import ToolResult, Toolset
+from streamparse.tools import ToolResult
 
-NOT_RUN = "not run, for another part of the answer was wrong; call it again if it is still wanted"
+_NOT_RUN = "not run, for another part of the answer was wrong; call it again if it is still wanted"
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Verdict(msgspec.Struct, frozen=True):
     response: ParsedResponse
     preflights: tuple[Preflight, ...] = ()
     findings: tuple[Finding, ...] = ()
-    """What is wrong with the answer beside its whole calls: broken calls, a turn that failed."""
+    """What is wrong with the answer apart from its whole calls: broken calls, a turn that failed."""
 
     @property
     def ok(self) -> bool:
@@ -38,44 +38,40 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """What to tell the model, "" if there is nothing to complain of."""
+        """What to tell the model, "" if nothing is wrong."""
         parts = [each.message for each in self.preflights if not each.ok]
         return "; ".join(parts + ([join_messages(self.findings)] if self.findings else []))
 
     @property
     def results(self) -> list[ToolResult]:
-        """An error result for each call, broken ones too, as the answer to it in the next request; none if all may run.
+        """Error results that answer each call, broken ones too, in the next request; empty if all calls may run.
 
-        None is run if one may not be: a request that answers only some of the calls is refused by most providers.
+        If one call may not run, no call runs: most providers refuse a request that answers only some of the calls.
         """
         if self.ok:
             return []
         unfit = [
-            ToolResult(each.call.id, each.call.name, error=each.message or NOT_RUN, index=each.call.index)
+            ToolResult(each.call.id, each.call.name, error=each.message or _NOT_RUN, index=each.call.index)
             for each in self.preflights
         ]
         return sorted([*unfit, *map(answer_broken, self.response.broken_calls)], key=lambda result: result.index)
 
 
-Judge: TypeAlias = Callable[[ParsedResponse], Verdict]
-
-
 def judge(
     tools: Iterable[Any], *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()
 ) -> Callable[[ParsedResponse], Verdict]:
-    """Return what looks at each answer to a request with these tools; see `preflight`."""
-    declared, watchers = Toolset.of(tools), tuple(guards)
+    """Return what looks at each answer to a request with these tools; the keywords are those of `preflight`."""
+    gate = Gate(tools, tier=tier, sanitise=sanitise, guards=guards)
 
     def look(response: ParsedResponse) -> Verdict:
-        calls = [call for call in response.tool_calls if not call.revoked]
-        preflights = tuple(preflight(call, declared, tier=tier, sanitise=sanitise, guards=watchers) for call in calls)
+        preflights = tuple(gate.look(call) for call in response.tool_calls if not call.revoked)
         mended = msgspec.structs.replace(response, tool_calls=[each.call for each in preflights])
-        return Verdict(mended, preflights, tuple(_beside(response)))
+        return Verdict(mended, preflights, tuple(_find_faults(response)))
 
     return look
 
 
-def _beside(response: ParsedResponse) -> Iterable[Finding]:
+def _find_faults(response: ParsedResponse) -> Iterable[Finding]:
     for broken in response.broken_calls:
         yield Finding("broken_call", f"the call of {broken.name!r} is broken: {CODES.get(broken.code, broken.code)}")
     for error in response.errors:
@@ -86,12 +82,12 @@ def _beside(response: ParsedResponse) -> Iterable[Finding]:
 
 
 def _is_empty(response: ParsedResponse) -> bool:
-    """Whether an answer that nothing else is wrong with holds nothing at all.
+    """Whether an answer holds nothing at all, not even an error.
 
-    One whose end the server gives a reason for may be empty: Claude ends a turn so that has nothing to add to a result.
+    With a reason for its end an answer may be empty: Claude ends a turn so if it has nothing to add to a result.
     """
-    said = response.content.strip() or response.reasoning.strip() or response.refusal or response.finish_reason
-    return not (said or response.tool_calls or response.broken_calls or response.items or response.errors)
+    content = response.content.strip() or response.reasoning.strip() or response.refusal or response.finish_reason
+    return not (content or response.tool_calls or response.broken_calls or response.items or response.errors)
 
 
 # -- attempts --------------------------------------------------------------------------------------
@@ -105,25 +101,19 @@ class Step(msgspec.Struct, frozen=True):
     message: str = ""
     findings: tuple[Finding, ...] = ()
 
-    @classmethod
-    def of(cls, action: str, verdict: Verdict) -> Step:
-        """Log an action and what came of it."""
-        of_calls = (finding for each in verdict.preflights for finding in each.findings)
-        return cls(action, verdict.message, (*of_calls, *verdict.findings))
-
 
 class Repaired(msgspec.Struct, frozen=True):
-    """The answer in the end, and how it came about.  With `ok` false the answer is text: its calls are intents."""
+    """The last answer, and how it came about.  With `ok` false the answer is text: its calls are intents."""
 
     response: ParsedResponse
     ok: bool
     log: tuple[Step, ...] = ()
 
 
-class Look:
-    """Looks at an answer, and where the server refused what the model wrote (Groq), at that.
+class Reviewer:
+    """Looks at answers, and where the server refused what the model wrote (Groq), at that text.
 
-    `demand` is what is wrong with an answer that calls nothing, None if nothing is.
+    `demand` is what is wrong with an answer without calls, None if that is fine.
     """
 
     def __init__(
@@ -142,49 +132,50 @@ class Look:
         self._judge = judge(tools, tier=tier, sanitise=sanitise, guards=guards)
         self._demand = demand
 
-    def at(self, answer: Any) -> Iterator[Verdict]:
-        """Yield the verdict on an answer, then the one on what could be recovered of it, if anything could."""
-        verdict = self._judged(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
+    def review(self, answer: Any) -> Iterator[Verdict]:
+        """Yield the verdict on an answer; then, if it failed and a refused text has calls, the verdict on that text."""
+        verdict = self._look(answer if isinstance(answer, ParsedResponse) else self._parser.parse(answer))
         yield verdict
-        if verdict.ok or (generation := _failed_generation(verdict.response)) is None:
+        if verdict.ok or (generation := _find_failed_generation(verdict.response)) is None:
             return
-        recovered = self._judged(self._generated.parse(generation))
+        recovered = self._look(self._generated.parse(generation))
         if recovered.response.tool_calls:
             yield recovered
 
-    def _judged(self, response: ParsedResponse) -> Verdict:
+    def _look(self, response: ParsedResponse) -> Verdict:
         verdict = self._judge(response)
         if self._demand is None or not verdict.ok or verdict.response.tool_calls:
             return verdict
         return msgspec.structs.replace(verdict, findings=(self._demand,))
 
 
-class Attempts:
+class AttemptLog:
     """The answers to one request so far."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
-        self._log: list[Step] = []
-        self._said = ParsedResponse()
+    def __init__(self, reviewer: Reviewer) -> None:
+        self._reviewer = reviewer
+        self._steps: list[Step] = []
+        self._last = ParsedResponse()  # that has any content
 
-    def take(self, action: str, answer: Any) -> Verdict:
-        """Look at the next answer."""
-        first, *more = self._look.at(answer)
+    def record(self, action: str, answer: Any) -> Verdict:
+        """Review the next answer, and return the last verdict on it."""
+        first, *more = self._reviewer.review(answer)
         for word, verdict in ((action, first), *(("recovered", each) for each in more)):
-            self._log.append(Step.of(word, verdict))
-            if _says_something(verdict.response) or not _says_something(self._said):
-                self._said = verdict.response
+            of_calls = (finding for each in verdict.preflights for finding in each.findings)
+            self._steps.append(Step(word, verdict.message, (*of_calls, *verdict.findings)))
+            if _has_content(verdict.response) or not _has_content(self._last):
+                self._last = verdict.response
         return (first, *more)[-1]
 
-    def outcome(self, verdict: Verdict) -> Repaired:
-        """The last answer, if its calls may be run; else, as text, the last that says anything."""
+    def finish(self, verdict: Verdict) -> Repaired:
+        """Return the last answer, if its calls may be run; else, as text, the last that has any content."""
         if verdict.ok:
-            return Repaired(verdict.response, True, tuple(self._log))
-        return Repaired(as_text(self._said), False, (*self._log, Step("gave_up", verdict.message)))
+            return Repaired(verdict.response, True, tuple(self._steps))
+        return Repaired(as_text(self._last), False, (*self._steps, Step("gave_up", verdict.message)))
 
 
 def as_text(response: ParsedResponse) -> ParsedResponse:
-    """Return an answer without calls: they stand in `intents`, and in the content if that is empty."""
+    """Return an answer without calls: they become `intents`, and the content if that is empty."""
     wanted = [ToolIntent(call.name, call.raw or json.dumps(call.arguments)) for call in response.tool_calls]
     wanted += [ToolIntent(broken.name, broken.raw) for broken in response.broken_calls]
     content = response.content if response.content.strip() else "\n".join(f"{each.name} {each.text}" for each in wanted)
@@ -193,12 +184,11 @@ def as_text(response: ParsedResponse) -> ParsedResponse:
     )
 
 
-def _says_something(response: ParsedResponse) -> bool:
-    """Whether there is more to an answer than that there is none."""
+def _has_content(response: ParsedResponse) -> bool:
     return bool(response.content.strip() or response.refusal or response.tool_calls or response.broken_calls)
 
 
-def _failed_generation(response: ParsedResponse) -> str | None:
+def _find_failed_generation(response: ParsedResponse) -> str | None:
     """What the model wrote before the server refused it (Groq)."""
     texts = (item["data"] for item in response.items if item.get("kind") == "failed_generation")
     return next((text for text in texts if isinstance(text, str)), None)

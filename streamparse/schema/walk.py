@@ -123,7 +123,8 @@ def expand_root_ref(schema: dict[str, Any]) -> dict[str, Any]:
 
 def inline_refs(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
     """Put what each `$ref` names in its place, and drop the definitions; `lost` gets what cannot be inlined."""
-    return _Inliner(schema, tool, lost).inline(schema, "", ())
+    inlined: dict[str, Any] = _Inliner(schema, tool, lost).inline(schema, "", ())
+    return inlined
 
 
 def _merge(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ Text = TypeVar("Text")
 
 
 class _Nothing(Awaitable[None]):
-    """Nothing to wait for; unlike a coroutine it need not be awaited."""
+    """An awaitable that is done at once; unlike a coroutine it need not be awaited."""
 
     def __await__(self) -> Generator[Any, Any, None]:
         return
@@ -71,7 +71,7 @@ class ToolContext(Generic[Deps]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the call any more.
+        """Whether the result of the call is no longer wanted.
 
         Coroutines are cancelled by the event loop; a function in a thread cannot be, so it should look here.
         """
@@ -80,8 +80,8 @@ class ToolContext(Generic[Deps]):
     def changed(self, type: str, path: str) -> None:
         """Report what the call did to the world: `ctx.changed("FileModified", path)`.
 
-        It stands in the result's `state_changes`, whether the tool then succeeds or not.  From any thread.  The first
-        1000 of a call are kept, and one after them that says so.
+        It is added to the result's `state_changes`, whether the tool then succeeds or not.  Any thread may call it.  The
+        first 1000 of a call are kept, and one after them that says so.
         """
         if len(self.state_changes) < _MAX_CHANGES:
             self.state_changes.append(StateChange(_make_text(type), _make_text(path)))
@@ -89,7 +89,7 @@ class ToolContext(Generic[Deps]):
             self.state_changes.append(StateChange("MoreChanges", ""))
 
     def progress(self, value: Any) -> Awaitable[None]:
-        """Show something of what goes on, as an item of the run; of several that were not yet read the latest stays.
+        """Report progress as an item of the run; of several that were not yet read only the latest is kept.
 
         A coroutine awaits it; a function in a thread just calls it.  Raises ValueError for what JSON cannot hold.
         """
@@ -97,7 +97,7 @@ class ToolContext(Generic[Deps]):
 
 
 def _make_text(value: object) -> str:
-    """A text that JSON can hold: a file's name may hold half a surrogate pair."""
+    """Return a text that JSON can hold: a file's name may hold half a surrogate pair."""
     return _SURROGATE.sub("\ufffd", str(value)[:_MAX_PATH])
 
 
@@ -146,7 +146,7 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
 
     @classmethod
     def of(cls, *pieces: Text) -> Streamed[Text]:
-        """Make one of pieces that are there already, to call a function by hand."""
+        """Make one of given pieces, to call a function by hand."""
         return cls(_Pieces(pieces))
 
     def __anext__(self) -> typing.Awaitable[Text]:
@@ -154,7 +154,7 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
 
 
 class _Pieces(AsyncIterator[Text]):
-    """Pieces that are there already; no generator, of which trio complains if it is not read to its end."""
+    """Given pieces; not a generator, for trio warns about one that is not read to its end."""
 
     def __init__(self, pieces: tuple[Text, ...]) -> None:
         self._pieces = iter(pieces)

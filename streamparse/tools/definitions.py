@@ -121,5 +121,5 @@ def _convert(schema: Any, _step: str) -> Any:
     return made
 
 
-_SPELLINGS: Final = {"any_of": "anyOf", "defs": "$defs"}
+_SPELLINGS: Final[dict[Any, Any]] = {"any_of": "anyOf", "defs": "$defs"}
 """What SDKs write in snake case."""

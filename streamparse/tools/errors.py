@@ -1,4 +1,4 @@
-"""What a tool may fail with, and how the model is told.
+"""The kinds of failures of tools, and what the model is told about each.
 
 | kind | says | the runtime |
 |---|---|---|
@@ -8,7 +8,7 @@
 | `permission` | it is not allowed | – |
 | `resource` | something was not found, or cannot be used | – |
 | `network` | another machine was not reached | tries again |
-| `quota` | too much was asked for in this time | tries again |
+| `quota` | too many calls in this time | tries again |
 | `fatal` | nothing can go on | the turn's loop ends |
 
 Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
@@ -32,7 +32,7 @@ _MAX_TEXT: Final = 600
 """Characters of an error that the model gets to see."""
 
 _MAX_NAME: Final = 100
-"""Characters of a tool's name in it: a model may call what there is not by any name."""
+"""Characters of a tool's name in it: a model may call a tool that does not exist by any name."""
 
 _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters but for tab and line ends, and halves of surrogate pairs."""
@@ -57,7 +57,7 @@ class ToolError(Exception):
     seconds, or as an HTTP date or a `datetime`, when another attempt makes sense; the runner makes seconds of a date.
     `recoverable` says whether another call may go well, by default for all kinds but `fatal`.
 
-    Raises ValueError for a kind that is none.
+    Raises ValueError for an unknown kind.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class ToolFailure(msgspec.Struct, frozen=True):
 def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
     """Say what failed, why, and what to try, in at most 600 characters; `name` is the tool's.
 
-    What a call that was out of time had shown (`partial_output` in the details) stands behind the message.  Characters
-    that steer a terminal, or that no encoding has, are replaced; markup stays, and the adapters see to it.
+    What a call had shown when its time was over (`partial_output` in the details) follows the message.  Characters
+    that control a terminal, or that no encoding has, are replaced; markup stays, and the adapters handle it.
     """
     begin = f"the call of {repr(_clean(name[:_MAX_NAME]))[:_MAX_NAME]} failed ({error.kind}): "
     advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: _MAX_TEXT // 3])

@@ -128,8 +128,8 @@ def _read_output_type(output_type: Any) -> _OutputSignature:
     except (TypeError, NotImplementedError, NameError, RecursionError) as error:
         raise TypeError(f"{output_type!r} cannot be an output type: {error}") from error
     members = tuple(member._replace(fields=_find_fields(found)) for member, found in zip(members, objects, strict=True))
-    told = read_docstring(_find_docstring(output_type)).description or describe_annotation(output_type)
-    description = f"{told}\n\n{_PURPOSE}" if told else _PURPOSE
+    text = read_docstring(_find_docstring(output_type)).description or describe_annotation(output_type)
+    description = f"{text}\n\n{_PURPOSE}" if text else _PURPOSE
     if definitions:
         schema["$defs"] = definitions
     is_wrapped = len(members) > 1 or objects[0] is None
@@ -143,7 +143,7 @@ def _wrap(roots: list[JSONObject]) -> JSONObject:
 
 
 def _read_members(output_type: Any) -> tuple[_Member, ...]:
-    """The type itself, or those of a choice that msgspec does not make: of several with fields, say."""
+    """The type itself, or the members of a choice that msgspec cannot convert to: several types with fields, say."""
     kind = read_annotation(output_type)
     plain = kind
     while typing.get_origin(plain) is typing.Annotated:
@@ -185,7 +185,7 @@ def _make_field(kind: Any, name: str) -> Any:
 
 
 def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None:
-    """The schema of an object with fields that a type has, without what only says whose it is; None for any other."""
+    """The schema of a type that is an object with fields, without title and description; None for other types."""
     reference = root.get("$ref", "")
     schema = definitions.get(reference.removeprefix("#/$defs/"), root)
     if schema.get("type") != "object" or "properties" not in schema:
@@ -194,7 +194,7 @@ def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None
 
 
 def _find_fields(schema: JSONObject | None) -> frozenset[str] | None:
-    """The fields that an object may have; None if it may have any, or is none."""
+    """The fields that an object may have; None if it may have any, or if it is not an object."""
     is_open = schema is None or schema.get("additionalProperties", False) is not False
     return None if schema is None or is_open else frozenset(schema["properties"])
 
@@ -224,7 +224,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _find_class(output_type: Any) -> Any:
-    """The class whose fields an annotation stands for; None if it stands for none."""
+    """The user's class that an annotation names; None if it names no such class."""
     while typing.get_origin(output_type) is typing.Annotated:
         output_type = output_type.__origin__
     kind = typing.get_origin(output_type) or output_type
@@ -233,7 +233,7 @@ def _find_class(output_type: Any) -> Any:
 
 
 def _find_docstring(output_type: Any) -> str | None:
-    """What the author of a class wrote; dataclasses and named tuples without a text have one of their own making."""
+    """What the author of a class wrote; dataclasses and named tuples without a docstring make one of their own."""
     kind = _find_class(output_type)
     text = None if kind is None else vars(kind).get("__doc__")
     return text if isinstance(text, str) and not text.startswith(f"{kind.__name__}(") else None

@@ -118,9 +118,9 @@ def _find_streamed(function: Callable[..., Any], hints: dict[str, Any]) -> dict[
 
 
 def _find_annotated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the docstring is, and the annotations.
+    """Return what has the docstring and the annotations.
 
-    That is the function itself, the class, what a partial or another object wraps, or an object's `__call__`.
+    It is the function itself, the class, what a partial or another object wraps, or an object's `__call__`.
     """
     while not (inspect.isroutine(function) or isinstance(function, type)):
         inner = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
@@ -131,11 +131,11 @@ def _find_annotated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations by name; those that are text may name what is around the function."""
+    """Return the annotations by name; those that are text may name local variables around the function."""
     annotated = _find_annotated(function)
     if isinstance(annotated, type):
-        beside = annotated.__dict__.get("__init__")
-        own = typing.get_type_hints(beside, include_extras=True) if inspect.isfunction(beside) else {}
+        init = annotated.__dict__.get("__init__")
+        own = typing.get_type_hints(init, include_extras=True) if inspect.isfunction(init) else {}
         return typing.get_type_hints(annotated, include_extras=True) | own
     inmost = inspect.unwrap(annotated)
     around = _read_locals(inmost) if inspect.isfunction(inmost) else None
@@ -143,7 +143,7 @@ def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _read_locals(function: types.FunctionType) -> dict[str, Any]:
-    """What the function itself has from around it, and the locals of the call in which it was defined, if that runs."""
+    """The variables that the function closes over, and the locals of the call that defines it, if that still runs."""
     frame = inspect.currentframe()
     while frame is not None and not any(each is function.__code__ for each in frame.f_code.co_consts):
         frame = frame.f_back
