@@ -1,4 +1,4 @@
-"""Reads values as the types that a schema wants, where nothing is lost: what came can be told from what it became."""
+"""Reads values as the types that a schema wants, where nothing is lost: the old value follows from the new one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SchemaError(Protocol):
 def coerce_values(
     errors: Iterable[SchemaError], arguments: dict[str, Any], found: dict[_Path, Finding]
 ) -> dict[str, Any] | None:
-    """Convert each value whose type is wrong and for which there is a lossless way; None if there is none.
+    """Convert each value whose type is wrong and for which there is a lossless way; None if nothing changes.
 
     `errors` are those of jsonschema-rs; `found` takes what was converted, and no place is converted twice.
     """

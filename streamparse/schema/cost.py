@@ -47,14 +47,14 @@ _CLAIMS: Final = frozenset(
 class Node(msgspec.Struct, eq=False):
     """A schema: what it costs to look at a value with it, and the schemas that it applies.
 
-    `claims` is the number of errors that it gives at most, `told` the characters of the schema that they contain.
+    `claims` is the number of errors that it gives at most, `quoted` the characters of the schema that they contain.
     `same` apply to the value itself, `members`, `every_member` and `names` to what an object holds, `items` and
     `every_item` to what an array holds.
     """
 
     cost: int = _STEP
     claims: int = 0
-    told: int = 0
+    quoted: int = 0
     pattern: Pattern | None = None
     keys: list[Pattern] = []
     weight: int = 1
@@ -107,7 +107,7 @@ class Cost:
         def count_own(node: Node, value: Any) -> int:
             if id(value) not in sizes:
                 sizes[id(value)] = _count_characters(value)
-            return node.claims * sizes[id(value)] + node.told
+            return node.claims * sizes[id(value)] + node.quoted
 
         return self._count(arguments, count_own)
 
@@ -226,7 +226,7 @@ class _Graph:
         node.cost += _STEP * sum(1 for _ in _values_in([listed, schema.get("const")]))
         required = schema.get("required")
         node.claims = len(_CLAIMS & schema.keys()) + (len(required) if isinstance(required, list) else 0)
-        node.told = _count_characters([schema[key] for key in ("enum", "const", "not") if key in schema])
+        node.quoted = _count_characters([schema[key] for key in ("enum", "const", "not") if key in schema])
         if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
             node.weight = _TWICE
 

@@ -10,7 +10,7 @@ ECMA-262 does.  What it reads otherwise, or not at all, is written anew:
 | `\ud83d\ude00`, `\0` | one character |
 | `\k<name>` | what the group caught |
 | `[]`, `[^]` | no character, any character |
-| `{` that begins no count, `[` in a class, `-` beside a set | itself |
+| `{` that begins no count, `[` in a class, `-` next to a set | itself |
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 def _steps_back_too_often(written: str, text: str) -> bool:
-    """Whether a search in a text meets `BACKTRACK_LIMIT`: inside of a `not` that would be taken for a failure."""
+    """Whether a search in a text meets `BACKTRACK_LIMIT`: inside a `not` that would count as no match."""
     errors = _compile(written, False).iter_errors(text)
     return any(type(error.kind).__name__ in _FAILURES for error in errors)
 
@@ -189,7 +189,7 @@ def _translate_class(token: str) -> str:
 
 
 def _translate_in_class(token: str) -> str:
-    """A hyphen beside a set stands for itself."""
+    """A hyphen next to a set is an ordinary character."""
     if token in ("-", "--"):
         return token[1:] + "\\-"
     if token in ("[", "&", "|", "~"):

@@ -153,7 +153,7 @@ def _pattern(source: str) -> regex.Pattern[str]:
 
 
 def _container(text: str, kinds: Kinds) -> str | None:
-    """The text of an object, array or string, as it came if it is JSON; None if it is none of these."""
+    """The text of an object, array or string, unchanged if it is JSON; None for any other text."""
     try:
         reading = read(text, "heal" if kinds != ANY else "lenient")
     except JSONError:

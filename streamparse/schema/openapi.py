@@ -125,7 +125,7 @@ class _Writer:
     def _write_any_of(self, value: Any, path: str, made: dict[str, Any], key: str = "anyOf") -> None:
         members = value if isinstance(value, list) else []
         others = [each for each in members if each != {"type": "null"}]
-        # A type beside the choice excludes null.
+        # A type next to the choice excludes null.
         if len(others) < len(members) and "enum" not in made and "type" not in made:
             made.update({"nullable": True} if others else {"type": "NULL"})
         written = [self.write(each, f"{path}/{key}/{number}") for number, each in enumerate(others)]

@@ -190,8 +190,8 @@ def _closest(error: SchemaError) -> SchemaError:
 
 def _message(error: SchemaError) -> str:
     below = len(error.instance_path)
-    told = [(branch[0].instance_path[below:], branch[0].message) for branch in branches_of(error)[:_BRANCHES]]
-    return "; or ".join(dict.fromkeys(_at(path) + truncate(message) for path, message in told)) or truncate(
+    parts = [(branch[0].instance_path[below:], branch[0].message) for branch in branches_of(error)[:_BRANCHES]]
+    return "; or ".join(dict.fromkeys(_at(path) + truncate(message) for path, message in parts)) or truncate(
         error.message
     )
 

@@ -32,7 +32,7 @@ _IN_PLACE: Final = frozenset(
 _MOST: Final = 4096
 """Schemas that inlining may make of one: references may multiply."""
 _DEEPEST: Final = 64
-"""Schemas inside of each other that are written; those of requests come from anywhere."""
+"""Schemas inside each other that are inlined; those of requests come from anywhere."""
 
 
 def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -144,7 +144,7 @@ class _Inliner:
         self._depth = 0
 
     def inline(self, schema: Any, path: str, inside: tuple[str, ...]) -> Any:
-        """Inline the references of a schema that stands `inside` what these references name."""
+        """Inline the references of a schema that is `inside` what these references name."""
         if not isinstance(schema, dict):
             return schema
         self._made += 1

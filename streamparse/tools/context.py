@@ -80,8 +80,8 @@ class ToolContext(Generic[Deps]):
     def changed(self, type: str, path: str) -> None:
         """Report what the call did to the world: `ctx.changed("FileModified", path)`.
 
-        It is added to the result's `state_changes`, whether the tool then succeeds or not.  Any thread may call it.  The
-        first 1000 of a call are kept, and one after them that says so.
+        It is added to the result's `state_changes`, whether the tool then succeeds or not.  Any thread may call it.
+        The first 1000 of a call are kept, and one after them that says so.
         """
         if len(self.state_changes) < _MAX_CHANGES:
             self.state_changes.append(StateChange(_make_text(type), _make_text(path)))

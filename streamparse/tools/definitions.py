@@ -108,7 +108,7 @@ def _convert(schema: Any, _step: str) -> Any:
     """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type, and among what is listed."""
     if not isinstance(schema, Mapping):
         return schema
-    made = map_subschemas({_SPELLINGS.get(key, key): each for key, each in schema.items()}, _convert)
+    made = map_subschemas({str(_SPELLINGS.get(key, key)): each for key, each in schema.items()}, _convert)
     if isinstance(made.get("type"), str):
         made["type"] = made["type"].lower()
     if made.pop("nullable", None) is True:
@@ -121,5 +121,5 @@ def _convert(schema: Any, _step: str) -> Any:
     return made
 
 
-_SPELLINGS: Final[dict[Any, Any]] = {"any_of": "anyOf", "defs": "$defs"}
+_SPELLINGS: Final = {"any_of": "anyOf", "defs": "$defs"}
 """What SDKs write in snake case."""

@@ -49,7 +49,7 @@ def make_output_tool(output_type: Any, name: str = "final_answer", description: 
 
 
 def read_output(tool: Tool, arguments: JSONObject) -> Any:
-    """Return the value of the output type that arguments of its tool stand for.
+    """Return the value of the output type that the arguments of its tool are.
 
     Raises InvalidArguments if they do not fit it, and TypeError if the tool was not made by `make_output_tool`.
     """
@@ -76,7 +76,7 @@ class _Member(NamedTuple):
     fields: frozenset[str] | None = None
 
     def convert(self, value: Any) -> Any:
-        """Raise `msgspec.ValidationError` if the JSON value is none of this type."""
+        """Raise `msgspec.ValidationError` if the JSON value does not fit this type."""
         if self.fields is not None and isinstance(value, dict):
             unknown = next((key for key in value if key not in self.fields), None)
             if unknown is not None:

@@ -42,7 +42,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
     call to run.
     `category` is a word by which a `ToolRegistry` finds it.  With `ends` an agent's run ends after a call that
-    succeeded, once all calls beside it are answered.
+    succeeded, once all other calls of the answer are answered.
     With `strict` the provider is asked to enforce the schema while the model writes, where it can.
 
     Raises TypeError or ValueError for what cannot be a tool.

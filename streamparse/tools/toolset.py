@@ -80,7 +80,7 @@ class Toolset(Mapping[str, Tool]):
         return None if any(keyword in tool.parameters for keyword in _COMPOUND) else False
 
     def parameter_schema(self, name: str, key: str) -> dict[str, Any] | None:
-        """The schema of one parameter, references to the tool's own definitions followed; None if there is none."""
+        """The schema of one parameter, references to the tool's own definitions followed; None if it is not known."""
         tool = self._by_name.get(name)
         if tool is None:
             return None
