@@ -22,8 +22,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from streamparse.tools.definitions import BEDROCK_OWN_TOOLS, GEMINI_OWN_TOOLS, decoded, keys_of
-from streamparse.writing.definitions import LISTS, is_typed
+from streamparse.providers.server_tool_keys import SERVER_TOOL_KEYS
+from streamparse.tools.definitions import LISTS, normalize_keys, read_sdk_object
+from streamparse.writing.definitions import is_typed
 
 __all__ = ["Own", "owns", "parted"]
 
@@ -42,9 +43,9 @@ _OWNERS: Final[dict[str, Callable[[Own], bool]]] = {
     "openai": lambda own: own.get("type") == "custom" and "custom" in own,
     "openai-responses": lambda own: "custom" not in own and _typed(own, _RESPONSES),
     "openrouter": lambda own: _typed(own, _OPENROUTER),
-    "gemini": lambda own: keys_of(own) <= GEMINI_OWN_TOOLS,
-    "gemini-openapi": lambda own: keys_of(own) <= GEMINI_OWN_TOOLS,
-    "bedrock": lambda own: keys_of(own) <= BEDROCK_OWN_TOOLS,
+    "gemini": lambda own: normalize_keys(own) <= SERVER_TOOL_KEYS["gemini"],
+    "gemini-openapi": lambda own: normalize_keys(own) <= SERVER_TOOL_KEYS["gemini"],
+    "bedrock": lambda own: normalize_keys(own) <= SERVER_TOOL_KEYS["bedrock"],
 }
 
 
@@ -57,7 +58,7 @@ def parted(tools: Iterable[Any], keep: Callable[[Own], bool]) -> tuple[list[tupl
     """Part the providers' own tools that are to `keep` from all others, these with their places in the request."""
     others: list[tuple[str, Any]] = []
     kept: list[dict[str, Any]] = []
-    for number, tool in enumerate(map(decoded, tools)):
+    for number, tool in enumerate(map(read_sdk_object, tools)):
         own, beside = _own(tool), tool
         if own is not None and keep(own):
             kept.append(dict(own))
@@ -74,7 +75,7 @@ def _own(tool: Any) -> Own | None:
     if is_typed(tool):
         return tool
     beside = {key: value for key, value in tool.items() if key not in LISTS}
-    return beside if beside and keys_of(beside) <= GEMINI_OWN_TOOLS | BEDROCK_OWN_TOOLS else None
+    return beside if beside and normalize_keys(beside) <= frozenset().union(*SERVER_TOOL_KEYS.values()) else None
 
 
 def _typed(own: Own, pattern: re.Pattern[str]) -> bool:

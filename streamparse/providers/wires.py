@@ -14,6 +14,7 @@ from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
 from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
+from streamparse.providers.server_tool_keys import SERVER_TOOL_KEYS
 from streamparse.reading.registry import (
     UNDECIDED_FRAMES,
     WIRES,
@@ -22,6 +23,7 @@ from streamparse.reading.registry import (
     register_wire,
     wire_named,
 )
+from streamparse.tools.definitions import register_server_tools
 
 __all__ = [
     "DEFAULT_WIRE",
@@ -67,3 +69,5 @@ WIRES.update(
 
 DEFAULT_WIRE: Final = "openai-chat"
 """The wire of a body that shows none: most servers speak it."""
+
+register_server_tools(*SERVER_TOOL_KEYS.values())

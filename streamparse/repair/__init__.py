@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from streamparse.findings import Finding
 from streamparse.repair.answers import answer_broken
-from streamparse.repair.chain import AnotherMode, AnotherModel, FallbackChain, Retry, Strategy
-from streamparse.repair.findings import Finding, Preflight
-from streamparse.repair.guards import Guard, GuardFailed, PathGuard
-from streamparse.repair.looking import Repaired, Step, as_text
-from streamparse.repair.loop import Complaint, RepairLoop
-from streamparse.repair.preflight import Gate, preflight
-from streamparse.repair.verdict import Verdict, judge
+from streamparse.repair.loop import (
+    Complaint,
+    FallbackChain,
+    RepairLoop,
+    Retry,
+    Strategy,
+    SwitchMode,
+    SwitchModel,
+)
+from streamparse.repair.preflight import Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
+from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 
 __all__ = [
-    "AnotherMode",
-    "AnotherModel",
     "Complaint",
     "FallbackChain",
     "Finding",
@@ -27,6 +30,8 @@ __all__ = [
     "Retry",
     "Step",
     "Strategy",
+    "SwitchMode",
+    "SwitchModel",
     "Verdict",
     "answer_broken",
     "as_text",

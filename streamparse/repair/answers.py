@@ -1,18 +1,16 @@
-"""What a model is told of a call that was not run: what was wrong, and how to call."""
+"""Tells the model about a call that was not run: what was wrong, and how to call."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from streamparse.errors import CODES
-from streamparse.repair.findings import cut
+from streamparse.findings import truncate
 from streamparse.response import BrokenCall
 from streamparse.tools import Tool, ToolResult, Toolset
 
-__all__ = ["answer_broken", "describe_break", "tell_how"]
-
 _SHOWN: Final = 20
-"""Parameters that are named."""
+"""Parameters that a message names."""
 _ADVICE: Final = {
     "duplicate_call": "the first one stands, with its result; do not call again",
     "truncated_call": "call it again, whole; split what is long over several calls",
@@ -33,15 +31,15 @@ def answer_broken(call: BrokenCall, tools: Toolset | None = None) -> ToolResult:
 def describe_break(name: str, code: str, message: str, tool: Tool | None) -> str:
     """Say what was wrong with the text of a call, and how to call.
 
-    `code` is that of the call's `Error`, or of a finding; `message` is what is known beyond it.
+    `code` is that of the call's `Error`, or of a finding; `message` adds details.
     """
     meaning = CODES.get(code, code)
-    told = f"{meaning} ({cut(message)})" if message and message != meaning else meaning
-    advice = _ADVICE.get(code) or tell_how(name, tool)
-    return f"the call of {cut(repr(name))} was not run: {told}; {advice}"
+    reason = f"{meaning} ({truncate(message)})" if message and message != meaning else meaning
+    advice = _ADVICE.get(code) or explain_call(name, tool)
+    return f"the call of {truncate(repr(name))} was not run: {reason}; {advice}"
 
 
-def tell_how(name: str, tool: Tool | None) -> str:
+def explain_call(name: str, tool: Tool | None) -> str:
     """Say how a tool is called, as far as is known."""
     properties = tool.parameters.get("properties") if tool is not None else None
     if not isinstance(properties, dict) or tool is None:
@@ -50,6 +48,5 @@ def tell_how(name: str, tool: Tool | None) -> str:
     needed = required if isinstance(required, list) else ()
     named = [f"{key} (required)" if key in needed else str(key) for key in [*properties][:_SHOWN]]
     more = ", …" if len(properties) > _SHOWN else ""
-    return (
-        f"to call it, write one whole call; the arguments of {cut(repr(name))} are: {', '.join(named) or 'none'}{more}"
-    )
+    listed = f"{', '.join(named) or 'none'}{more}"
+    return f"to call it, write one whole call; the arguments of {truncate(repr(name))} are: {listed}"

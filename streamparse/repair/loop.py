@@ -1,25 +1,27 @@
-"""Asks the model again when its calls cannot be run, at most a few times, and then gives up as text."""
+"""Mends an answer whose calls cannot be run: asks again, or tries other ways, and at last gives up as text."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
 from streamparse.dialects import Dialects
-from streamparse.repair.guards import Guard
-from streamparse.repair.looking import Attempts, Look, Repaired
+from streamparse.findings import Finding
+from streamparse.providers.adapters import adapter_for
+from streamparse.providers.user_messages import add_user_message
+from streamparse.repair.preflight import Guard
+from streamparse.repair.refusals import read_refusal
+from streamparse.repair.review import AttemptLog, Repaired, Reviewer, Verdict
 from streamparse.response import ParsedResponse
-from streamparse.tools import ToolResult
-
-__all__ = ["Ask", "Complaint", "RepairLoop"]
+from streamparse.tools import ToolResult, Toolset
 
 
 class Complaint(msgspec.Struct, frozen=True):
     """What to tell the model in the next request: `message` in one line, `results` as the answers to its calls.
 
-    `attempt` counts from 1; `response` is the answer that is complained of.
+    `attempt` counts from 1; `response` is the answer that cannot be used.
     """
 
     attempt: int
@@ -58,15 +60,143 @@ class RepairLoop:
             raise ValueError(f"`max_attempts` is a count, not {max_attempts!r}")
         self._ask = ask
         self._attempts = range(1, max_attempts + 1)
-        self._look = Look([*tools], wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards)
+        self._reviewer = Reviewer([*tools], wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards)
 
     async def run(self, answer: Any) -> Repaired:
-        """Return an answer whose calls may all be run, or, when that cannot be had, the last one as text."""
-        attempts = Attempts(self._look)
-        verdict = attempts.take("answered", answer)
+        """Return an answer whose calls may all be run, or, if the model does not give one, the last one as text."""
+        log = AttemptLog(self._reviewer)
+        verdict = log.record("answered", answer)
         for attempt in self._attempts:
             if verdict.ok:
                 break
             complaint = Complaint(attempt, verdict.message, verdict.results, verdict.response)
-            verdict = attempts.take("asked", await self._ask(complaint))
-        return attempts.outcome(verdict)
+            verdict = log.record("asked", await self._ask(complaint))
+        return log.finish(verdict)
+
+
+# -- other ways ------------------------------------------------------------------------------------
+
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
+"""Sends a request; returns the answer: a body in any form, or a `ParsedResponse`; or raises as a client does."""
+
+_SHOWN: Final = 10
+"""Names of tools in the message."""
+
+
+class Strategy(Protocol):
+    """One other way to ask."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the log."""
+
+    def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any] | None:
+        """Return the request to try instead, made of the first one and of what was wrong with the last answer.
+
+        None if this way is not possible here.
+        """
+
+
+class Retry:
+    """The same request once more, with one more message of the user that says what was wrong.
+
+    It is written for `provider`, one of `ADAPTERS`; without that the request's shape says where it belongs: in its
+    `messages` (also Bedrock's), `contents`, `input` or `prompt`.  Raises ValueError for an unknown provider.
+    """
+
+    name = "retry"
+
+    def __init__(self, provider: str | None = None) -> None:
+        self._provider = provider if provider is None else adapter_for(provider).name
+
+    def request(self, request: Mapping[str, Any], verdict: Verdict, /) -> dict[str, Any]:
+        """Append what was wrong to the messages; raises ValueError if the request holds no messages."""
+        return add_user_message(request, verdict.message, self._provider)
+
+
+class SwitchMode:
+    """The same request with other fields (`response_format`, `tool_choice`, …); None takes a field out."""
+
+    def __init__(self, name: str, **fields: Any) -> None:
+        self.name = name
+        self._fields = fields
+
+    def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any]:
+        """Replace the fields of the same names."""
+        return {key: value for key, value in {**request, **self._fields}.items() if value is not None}
+
+
+class SwitchModel:
+    """The same request to another model."""
+
+    def __init__(self, model: str) -> None:
+        self.name = f"model {model}"
+        self._model = model
+
+    def request(self, request: Mapping[str, Any], _verdict: Verdict, /) -> dict[str, Any] | None:
+        """Name the other model; None if it is the one that was asked."""
+        field = "modelId" if "modelId" in request else "model"  # Bedrock's word
+        return None if request.get(field) == self._model else {**request, field: self._model}
+
+
+class FallbackChain:
+    """Sends a request, then what each strategy makes of it, until an answer's calls may be run; else gives text.
+
+    What the server refused and can be recovered counts as an answer.  With `required` an answer without any call cannot
+    be used.  An exception of an SDK or an HTTP client that carries a status of 400 or more counts as the answer of the
+    server (`refusals`); if every request was refused so, the last exception passes through.  Anything else that `send`
+    raises passes through at once: no server answered.
+    """
+
+    def __init__(
+        self,
+        send: Send,
+        strategies: Iterable[Strategy],
+        tools: Iterable[Any],
+        *,
+        required: bool = False,
+        wire: str = "auto",
+        dialects: Dialects = "auto",
+        tier: int = 0,
+        sanitise: bool = False,
+        guards: Iterable[Guard] = (),
+    ) -> None:
+        declared = [*tools]
+        self._send = send
+        self._strategies = tuple(strategies)
+        demand = _make_no_call_finding(Toolset.of(declared)) if required else None
+        self._reviewer = Reviewer(
+            declared, wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards, demand=demand
+        )
+
+    async def run(self, request: Mapping[str, Any]) -> Repaired:
+        """Return the first answer that can be used, or the last one as text, with the log of what was tried."""
+        log = AttemptLog(self._reviewer)
+        answer, refused = await self._answer(dict(request))
+        verdict = log.record("answered", answer)
+        answered = refused is None
+        for strategy in self._strategies:
+            if verdict.ok:
+                break
+            other = strategy.request(request, verdict)
+            if other is not None:
+                answer, refused = await self._answer(other)
+                verdict = log.record(strategy.name, answer)
+                answered = answered or refused is None
+        if refused is not None and not (answered or verdict.ok):
+            raise refused
+        return log.finish(verdict)
+
+    async def _answer(self, request: dict[str, Any]) -> tuple[Any, Exception | None]:
+        """The answer, and the exception that it came with, if any."""
+        try:
+            return await self._send(request), None
+        except Exception as error:  # of a client
+            if (answer := read_refusal(error)) is not None:
+                return answer, error
+            raise
+
+
+def _make_no_call_finding(tools: Toolset) -> Finding:
+    names = ", ".join(sorted(tools.names)[:_SHOWN])
+    return Finding("no_call", f"a tool must be called, and the answer calls none; known are: {names}")

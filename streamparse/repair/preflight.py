@@ -1,30 +1,64 @@
-"""Looks at a call before anything runs."""
+"""Looks at a call before anything runs: its name, its arguments, and what guards say of it."""
 
 from __future__ import annotations
 
 import copy
 import difflib
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+from urllib.parse import unquote
 
 import msgspec
 
-from streamparse.repair.findings import Finding, Preflight, cut, named, pointer
-from streamparse.repair.guards import Guard, GuardFailed
+from streamparse.findings import Finding, format_path, join_messages, make_pointer, truncate
 from streamparse.response import ToolCall
-from streamparse.schema.validation import check_compiled, check_schema
-from streamparse.schema.validator import MISSING, CompiledSchema, compile_schema, has_validator
-from streamparse.schema.value_limits import find_excess
+from streamparse.schema.validation import (
+    MISSING,
+    CompiledSchema,
+    compile_schema,
+    find_excess,
+    has_validator,
+)
 from streamparse.tools import InvalidArguments, Tool, Toolset, bind, bind_others
-
-__all__ = ["Gate", "preflight"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """All but tab, line feed and carriage return."""
 _SHOWN = 10
 _COMPARED = 256
 """Names of tools that an unknown one is compared with."""
+_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
+_ESCAPED = 4
+"""So many times may a percent sign itself be escaped."""
+_SEPARATOR = re.compile(r"[/\\]+")
+
+
+class Preflight(msgspec.Struct, frozen=True):
+    """A call as it would be run, and everything that was found on the way."""
+
+    call: ToolCall
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call may be run."""
+        return not any(finding.fatal for finding in self.findings)
+
+    @property
+    def message(self) -> str:
+        """What to tell the model, "" if the call may be run."""
+        fatal = [finding for finding in self.findings if finding.fatal]
+        return f"invalid call of {self.call.name[:200]!r}: {join_messages(fatal)}" if fatal else ""
+
+
+class Guard(Protocol):
+    """Looks at a call before it runs, and yields what it finds."""
+
+    def __call__(self, call: ToolCall, /) -> Iterator[Finding]: ...
+
+
+class GuardFailed(RuntimeError):
+    """A guard raised an exception, which is the cause of this one: the call was not judged, and must not run."""
 
 
 def preflight(
@@ -36,7 +70,7 @@ def preflight(
     sanitise: bool = False,
     guards: Iterable[Guard] = (),
 ) -> Preflight:
-    """Say whether a call may be run, and as what, without running it.
+    """Say whether a call may be run, and with which arguments, without running it.
 
     The tool must be declared and of a tier that is unlocked, the arguments must fit its JSON Schema, and the
     annotations of its function if it has one.  With `coerce` values are converted where nothing is lost (`"3"` for an
@@ -70,18 +104,18 @@ class Gate:
     def require_validator(self) -> None:
         """Raise ModuleNotFoundError if a tool that can run has a schema that only the missing extra can check."""
         for tool in self.tools.values() if not has_validator() else ():
-            if tool.function is not None and not _is_the_functions(tool):
+            if tool.function is not None and not _is_from_function(tool):
                 raise ModuleNotFoundError(f"the tool {tool.name!r} has a schema of its own; {MISSING}")
 
     def look(self, call: ToolCall) -> Preflight:
-        """Say whether a call may be run, and as what."""
+        """Say whether a call may be run, and with which arguments."""
         return self._look(call, frozenset())
 
     def look_without(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
-        """Say the same of a call that is still being written, but for the arguments that are streamed.
+        """Do as `look` does for a call that is still being written, without the arguments that are streamed.
 
-        They are not asked for; the whole call has to pass `look` all the same.  A gate that changes texts lets none
-        be read before.
+        They need not be there; the whole call has to pass `look` all the same.  With `sanitise` no text may be read
+        before it is whole.
         """
         if self._sanitise:
             return Preflight(call, (Finding("invalid_value", "texts are only read once they are whole"),))
@@ -90,13 +124,13 @@ class Gate:
     def _look(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
         tool = self.tools.get(call.name)
         if tool is None:
-            return Preflight(call, (_unknown(call.name, self.tools),))
+            return Preflight(call, (_describe_unknown(call.name, self.tools),))
         if tool.tier > self._tier:
             return Preflight(call, (Finding("locked_tool", f"the tool {call.name!r} is not unlocked"),))
         if (problem := find_excess(call.arguments)) is not None:
             return Preflight(call, (Finding("invalid_value", problem),))
-        arguments, found = _sanitised(call.arguments, ()) if self._sanitise else (call.arguments, [])
-        if tool.parameters and (has_validator() or not _is_the_functions(tool)):
+        arguments, found = _strip_controls(call.arguments, ()) if self._sanitise else (call.arguments, [])
+        if tool.parameters and (has_validator() or not _is_from_function(tool)):
             arguments, problems = self._check(tool, arguments, streamed)
             found += problems
         if arguments is not call.arguments:
@@ -104,49 +138,52 @@ class Gate:
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
         if tool.function is not None and not any(finding.fatal for finding in found):
-            found += _misfits(tool, arguments, bind_others if streamed else bind)
+            found += _find_misfits(tool, arguments, bind_others if streamed else bind)
         for guard in self._guards:
-            found += _guarded(guard, call)
+            found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
 
     def _check(
         self, tool: Tool, arguments: dict[str, Any], streamed: frozenset[str]
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the schema as it was when the tool was first called here."""
-        schema = _drop_properties(tool.parameters, streamed) if streamed else tool.parameters
-        if (compiled := self._compiled.get((tool.name, streamed))) is not None:
-            return check_compiled(compiled, schema, arguments, coerce=self._coerce)
-        arguments, found = check_schema(schema, arguments, coerce=self._coerce)
-        if not any(finding.code == "invalid_schema" for finding in found):
-            self._compiled[tool.name, streamed] = compile_schema(schema)
-        return arguments, found
+        compiled = self._compiled.get((tool.name, streamed))
+        if compiled is None:
+            try:
+                compiled = compile_schema(_drop_properties(tool.parameters, streamed))
+            except ValueError as error:
+                return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
+            self._compiled[tool.name, streamed] = compiled
+        return compiled.check(arguments, coerce=self._coerce)
 
 
 def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """The schema of an object without some of its members."""
     properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(properties, dict):
+    if names and isinstance(properties, dict):
         schema = {**schema, "properties": {key: each for key, each in properties.items() if key not in names}}
-    if isinstance(required, list):
+    if names and isinstance(required, list):
         schema = {**schema, "required": [each for each in required if each not in names]}
     return schema
 
 
-def _is_the_functions(tool: Tool) -> bool:
-    """Whether a tool's schema says no more than the annotations of its function, which are checked without it."""
+def _is_from_function(tool: Tool) -> bool:
+    """Whether a tool's schema was read from its function: then `bind` checks all that it says."""
     return not tool.parameters or (tool.signature is not None and tool.signature.schema == tool.parameters)
 
 
-def _misfits(tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]) -> list[Finding]:
-    """What of the arguments the function's annotations do not take: they may say more than the schema."""
+def _find_misfits(
+    tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]
+) -> list[Finding]:
+    """What the function's annotations do not accept: they may say more than the schema."""
     try:
         bind_some(tool, arguments)
     except InvalidArguments as error:
-        return [Finding("invalid_value", cut(str(error).partition(": ")[2]))]
+        return [Finding("invalid_value", truncate(str(error).partition(": ")[2]))]
     return []
 
 
-def _guarded(guard: Guard, call: ToolCall) -> list[Finding]:
+def _run_guard(guard: Guard, call: ToolCall) -> list[Finding]:
     own = msgspec.structs.replace(call, arguments=copy.deepcopy(call.arguments))  # what was checked is what runs
     try:
         found = list(guard(own))
@@ -155,31 +192,93 @@ def _guarded(guard: Guard, call: ToolCall) -> list[Finding]:
     except BaseException as error:  # the user's, `sys.exit` too
         raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: {type(error).__name__}") from error
     if not all(isinstance(each, Finding) for each in found):
-        raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: it gave something else than findings")
+        raise GuardFailed(f"a guard failed on the call of {call.name[:200]!r}: it yielded something else than findings")
     return found
 
 
-def _unknown(name: str, tools: Toolset) -> Finding:
-    """Name what was perhaps meant: to a model that is worth more than a list of all."""
+def _describe_unknown(name: str, tools: Toolset) -> Finding:
+    """Name the tools with similar names: that helps a model more than a list of all."""
     known = sorted(tools.names)[:_COMPARED]
     close = difflib.get_close_matches(name[:200], known, 3, 0.6) or known[:_SHOWN]
-    told = f"; known are: {', '.join(close)}" if close else ""
-    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{told}")
+    known_names = f"; known are: {', '.join(close)}" if close else ""
+    return Finding("unknown_tool", f"there is no tool {name[:200]!r}{known_names}")
 
 
-def _sanitised(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
+def _strip_controls(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
     """Take control characters out of every text of a value."""
     if isinstance(value, str) and _CONTROL.search(value):
-        message = f"control characters were taken out of {named(path)}"
-        return _CONTROL.sub("", value), [Finding("sanitised", message, pointer(path), fatal=False)]
+        message = f"control characters were taken out of {format_path(path)}"
+        return _CONTROL.sub("", value), [Finding("sanitised", message, make_pointer(path), fatal=False)]
     found: list[Finding] = []
     if isinstance(value, dict):
-        value = {key: _kept(_sanitised(each, (*path, key)), found) for key, each in value.items()}
+        value = {key: _collect(_strip_controls(each, (*path, key)), found) for key, each in value.items()}
     elif isinstance(value, list):
-        value = [_kept(_sanitised(each, (*path, number)), found) for number, each in enumerate(value)]
+        value = [_collect(_strip_controls(each, (*path, number)), found) for number, each in enumerate(value)]
     return value, found
 
 
-def _kept(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
+def _collect(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
     found += result[1]
     return result[0]
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+class PathGuard:
+    """Finds paths that lead out of the folder they are relative to, in the named parameters of any tool.
+
+    A parameter counts wherever it is in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside it, names
+    of members too (`{"files": {"a.txt": ...}}`).
+    A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
+    climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
+    escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
+    """
+
+    def __init__(self, *parameters: str) -> None:
+        if not parameters:
+            raise ValueError("name the parameters that are paths")
+        self._parameters = parameters
+
+    def __call__(self, call: ToolCall) -> Iterator[Finding]:
+        for path, text in _find_texts(call.arguments, (), self._parameters):
+            if any(map(_leads_out, _unescape(text))):
+                name = next(step for step in path if step in self._parameters)
+                yield Finding("path_traversal", f"{name!r} must be a path inside its folder", make_pointer(path))
+
+
+def _find_texts(
+    value: Any, path: tuple[Any, ...], names: tuple[str, ...], guarded: bool = False
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield the texts under one of the names, however deep, with their paths."""
+    if isinstance(value, str):
+        if guarded:
+            yield path, value
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _find_texts(each, (*path, number), names, guarded)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if guarded:
+                yield (*path, key), key
+            yield from _find_texts(each, (*path, key), names, guarded or key in names)
+
+
+def _unescape(text: str) -> Iterator[str]:
+    """Yield a text, and what it becomes each time that percent escapes are read."""
+    yield text
+    for _ in range(_ESCAPED):
+        if (read := unquote(text)) == text:
+            return
+        yield (text := read)
+
+
+def _leads_out(path: str) -> bool:
+    if "\0" in path or _OUTSIDE.match(path.lstrip()):
+        return True
+    depth = 0
+    for step in _SEPARATOR.split(path):
+        depth += {"..": -1, ".": 0, "": 0}.get(step.strip(), 1)
+        if depth < 0:
+            return True
+    return False

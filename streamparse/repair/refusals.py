@@ -1,6 +1,6 @@
 """What a server said when it refused a request, of the exception that a client made of it.
 
-Clients are told by what their exceptions have in common, and are not imported:
+Clients are recognised by what their exceptions have in common, and are not imported:
 
 | client | the status | what the server sent |
 |---|---|---|
@@ -22,32 +22,30 @@ import msgspec
 
 from streamparse.parser.composite import parse_response
 
-__all__ = ["refusal_in"]
-
 _STATUS: Final = ("status_code", "code", "status")
 _SENT: Final = ("body", "details", "error", "message")
 _SHOWN: Final = 1000
 """Characters of a body in no known form that are kept."""
 
 
-def refusal_in(error: Exception) -> Any:
+def read_refusal(error: Exception) -> Any:
     """Return the body of an answer that refuses a request, in a form that parses as an error of the provider.
 
     None if no server answered: the connection failed, or the fault is in the program.
     """
-    status = _status(error)
+    status = _find_status(error)
     if status is None:
         return None
-    told = list(_sent_with(error))
-    for body in told:
+    bodies = list(_find_bodies(error))
+    for body in bodies:
         if any(each.code == "provider_error" for each in parse_response(body).errors):
             return body
-    words = next((text for text in map(_text, told) if text.strip()), "") or _words_of(error)
+    words = next((text for text in map(_decode, bodies) if text.strip()), "") or _describe(error)
     return {"error": {"message": words[:_SHOWN], "code": status}}
 
 
-def _status(error: Exception) -> int | None:
-    """The HTTP status with which a server refused; None if none did."""
+def _find_status(error: Exception) -> int | None:
+    """The HTTP status with which a server refused; None if no server did."""
     response = getattr(error, "response", None)
     metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
     said = [metadata.get("HTTPStatusCode")] if isinstance(metadata, Mapping) else []
@@ -55,12 +53,12 @@ def _status(error: Exception) -> int | None:
     return next((each for each in said if isinstance(each, int) and 400 <= each < 600), None)
 
 
-def _sent_with(error: Exception) -> Iterator[Any]:
+def _find_bodies(error: Exception) -> Iterator[Any]:
     """What the server sent, whole or in parts, the most first."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # boto3
         yield {"error": response.get("Error")}
-    elif (content := _content(response)) is not None:
+    elif (content := _read_content(response)) is not None:
         yield content
     for name in _SENT:
         said = getattr(error, name, None)
@@ -70,24 +68,24 @@ def _sent_with(error: Exception) -> Iterator[Any]:
             yield dict(said) if "error" in said else {"error": dict(said)}
 
 
-def _content(response: Any) -> bytes | None:
+def _read_content(response: Any) -> bytes | None:
     """The body of a response, if it was read."""
     try:
         content = getattr(response, "content", None)
-    except (RuntimeError, OSError):  # httpx and requests, of a stream that nobody has read, or whose connection broke
+    except (RuntimeError, OSError):  # httpx and requests, of a stream that was not read, or whose connection broke
         return None
     return content if isinstance(content, bytes) and content else None
 
 
-def _text(sent: Any) -> str:
+def _decode(sent: Any) -> str:
     if isinstance(sent, bytes):
         return sent.decode("utf-8", "replace")
     try:
         return sent if isinstance(sent, str) else msgspec.json.encode(sent, enc_hook=str).decode()
-    except (TypeError, ValueError, RecursionError):  # what no JSON can say, though a client made it
+    except (TypeError, ValueError, RecursionError):  # a client made what JSON cannot hold
         return ""
 
 
-def _words_of(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     # Unlike str(), this survives an exception whose own __str__ raises.
     return "".join(traceback.format_exception_only(error)).strip()

@@ -12,7 +12,7 @@ import msgspec
 
 from streamparse.events import ToolCallComplete
 from streamparse.repair import Gate, GuardFailed
-from streamparse.repair.answers import tell_how
+from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
 from streamparse.tools import ErrorKind, Tool
 
@@ -58,9 +58,9 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
     tool = gate.tools.get(event.name)
     if tool is not None:  # of an unknown tool the gate says what was perhaps meant
         if event.source == "recovered" and not run_recovered:
-            return Refused("validation", "recovered", f"{MISWRITTEN}; {tell_how(event.name, tool)}")
+            return Refused("validation", "recovered", f"{MISWRITTEN}; {explain_call(event.name, tool)}")
         if event.place == "quoted" and not run_quoted:
-            told = f"{QUOTED}; if it is meant, call it in the open: {tell_how(event.name, tool)}"
+            told = f"{QUOTED}; if it is meant, call it in the open: {explain_call(event.name, tool)}"
             return Refused("validation", "quoted", told)
         if tool.function is None:
             return Refused("resource", "no_function", f"the tool {event.name!r} cannot be run here")

@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.schema.annotations import encoded as encode_known
+from streamparse.schema.annotations import encode_value as encode_known
 from streamparse.writing.content import write_block
 from streamparse.writing.parts import Document, Image, Text
 

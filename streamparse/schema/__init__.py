@@ -1,26 +1,11 @@
-"""What a parameter's text means, where the markup gives no types: JSON text by the tool's schema.
+"""A tool's JSON Schema: made of annotations, walked, reduced for a provider, and used to check and convert values.
 
-What a schema permits is a set of kinds.  A text is read as the first of null, boolean, number, object or array that
-is permitted and that it looks like, else it is a string; numbers keep their literal text, and nothing is taken off
-the ends of a string.  Where only strings are permitted every text is one as it stands.  Where nothing is known
-(`ANY`) a text that is JSON of another kind is that value.  Attributes of the markup (`string="false"`,
-`type="number"`) override the schema; but a string that the schema does not permit is read by the schema.
+| module | what it does |
+|---|---|
+| `annotations`, `docstring` | read a Python function or type |
+| `walk` | knows where schemas hold schemas, and resolves references |
+| `kinds` | says what a place in a schema permits, and makes JSON of a text by it |
+| `openapi`, `strict` | write a schema for providers that take less than JSON Schema, or enforce it |
+| `validation`, `rewriting`, `cost`, `ecma_regex` | check values, with jsonschema-rs, in bounded time |
+| `conversions` | make values of the types that a schema wants, where nothing is lost |
 """
-
-from streamparse.schema.kinds import ANY, JSON, STRING, Kinds, kinds_of_attribute
-from streamparse.schema.text_values import UNQUOTABLE, coerced, is_string, quoted
-from streamparse.schema.view import Typed, referred
-
-__all__ = [
-    "ANY",
-    "JSON",
-    "STRING",
-    "UNQUOTABLE",
-    "Kinds",
-    "Typed",
-    "coerced",
-    "is_string",
-    "kinds_of_attribute",
-    "quoted",
-    "referred",
-]

@@ -4,12 +4,12 @@
 |---|---|
 | `Annotated[T, "text"]`, `Doc("text")` | the description of T |
 | `Annotated[T, Field(ge=1, description=...)]`, the words of annotated-types | `msgspec.Meta`, as far as T takes it |
-| a model of pydantic | its own schema; the value is made by its own `model_validate` |
+| a model of pydantic | its own schema; the value is make_value by its own `model_validate` |
 | a path of `pathlib` | a string |
 | `Iterable[T]` | `list[T]` |
 | `object` | anything |
 
-All goes by the shape of the things: none of these libraries is imported.
+All are known by their shape: none of these libraries is imported.
 """
 
 from __future__ import annotations
@@ -26,50 +26,48 @@ from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 
-__all__ = ["describe_annotation", "encoded", "is_union", "made", "may_be_none", "read_annotation", "schema_of"]
-
 _NUMBER: Final = (int, float)
 _WORDS: Final[dict[str, type | tuple[type, ...]]] = {
     "gt": _NUMBER, "ge": _NUMBER, "lt": _NUMBER, "le": _NUMBER, "multiple_of": _NUMBER, "min_length": int,
     "max_length": int, "pattern": str, "title": str, "description": str, "examples": list,
 }  # fmt: skip
-"""The words that `msgspec.Meta` shares with the others, and what may be said with them."""
-_TELLING: Final = ("title", "description", "examples")
+"""The words that `msgspec.Meta` shares with the other libraries, and the types of their values."""
+_DESCRIBING: Final = ("title", "description", "examples")
 """Those that any type takes."""
-_GROUPED: Final = "__is_annotated_types_grouped_metadata__"
-"""What shows that a word stands for several, which it is an iterable of."""
-_PLAINER: Final[dict[Any, Any]] = {object: Any, collections.abc.Iterable: list}
+_GROUP_MARK: Final = "__is_annotated_types_grouped_metadata__"
+"""Marks an object of annotated-types that is an iterable of several words."""
+_SIMPLER: Final[dict[Any, Any]] = {object: Any, collections.abc.Iterable: list}
 
 
 def read_annotation(annotation: Any) -> Any:
-    """The annotation in words that msgspec knows, as far as this module does; what needs none comes back as it is."""
+    """Return the annotation in words that msgspec knows; what msgspec reads by itself comes back as it is."""
     origin = typing.get_origin(annotation)
     if origin is None or origin is Literal:
-        return _PLAINER.get(annotation, annotation) if isinstance(annotation, type) else annotation
+        return _SIMPLER.get(annotation, annotation) if isinstance(annotation, type) else annotation
     if origin is Annotated:
-        return _worded(read_annotation(annotation.__origin__), annotation.__metadata__)
+        return _add_metadata(read_annotation(annotation.__origin__), annotation.__metadata__)
     arguments = typing.get_args(annotation)
     read = tuple(map(read_annotation, arguments))
-    if origin in _PLAINER:
-        return _PLAINER[origin][read] if read else _PLAINER[origin]
+    if origin in _SIMPLER:
+        return _SIMPLER[origin][read] if read else _SIMPLER[origin]
     if all(new is old for new, old in zip(read, arguments, strict=True)):
         return annotation
     return functools.reduce(operator.or_, read) if is_union(annotation) else origin[read]
 
 
 def describe_annotation(annotation: Any) -> str:
-    """The description that an `Annotated` gives, "" if it gives none."""
+    """Return the description that an `Annotated` gives, "" if it gives none."""
     while typing.get_origin(annotation) in (typing.Required, typing.NotRequired):
         (annotation,) = typing.get_args(annotation)
     if typing.get_origin(annotation) is not Annotated:
         return ""
     texts = [each.description for each in annotation.__metadata__ if isinstance(each, msgspec.Meta)]
-    texts += [value for each in annotation.__metadata__ for word, value in _said(each) if word == "description"]
+    texts += [value for each in annotation.__metadata__ for word, value in _read_words(each) if word == "description"]
     return next(filter(None, texts), "")
 
 
 def may_be_none(annotation: Any) -> bool:
-    """Whether a value may be None; of an annotation that was read."""
+    """Whether a value may be None, by an annotation that `read_annotation` returned."""
     while typing.get_origin(annotation) is Annotated:
         annotation = annotation.__origin__
     choice = is_union(annotation) or typing.get_origin(annotation) is Literal
@@ -77,29 +75,59 @@ def may_be_none(annotation: Any) -> bool:
     return any(option is kind for option in options for kind in (Any, None, types.NoneType))
 
 
-def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of a type that msgspec does not know.
+def read_schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type that msgspec does not know.
 
-    Raises NotImplementedError for one nobody knows here, and TypeError for a model that has none.
+    Raises NotImplementedError for a type that is not known here either, and TypeError for a model without a schema.
     """
     if _is_model(kind):
-        return _schema_of_model(kind)
+        return _read_model_schema(kind)
     if _is_path(kind):
         return {"type": "string", "format": "path"}
     raise NotImplementedError
 
 
-def made(kind: Any, value: Any) -> Any:
-    """The value of such a type that a JSON value says.  Raises ValueError or TypeError if it is none."""
+def read_schemas(kinds: list[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the schemas of types, and the definitions that they refer to.
+
+    Raises TypeError or NotImplementedError for a type without one, and TypeError if two types have one name.
+    """
+    definitions: dict[str, Any] = {}
+    brought: dict[str, Any] = {}  # by models; their references lead to the root of all
+
+    def read_unknown(kind: Any) -> dict[str, Any]:
+        schema = read_schema(kind)
+        _join_definitions(brought, schema.pop("$defs", {}))
+        return schema
+
+    roots: list[dict[str, Any]] = []
+    for kind in kinds:
+        (root,), more = msgspec.json.schema_components([kind], schema_hook=read_unknown, ref_template="#/$defs/{name}")
+        roots.append(root)
+        _join_definitions(definitions, more)
+    _join_definitions(definitions, brought)
+    return roots, definitions
+
+
+def _join_definitions(definitions: dict[str, Any], more: dict[str, Any]) -> None:
+    for name, definition in more.items():
+        if definitions.setdefault(name, definition) != definition:
+            raise TypeError(f"two of its types have the name {name!r}")
+
+
+def make_value(kind: Any, value: Any) -> Any:
+    """Make a value of such a type from a JSON value.  Raises ValueError or TypeError if it does not fit."""
     if _is_model(kind):
         return kind.model_validate(value)
     if _is_path(kind) and isinstance(value, str):
         return kind(value)
-    raise TypeError(f"expected `str`, got `{type(value).__name__}`" if _is_path(kind) else f"no {kind!r} can be made")
+    raise TypeError(
+        f"expected `str`, got `{type(value).__name__}`" if _is_path(kind) else f"no {kind!r} can be make_value"
+    )
 
 
-def encoded(value: Any) -> Any:
-    """The JSON value of what msgspec does not know.  Raises NotImplementedError for what nobody knows here."""
+def encode_value(value: Any) -> Any:
+    """Return the JSON value of a value of such a type.  Raises NotImplementedError for other types."""
     if _is_model(type(value)):
         return value.model_dump(mode="json")
     if isinstance(value, os.PathLike):
@@ -107,7 +135,7 @@ def encoded(value: Any) -> Any:
     raise NotImplementedError
 
 
-def _schema_of_model(kind: Any) -> dict[str, Any]:
+def _read_model_schema(kind: Any) -> dict[str, Any]:
     try:
         schema: dict[str, Any] = kind.model_json_schema()
     except (AttributeError, RuntimeError) as error:  # pydantic's own errors are runtime errors
@@ -128,24 +156,24 @@ def is_union(kind: Any) -> bool:
     return typing.get_origin(kind) in (Union, types.UnionType)
 
 
-def _worded(kind: Any, metadata: tuple[Any, ...]) -> Any:
-    """The type with its metadata, and with what of it only others say."""
-    said = {word: value for each in metadata for word, value in _said(each)}
-    told = {word: said.pop(word) for word in _TELLING if word in said}
-    return Annotated[(_bounded(kind, said), *metadata, *([msgspec.Meta(**told)] if told else []))]
+def _add_metadata(kind: Any, metadata: tuple[Any, ...]) -> Any:
+    """The type with its metadata, and as `msgspec.Meta` what the words of other libraries say."""
+    bounds = {word: value for each in metadata for word, value in _read_words(each)}
+    described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}
+    return Annotated[(_within_bounds(kind, bounds), *metadata, *([msgspec.Meta(**described)] if described else []))]
 
 
-def _bounded(kind: Any, bounds: dict[str, Any]) -> Any:
-    """The type within the bounds that msgspec can hold it to; of a choice, each member within its own."""
+def _within_bounds(kind: Any, bounds: dict[str, Any]) -> Any:
+    """The type within the bounds that msgspec can check; of a choice, each member within its own."""
     if is_union(kind):
-        return functools.reduce(operator.or_, (_bounded(member, bounds) for member in typing.get_args(kind)))
+        return functools.reduce(operator.or_, (_within_bounds(member, bounds) for member in typing.get_args(kind)))
     for word, value in bounds.items():
-        kind = _within(kind, word, value)
+        kind = _within_bound(kind, word, value)
     return kind
 
 
-def _within(kind: Any, word: str, value: Any) -> Any:
-    """The type within one bound; as it is, if that says nothing of such a type."""
+def _within_bound(kind: Any, word: str, value: Any) -> Any:
+    """The type within one bound; unchanged if the bound does not apply to such a type."""
     try:
         bounded = Annotated[kind, msgspec.Meta(**{word: value})]
         msgspec.inspect.type_info(bounded)
@@ -154,16 +182,16 @@ def _within(kind: Any, word: str, value: Any) -> Any:
     return bounded
 
 
-def _said(word: Any) -> Iterator[tuple[str, Any]]:
-    """What one word of an `Annotated` says; those that msgspec reads say nothing here."""
+def _read_words(word: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the words of one object in an `Annotated`; none for what msgspec reads by itself."""
     if isinstance(word, (msgspec.Meta, type)):
         return
     if isinstance(text := word if isinstance(word, str) else getattr(word, "documentation", None), str):
         yield "description", text
         return
-    parts: Any = word if hasattr(word, _GROUPED) else getattr(word, "metadata", ())
+    parts: Any = word if hasattr(word, _GROUP_MARK) else getattr(word, "metadata", ())
     for part in parts if parts is word or isinstance(parts, list) else ():
-        yield from _said(part)
+        yield from _read_words(part)
     for name, kinds in _WORDS.items():
         value = getattr(word, name, None)
         if isinstance(value, kinds) and not isinstance(value, bool):

@@ -1,30 +1,42 @@
-"""Reads values as the types that a schema wants, where nothing is lost and the schema is met by it."""
+"""Reads values as the types that a schema wants, where nothing is lost: the old value follows from the new one."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from functools import reduce
+from math import isfinite
 from operator import getitem
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from streamparse.repair.findings import Finding, named, pointer, shown
-from streamparse.schema.lossless import KEEP, converted
+import msgspec
 
-__all__ = ["branches_of", "coerce_values"]
+from streamparse.findings import Finding, format_path, make_pointer, preview
+from streamparse.schema.kinds import TYPE_NAMES
+
+NO_CONVERSION: Final = object()
+"""Returned where there is no lossless conversion."""
 
 _Path: TypeAlias = tuple[Any, ...]
 _Change: TypeAlias = tuple[_Path, Any]
 
-_NAMES: Final[dict[type, str]] = {
-    bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null", dict: "object", list: "array",
-}  # fmt: skip
+
+class SchemaError(Protocol):
+    """What is used of the library's errors."""
+
+    kind: Any
+    """`name` is the keyword that is not met, `value` its value, or the errors of each branch of a choice."""
+    instance_path: list[Any]
+    message: str
 
 
 def coerce_values(
-    errors: Iterable[Any], arguments: dict[str, Any], found: dict[_Path, Finding]
+    errors: Iterable[SchemaError], arguments: dict[str, Any], found: dict[_Path, Finding]
 ) -> dict[str, Any] | None:
-    """Convert each value whose type is wrong and for which there is a lossless way; None if there is none.
+    """Convert each value whose type is wrong and for which there is a lossless way; None if nothing changes.
 
     `errors` are those of jsonschema-rs; `found` takes what was converted, and no place is converted twice.
     """
@@ -41,17 +53,17 @@ def coerce_values(
 def _put(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
     """Put a value in the place of another, and say so."""
     parent = _at(arguments, path[:-1])
-    message = f"{named(path)}: {shown(parent[path[-1]])} was read as {shown(value)}"
+    message = f"{format_path(path)}: {preview(parent[path[-1]])} was read as {preview(value)}"
     parent[path[-1]] = value
-    return Finding("coerced", message, pointer(path), fatal=False)
+    return Finding("coerced", message, make_pointer(path), fatal=False)
 
 
 def _at(value: Any, path: _Path) -> Any:
     return reduce(getitem, path, value)
 
 
-def _ways(error: Any, arguments: dict[str, Any]) -> list[_Change]:
-    """What would take an error away; nothing if that cannot be done."""
+def _ways(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
+    """The changes that would mend an error; none if that cannot be done."""
     if error.kind.name in ("anyOf", "oneOf"):
         return _of_branches(error, arguments)
     path = tuple(error.instance_path)
@@ -59,17 +71,17 @@ def _ways(error: Any, arguments: dict[str, Any]) -> list[_Change]:
     if wanted is None or not path:
         return []
     value = wanted(_at(arguments, path), error.kind.value)
-    return [] if value is KEEP else [(path, value)]
+    return [] if value is NO_CONVERSION else [(path, value)]
 
 
-def _of_branches(error: Any, arguments: dict[str, Any]) -> list[_Change]:
+def _of_branches(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
     """The changes by which the first branch of a choice is met that can be."""
     branches = ([_ways(each, arguments) for each in branch] for branch in branches_of(error))
     fitting = (changes for changes in branches if all(changes))
     return [change for changes in next(fitting, []) for change in changes]
 
 
-def branches_of(error: Any) -> list[list[Any]]:
+def branches_of(error: SchemaError) -> list[list[SchemaError]]:
     """What keeps each branch of a choice from being met; nothing where more than one of them is met."""
     if error.kind.name not in ("anyOf", "oneOf"):
         return []
@@ -78,14 +90,14 @@ def branches_of(error: Any) -> list[list[Any]]:
 
 
 def _of_type(value: Any, names: Any) -> Any:
-    ways = (converted(value, name) for name in ([names] if isinstance(names, str) else names))
-    return next((way for way in ways if way is not KEEP), KEEP)
+    ways = (convert(value, name) for name in ([names] if isinstance(names, str) else names))
+    return next((way for way in ways if way is not NO_CONVERSION), NO_CONVERSION)
 
 
 def _of_members(value: Any, members: list[Any]) -> Any:
     """The one of some values that is meant."""
-    ways = ((converted(value, _NAMES.get(type(member), "")), member) for member in members)
-    return next((member for way, member in ways if way is not KEEP and way == member), KEEP)
+    ways = ((convert(value, TYPE_NAMES.get(type(member), "")), member) for member in members)
+    return next((member for way, member in ways if way is not NO_CONVERSION and way == member), NO_CONVERSION)
 
 
 _WANTED: Final[dict[str, Any]] = {
@@ -94,3 +106,81 @@ _WANTED: Final[dict[str, Any]] = {
     "const": lambda value, member: _of_members(value, [member]),
 }
 """What a keyword that a value breaks wants in its place."""
+
+
+# -- one value -------------------------------------------------------------------------------------
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
+_WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+
+
+def convert(value: Any, type_name: str) -> Any:
+    """Return `value` as the JSON type, or NO_CONVERSION if that cannot be done without loss."""
+    kind = "text" if isinstance(value, str) else "scalar" if isinstance(value, (bool, int, float)) else ""
+    conversion = _CONVERSIONS.get((kind, type_name))
+    return NO_CONVERSION if conversion is None else conversion(value)
+
+
+def _integer(text: str) -> Any:
+    """An integer, also where it is written as `3.0` or `1e3`: to JSON Schema that is one."""
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    value = Decimal(text) if _NUMBER.fullmatch(text) else Decimal("NaN")
+    return int(value) if value.is_finite() and value == value.to_integral_value() else NO_CONVERSION
+
+
+def _text(value: float) -> Any:
+    """The JSON text of a number or bool; a number that is not finite has none."""
+    return msgspec.json.encode(value).decode() if isfinite(value) else NO_CONVERSION
+
+
+def _number(text: str) -> Any:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if not _NUMBER.fullmatch(text):
+        return NO_CONVERSION
+    value = float(text)
+    return value if Decimal(repr(value)) == Decimal(text) else NO_CONVERSION
+
+
+def _word(kind: type) -> Callable[[str], Any]:
+    return lambda text: _WORDS[text] if text in _WORDS and isinstance(_WORDS[text], kind) else NO_CONVERSION
+
+
+def _exact(text: str) -> Any:
+    """Read a number; raises ValueError for one that a float would round."""
+    if (value := _number(text)) is NO_CONVERSION:
+        raise ValueError(f"a float cannot hold {text}")
+    return value
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Read an object; raises ValueError if a key comes twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key comes twice")
+    return members
+
+
+def _container(kind: type) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            msgspec.json.decode(text)  # which refuses more: a surrogate alone, `NaN`
+            value = json.loads(text, parse_float=_exact, object_pairs_hook=_members)
+        except (ValueError, RecursionError):
+            return NO_CONVERSION
+        return value if isinstance(value, kind) else NO_CONVERSION
+
+    return read
+
+
+_CONVERSIONS: Final[dict[tuple[str, str], Callable[[Any], Any]]] = {
+    ("text", "integer"): _integer,
+    ("text", "number"): _number,
+    ("text", "boolean"): _word(bool),
+    ("text", "null"): _word(type(None)),
+    ("text", "object"): _container(dict),
+    ("text", "array"): _container(list),
+    ("scalar", "string"): _text,
+}

@@ -17,22 +17,21 @@ from typing import NamedTuple
 
 from streamparse.patterns import plain
 
-__all__ = ["Docstring", "read_docstring"]
-
-PARAMETER_TITLES = {
+_PARAMETER_TITLES = {
     "args", "arguments", "attributes", "params", "parameters", "keyword args", "keyword arguments", "other parameters",
 }  # fmt: skip
-OTHER_TITLES = {
+_OTHER_TITLES = {
     "example", "examples", "note", "notes", "raises", "references", "return", "returns", "see also",
     "todo", "warning", "warnings", "warns", "yield", "yields",
 }  # fmt: skip
-TITLES = PARAMETER_TITLES | OTHER_TITLES
+_TITLES = _PARAMETER_TITLES | _OTHER_TITLES
 
-NAME = plain(r"\w+")
-GOOGLE_ENTRY = plain(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
-NUMPY_ENTRY = plain(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()$")
-SPHINX_ENTRY = plain(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
-SPHINX_FIELD = plain(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
+_NAME = plain(r"\w+")
+# Google's, NumPy's and Sphinx's style.
+_INDENTED_ENTRY = plain(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
+_UNDERLINED_ENTRY = plain(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()$")
+_FIELD_ENTRY = plain(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
+_FIELD = plain(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
 
 
 class Docstring(NamedTuple):
@@ -48,20 +47,20 @@ class _Section(NamedTuple):
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """Read a docstring of any of the three styles; one of no style is all description."""
-    prose, *sections = _sections(inspect.cleandoc(text or "").splitlines())
+    """Read a docstring of any of the three styles; a docstring of another style is all description."""
+    prose, *sections = _split_sections(inspect.cleandoc(text or "").splitlines())
     parameters: dict[str, str] = {}
     for section in sections:
         if section.entry is not None:
-            parameters |= _entries(section.body, section.entry)
+            parameters |= _read_entries(section.body, section.entry)
     return Docstring("\n".join(prose.body).strip(), parameters)
 
 
-def _sections(lines: list[str]) -> list[_Section]:
-    """Cut the lines before each title; the first section is what has none."""
+def _split_sections(lines: list[str]) -> list[_Section]:
+    """Cut the lines before each title; the first section has no title."""
     sections = [_Section(None, [])]
     for line, below in pairwise([*lines, ""]):
-        opened = _opened_by(line, below)
+        opened = _read_title(line, below)
         if opened is None:
             sections[-1].body.append(line)
         else:
@@ -69,16 +68,16 @@ def _sections(lines: list[str]) -> list[_Section]:
     return sections
 
 
-def _opened_by(line: str, below: str) -> _Section | None:
-    if SPHINX_FIELD.match(line):
-        return _Section(SPHINX_ENTRY, [line])
+def _read_title(line: str, below: str) -> _Section | None:
+    if _FIELD.match(line):
+        return _Section(_FIELD_ENTRY, [line])
     title = line.rstrip(": ").lower()
-    if title not in TITLES:
+    if title not in _TITLES:
         return None
     if _is_underline(below):
-        return _Section(NUMPY_ENTRY if title in PARAMETER_TITLES else None, [])
+        return _Section(_UNDERLINED_ENTRY if title in _PARAMETER_TITLES else None, [])
     if line.endswith(":"):
-        return _Section(GOOGLE_ENTRY if title in PARAMETER_TITLES else None, [])
+        return _Section(_INDENTED_ENTRY if title in _PARAMETER_TITLES else None, [])
     return None
 
 
@@ -86,7 +85,7 @@ def _is_underline(line: str) -> bool:
     return len(line) >= 3 and not line.strip("-=")
 
 
-def _entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:
+def _read_entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:
     """Read `name: text` entries; a line that is indented deeper goes on with the text of the one above."""
     found: dict[str, list[str]] = {}
     text: list[str] = []
@@ -97,5 +96,5 @@ def _entries(body: list[str], entry: re.Pattern[str]) -> dict[str, str]:
         text = []
         if match := entry.match(line):
             text.append(match[2].strip())
-            found |= dict.fromkeys(NAME.findall(match[1]), text)
+            found |= dict.fromkeys(_NAME.findall(match[1]), text)
     return {name: " ".join(filter(None, words)) for name, words in found.items()}

@@ -10,7 +10,7 @@ ECMA-262 does.  What it reads otherwise, or not at all, is written anew:
 | `\ud83d\ude00`, `\0` | one character |
 | `\k<name>` | what the group caught |
 | `[]`, `[^]` | no character, any character |
-| `{` that begins no count, `[` in a class, `-` beside a set | itself |
+| `{` that begins no count, `[` in a class, `-` next to a set | itself |
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["HUGE", "Pattern", "measure_pattern", "options", "read_pattern", "translate"]
-
 SIZE_LIMIT: Final = 16 << 20
 """Bytes that the engine may need for one pattern: `(a{1000}){1000}` would need gigabytes."""
 BACKTRACK_LIMIT: Final = 10_000
 """Steps back that one search may take, where the pattern has look-arounds or back-references."""
 HUGE: Final = 1 << 62
-"""More steps than anyone takes."""
+"""More steps than are ever taken."""
 _MOST_STEPS: Final = 300_000_000
-"""Steps above which nobody searches."""
+"""Steps above which no text is searched."""
 _FAILURES: Final = ("BacktrackLimitExceeded", "RegexEngineFailure")
 _LARGEST: Final = 20_000
 """Parts that a pattern may have once its counts are written out."""
@@ -81,7 +79,7 @@ class Pattern(msgspec.Struct, frozen=True):
     is_quadratic: bool = False
 
     def count_steps(self, text: str) -> int:
-        """Return how many steps a search in a text takes at most; more than anyone takes if that is not to be said."""
+        """Return how many steps a search in a text takes at most; `HUGE` if that cannot be said."""
         length = len(text) + 1
         steps = length * self.weight * (length if self.is_quadratic else 1)
         if self.linear is not None or steps > _MOST_STEPS:
@@ -90,7 +88,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 def _steps_back_too_often(written: str, text: str) -> bool:
-    """Whether a search in a text meets `BACKTRACK_LIMIT`: inside of a `not` that would be taken for a failure."""
+    """Whether a search in a text meets `BACKTRACK_LIMIT`: inside a `not` that would count as no match."""
     errors = _compile(written, False).iter_errors(text)
     return any(type(error.kind).__name__ in _FAILURES for error in errors)
 
@@ -99,7 +97,7 @@ def _steps_back_too_often(written: str, text: str) -> bool:
 def _compile(written: str, linear: bool) -> Any:
     import jsonschema_rs  # noqa: PLC0415 - an extra
 
-    return jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=options(linear))
+    return jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=make_engine_options(linear))
 
 
 @lru_cache(maxsize=1024)
@@ -116,7 +114,7 @@ def read_pattern(source: str) -> Pattern | None:
     return Pattern(None, backtracking, weight, not _looks_ahead_once(source))
 
 
-def options(linear: bool) -> Any:
+def make_engine_options(linear: bool) -> Any:
     """The engine, as jsonschema-rs takes it: the linear one, or the one that can look around and steps back."""
     import jsonschema_rs  # noqa: PLC0415 - an extra
 
@@ -159,14 +157,14 @@ def measure_pattern(source: str) -> int:
         if part[0] == "(":
             sizes.append(0)
         elif part[1]:
-            sizes[-1] += last * (max(_count(part[1]), _count(part[2] or "1")) - 1)
+            sizes[-1] += last * (max(_read_count(part[1]), _read_count(part[2] or "1")) - 1)
         else:
             last = sizes.pop() if part[0] == ")" and len(sizes) > 1 else _LARGE_SET if _UNICODE.search(part[0]) else 1
             sizes[-1] += last
     return sum(sizes) + 1
 
 
-def _count(digits: str) -> int:
+def _read_count(digits: str) -> int:
     return int(digits[:9]) or 1
 
 
@@ -177,21 +175,21 @@ def translate(source: str, edges: dict[str, str] = _EDGES) -> str | None:
     plain = {**_PLAIN, **edges, **numbers}
     if any(match[0].startswith("\\k<") and match[0] not in numbers for match in _TOKEN.finditer(source)):
         return None
-    return _TOKEN.sub(lambda match: _outside(match[0], plain), source)
+    return _TOKEN.sub(lambda match: _translate_token(match[0], plain), source)
 
 
-def _outside(token: str, plain: dict[str, str]) -> str:
+def _translate_token(token: str, plain: dict[str, str]) -> str:
     if token in plain:
         return plain[token]
-    return _class(token) if token.startswith("[") else _escape(token)
+    return _translate_class(token) if token.startswith("[") else _translate_escape(token)
 
 
-def _class(token: str) -> str:
-    return "[" + _IN_CLASS.sub(lambda match: _inside(match[0]), token[1:])
+def _translate_class(token: str) -> str:
+    return "[" + _IN_CLASS.sub(lambda match: _translate_in_class(match[0]), token[1:])
 
 
-def _inside(token: str) -> str:
-    """A hyphen beside a set stands for itself."""
+def _translate_in_class(token: str) -> str:
+    """A hyphen next to a set is an ordinary character."""
     if token in ("-", "--"):
         return token[1:] + "\\-"
     if token in ("[", "&", "|", "~"):
@@ -199,10 +197,10 @@ def _inside(token: str) -> str:
     if token == "\\b":
         return "\\x08"
     sets = token.removesuffix("-") if token[1:2] in tuple("dDwWsSpP") else token
-    return _escape(sets) + ("\\-" if sets != token else "")
+    return _translate_escape(sets) + ("\\-" if sets != token else "")
 
 
-def _escape(token: str) -> str:
+def _translate_escape(token: str) -> str:
     if token == "\\0":
         return "\\x00"
     if token[1:2] == "u" and len(token) == 12:

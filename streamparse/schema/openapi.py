@@ -7,186 +7,326 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 | `"type": ["string", "null"]`, `anyOf` with a null | `nullable` |
 | several types | `anyOf` of them, each with the keywords that speak of its values |
 | `const`, `enum` of strings | `enum`; of nothing but null the type of null |
-| an array of anything | one with empty `items`, for there must be some |
-| `prefixItems` with nothing behind them | `items` of any of them: a loss |
+| an array of anything | one with empty `items`, which the subset wants |
+| `prefixItems` and no further items | `items` of any of them: a loss |
 | `oneOf` | `anyOf`: a loss, unless no value fits two of them |
 | `allOf` | one schema; a loss where two say the same keyword |
 | anything else that the subset does not have, or has only for other values | dropped: a loss |
 
-A loss names the place, the keyword and what was done.  What some servers refuse all the same is told in
+A loss names the place, the keyword and what was done.  What some servers refuse all the same is listed in
 `streamparse.providers.gemini.schema_checks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Set
+from typing import Any, Final, TypeAlias
 
 from streamparse.loss import Loss
-from streamparse.schema.all_of import merged
-from streamparse.schema.kinds import kinds_of_value, union
-from streamparse.schema.references import ABOUT, inlined
-from streamparse.schema.simplify import exclusive, plainer
-from streamparse.schema.type_unions import several
+from streamparse.schema.kinds import TYPE_NAMES, SchemaView, get_kind, join_kinds
+from streamparse.schema.walk import ABOUT, inline_refs
 
-__all__ = ["openapi"]
+OnLoss: TypeAlias = Callable[[str, str, str], None]
+"""Reports a loss: where in the schema, the keyword, and what was done."""
 
-NUMBER = (int, float)
-PLAIN: dict[str, type | tuple[type, ...]] = {
+_NUMBER: Final = (int, float)
+_PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
     "title": str, "description": str, "pattern": str, "default": object, "example": object, "required": list,
-    "propertyOrdering": list, "nullable": bool, "maximum": NUMBER, "minimum": NUMBER, "maxItems": int, "minItems": int,
-    "maxProperties": int, "minProperties": int, "maxLength": int, "minLength": int,
+    "propertyOrdering": list, "nullable": bool, "maximum": _NUMBER, "minimum": _NUMBER, "maxItems": int,
+    "minItems": int, "maxProperties": int, "minProperties": int, "maxLength": int, "minLength": int,
 }  # fmt: skip
 """Keywords that mean the same in both, and what their values must be."""
-CHOICES = ("anyOf", "oneOf")
-FORMATS = ("enum", "date-time", "float", "double", "int32", "int64")
+_CHOICES: Final = ("anyOf", "oneOf")
+_FORMATS: Final = ("enum", "date-time", "float", "double", "int32", "int64")
+_NO_CHOICE: Final = "dropped: a second choice"
+_NOT_TEXT: Final = "dropped: only texts can be listed"
 
 
-def openapi(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
-    """Make Gemini's subset of OpenAPI 3.0 of a JSON Schema."""
-    return _Subset(tool, lost).schema(inlined(schema, tool, lost), "")
+def to_openapi(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
+    """Return the schema in Gemini's subset of OpenAPI 3.0; `lost` gets what that cannot say of the tool."""
+    return _Writer(tool, lost).write(inline_refs(schema, tool, lost), "")
 
 
-class _Subset:
+class _Writer:
     def __init__(self, tool: str, lost: list[Loss]) -> None:
         self._tool = tool
         self._lost = lost
         self._writers: dict[str, Callable[[Any, str, dict[str, Any]], None]] = {
-            "type": self._type,
-            "properties": self._properties,
-            "items": self._items,
-            "anyOf": self._any_of,
-            "oneOf": self._one_of,
-            "enum": self._enum,
-            "const": self._const,
-            "format": self._format,
+            "type": self._write_type,
+            "properties": self._write_properties,
+            "items": self._write_items,
+            "anyOf": self._write_any_of,
+            "oneOf": self._write_one_of,
+            "enum": self._write_enum,
+            "const": self._write_const,
+            "format": self._write_format,
         }
 
-    def schema(self, schema: Any, path: str) -> dict[str, Any]:
+    def write(self, schema: Any, path: str) -> dict[str, Any]:
+        """Write a schema and all within it; what is no schema permits anything."""
         if not isinstance(schema, dict):
             if schema is not True:
                 self._lose(path, "", "dropped: not a schema that can be written")
             return {}
-        members, common = several(plainer(merged(schema, path, self._lose), path, self._lose))
+        schema = simplify_types(merge_all_of(schema, path, self._lose), path, self._lose)
+        members, common = split_type_union(schema)
         made: dict[str, Any] = {}
-        for key in sorted(common, key=CHOICES.__contains__):  # they are written by what else there is
-            self._keyword(key, common[key], path, made)
+        for key in sorted(common, key=_CHOICES.__contains__):  # they are written by what else there is
+            if key in self._writers:
+                self._writers[key](common[key], path, made)
+            elif key in _PLAIN and isinstance(common[key], _PLAIN[key]):
+                made[key] = common[key]
+            elif (key, common[key]) != ("additionalProperties", True):
+                self._lose(path, key, "dropped")
         if "anyOf" in made and members:
-            self._lose(path, "type", "dropped: a second choice")
+            self._lose(path, "type", _NO_CHOICE)
         elif members:
-            _choose([self.schema(member, path) for member in members], made)
-        self._agree(path, made)
+            _add_choice([self.write(member, path) for member in members], made)
+        self._reconcile(path, made)
         return made
-
-    # -- inside ----------------------------------------------------------------------------------------
 
     def _lose(self, path: str, keyword: str, done: str) -> None:
         self._lost.append(Loss(self._tool, path, keyword, done))
 
-    def _keyword(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
-        if key in self._writers:
-            self._writers[key](value, path, made)
-        elif key in PLAIN and isinstance(value, PLAIN[key]):
-            made[key] = value
-        elif (key, value) != ("additionalProperties", True):
-            self._lose(path, key, "dropped")
-
-    def _agree(self, path: str, made: dict[str, Any]) -> None:
-        """Leave nothing that would contradict the type, or what is declared beside it."""
+    def _reconcile(self, path: str, made: dict[str, Any]) -> None:
+        """Drop what contradicts the type, or what is declared."""
         if "enum" in made and made.setdefault("type", "STRING") != "STRING":
-            self._lose(path, "enum", "dropped: only texts can be listed")
+            self._lose(path, "enum", _NOT_TEXT)
             del made["enum"]
         if "type" not in made and "anyOf" not in made:
             made.pop("nullable", None)  # what may be anything may be null
         if made.get("type") == "ARRAY":
             made.setdefault("items", {})
         if "required" in made:
-            self._require(path, made)
+            declared = made.get("properties", {})
+            known = [name for name in made["required"] if isinstance(name, str) and name in declared]
+            if len(known) < len(made["required"]):
+                self._lose(path, "required", "dropped: names that are not declared")
+            made["required"] = known
 
-    def _require(self, path: str, made: dict[str, Any]) -> None:
-        declared = made.get("properties", {})
-        known = [name for name in made["required"] if isinstance(name, str) and name in declared]
-        if len(known) < len(made["required"]):
-            self._lose(path, "required", "dropped: names that are not declared")
-        made["required"] = known
+    # -- keywords --------------------------------------------------------------------------------------
 
-    def _type(self, value: Any, _path: str, made: dict[str, Any]) -> None:
+    def _write_type(self, value: Any, _path: str, made: dict[str, Any]) -> None:
         names = [str(each) for each in (value if isinstance(value, list) else [value])]
         others = [name.upper() for name in names if name != "null"]
         if len(others) < len(names) and others:
             made["nullable"] = True
         made["type"] = (others or ["NULL"])[0]
 
-    def _properties(self, value: Any, path: str, made: dict[str, Any]) -> None:
+    def _write_properties(self, value: Any, path: str, made: dict[str, Any]) -> None:
         if not isinstance(value, dict):
             self._lose(path, "properties", "dropped")
         named = value.items() if isinstance(value, dict) else ()
-        made["properties"] = {name: self.schema(each, f"{path}/properties/{name}") for name, each in named}
+        made["properties"] = {name: self.write(each, f"{path}/properties/{name}") for name, each in named}
 
-    def _items(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        made["items"] = self.schema(value, f"{path}/items")
+    def _write_items(self, value: Any, path: str, made: dict[str, Any]) -> None:
+        made["items"] = self.write(value, f"{path}/items")
 
-    def _any_of(self, value: Any, path: str, made: dict[str, Any], key: str = "anyOf") -> None:
+    def _write_any_of(self, value: Any, path: str, made: dict[str, Any], key: str = "anyOf") -> None:
         members = value if isinstance(value, list) else []
         others = [each for each in members if each != {"type": "null"}]
-        if len(others) < len(members) and "enum" not in made:
-            made.update(_null(made, bool(others)))
-        written = [self.schema(each, f"{path}/{key}/{number}") for number, each in enumerate(others)]
+        # A type next to the choice excludes null.
+        if len(others) < len(members) and "enum" not in made and "type" not in made:
+            made.update({"nullable": True} if others else {"type": "NULL"})
+        written = [self.write(each, f"{path}/{key}/{number}") for number, each in enumerate(others)]
         if "anyOf" in made or not isinstance(value, list):
-            self._lose(path, key, "dropped: a second choice" if "anyOf" in made else "dropped")
+            self._lose(path, key, _NO_CHOICE if "anyOf" in made else "dropped")
         else:
-            _choose(written, made)
+            _add_choice(written, made)
 
-    def _one_of(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if not exclusive(value):
+    def _write_one_of(self, value: Any, path: str, made: dict[str, Any]) -> None:
+        if not are_disjoint(value):
             self._lose(path, "oneOf", "written as anyOf")
-        self._any_of(value, path, made, "oneOf")
+        self._write_any_of(value, path, made, "oneOf")
 
-    def _enum(self, value: Any, path: str, made: dict[str, Any]) -> None:
+    def _write_enum(self, value: Any, path: str, made: dict[str, Any], key: str = "enum") -> None:
         options = [each for each in value if each is not None] if isinstance(value, list) else []
         if not options or not all(isinstance(each, str) for each in options):
-            self._lose(path, "enum", "dropped: only texts can be listed")
-            _type_of(options, made)
+            self._lose(path, key, _NOT_TEXT)
+            _add_type_of(options, made)
             return
         if len(options) < len(value):
             made["nullable"] = True
         if "" in options:
-            self._lose(path, "enum", "dropped: an empty text cannot be listed")
+            self._lose(path, key, "dropped: an empty text cannot be listed")
         if listed := [each for each in options if each]:
             made["enum"] = listed
-
-    def _const(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if isinstance(value, str) and value:
-            made.update(enum=[value])
         else:
-            self._lose(path, "const", "dropped: only a text can be listed")
-            _type_of([value], made)
+            _add_type_of(options, made)
 
-    def _format(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if value in FORMATS:
+    def _write_const(self, value: Any, path: str, made: dict[str, Any]) -> None:
+        self._write_enum([value], path, made, "const")
+
+    def _write_format(self, value: Any, path: str, made: dict[str, Any]) -> None:
+        if value in _FORMATS:
             made["format"] = value
         else:
             self._lose(path, "format", f"dropped: {value!r} is not known")
 
 
-def _null(made: dict[str, Any], others: bool) -> dict[str, Any]:
-    """How a choice that has null says so: not at all where a type beside it excludes null."""
-    return {} if "type" in made else {"nullable": True} if others else {"type": "NULL"}
-
-
-def _type_of(values: list[Any], made: dict[str, Any]) -> None:
-    """Say the type of values that cannot be listed, if it is one and has not been said."""
-    kinds = union(kinds_of_value(value) for value in values)
+def _add_type_of(values: list[Any], made: dict[str, Any]) -> None:
+    """Say the type of values that cannot be listed, if they have one and it has not been said."""
+    kinds = join_kinds(get_kind(value) for value in values)
     kind = "number" if kinds == {"integer", "number"} else next(iter(kinds)) if len(kinds) == 1 else None
     if kind is not None:
         made.setdefault("type", kind.upper())
 
 
-def _choose(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
-    """Write a choice; one of a single member is that member, unless it permits other than what is said beside it."""
+def _add_choice(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
+    """Write a choice; one of a single member is that member, unless it contradicts what is written already."""
     if len(members) == 1 and all(
         made.get(name, part) == part for name, part in members[0].items() if name not in ABOUT
     ):
         made.update({**members[0], **made})
     elif members:
         made["anyOf"] = members
+
+
+# -- `allOf` ---------------------------------------------------------------------------------------
+
+_TIGHTER: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+}
+
+
+def merge_all_of(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
+    """Return a schema and the members of its `allOf` as one; of keywords that cannot be joined the first stays."""
+    made = {key: value for key, value in schema.items() if key != "allOf"}
+    members = schema.get("allOf", [])
+    listed = members if isinstance(members, list) else []
+    known = [member for member in listed if isinstance(member, dict)]
+    if listed is not members or any(member not in (*known, True) for member in listed):
+        lose(path, "allOf", "dropped: not schemas that can be written")
+    for member in known:
+        for key, value in merge_all_of(member, path, lose).items():
+            _merge_keyword(key, value, path, made, lose)
+    return made
+
+
+def _merge_keyword(key: str, value: Any, path: str, made: dict[str, Any], lose: OnLoss) -> None:
+    old = made.setdefault(key, value)
+    if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
+        made[key] = {**value, **old}
+        for name in (name for name in old if name in value and old[name] != value[name]):
+            lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
+    elif key == "required" and isinstance(old, list) and isinstance(value, list):
+        made[key] = [*old, *(name for name in value if name not in old)]
+    elif key in _TIGHTER and isinstance(old, _NUMBER) and isinstance(value, _NUMBER):
+        made[key] = _TIGHTER[key](old, value)
+    elif key == "enum" and isinstance(old, list) and isinstance(value, list) and any(each in value for each in old):
+        made[key] = [each for each in old if each in value]
+    elif old != value:
+        lose(path, "allOf", f"dropped: a second {key!r}")
+
+
+# -- null, and tuples ------------------------------------------------------------------------------
+
+
+def simplify_types(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
+    """Return the schema without a null that its list of values excludes, and with a tuple as a list of bounded length.
+
+    Only which items come in which place is lost.
+    """
+    listed, kinds = _listed(schema), schema.get("type")
+    known = kinds if isinstance(kinds, list) else [kinds]
+    if listed == [None] and (kinds is None or "null" in known):
+        return {"type": "null", **{key: schema[key] for key in ABOUT[:3] if key in schema}}
+    if listed and None not in listed and "null" in known and len(known) > 1:
+        schema = {**schema, "type": [kind for kind in known if kind != "null"]}
+    return _simplify_tuple(schema, path, lose)
+
+
+def _listed(schema: dict[str, Any]) -> list[Any]:
+    """The values that are permitted, if they are listed."""
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    return listed if isinstance(listed, list) else []
+
+
+def _simplify_tuple(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
+    members = schema.get("prefixItems", [])
+    if not isinstance(members, list):
+        return schema
+    ends = schema.get("items") is False
+    most = schema.get("maxItems", len(members) if ends else None)
+    most = min(most, len(members)) if ends and isinstance(most, int) else most
+    if not (ends or members) or not isinstance(most, int) or most > len(members):
+        return schema
+    rest = {key: value for key, value in schema.items() if key not in ("prefixItems", "items")}
+    options = [each for number, each in enumerate(members) if each not in members[:number]]
+    if len(options) > 1:
+        lose(path, "prefixItems", "written as items: any of them in any place")
+    items = [{"items": options[0] if len(options) == 1 else {"anyOf": options}}] if options else []
+    return dict(rest, maxItems=most, **(items[0] if items else {}))
+
+
+# -- choices ---------------------------------------------------------------------------------------
+
+
+def are_disjoint(members: Any) -> bool:
+    """Whether no value can fit two of the schemas, for they are of other types, or list other values."""
+    if not isinstance(members, list) or not all(isinstance(each, dict) for each in members):
+        return False
+    listing = [each for each in members if _listed(each)]
+    listed = frozenset(kind for each in listing for kind in SchemaView([each], each).kinds)
+    others = [SchemaView([each], each).kinds for each in members if not _listed(each)]
+    return _are_apart([listed, *others]) and _are_apart([frozenset(map(_identify, _listed(each))) for each in listing])
+
+
+def _are_apart(sets: Iterable[Set[Hashable]]) -> bool:
+    sets = list(sets)
+    return sum(map(len, sets)) == len(set[Hashable]().union(*sets))
+
+
+def _identify(value: Any) -> Hashable:
+    """What tells a value from others; two arrays, and two objects, count as the same."""
+    return type(value) if isinstance(value, (list, dict)) else value
+
+
+# -- several types ---------------------------------------------------------------------------------
+
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_SPEAKS_OF: Final[dict[str, tuple[str, ...]]] = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "integer": _BOUNDS,
+    "number": _BOUNDS,
+    "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"),
+    "object": (
+        "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
+        "maxProperties", "propertyOrdering",
+    ),
+}  # fmt: skip
+_OWNED: Final = frozenset(keyword for keywords in _SPEAKS_OF.values() for keyword in keywords)
+
+
+def split_type_union(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the schemas of one type each that a schema of several types chooses from, and what holds for all of them.
+
+    A keyword speaks of the values of one type and lets all others pass, so each type gets its own.  The list is empty
+    if the schema has one type.
+    """
+    kinds = schema.get("type")
+    others = [each for each in kinds if isinstance(each, str) and each != "null"] if isinstance(kinds, list) else []
+    if len(others) < 2:
+        return [], schema
+    members = [member for kind in others if (member := _narrow(schema, kind)) is not None]
+    if not members:
+        return [], {**schema, "type": others[0]}
+    common = {key: value for key, value in schema.items() if key not in ("type", "enum", "const", *_OWNED)}
+    return members, {**common, "nullable": True} if "null" in schema["type"] else common
+
+
+def _narrow(schema: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """What a schema says of the values of one type; None if it lists values, and none of this type."""
+    member = {"type": kind, **{key: schema[key] for key in _SPEAKS_OF.get(kind, ()) if key in schema}}
+    if "const" in schema:
+        return {**member, "const": schema["const"]} if _is_a(schema["const"], kind) else None
+    if isinstance(schema.get("enum"), list):
+        listed = [value for value in schema["enum"] if _is_a(value, kind)]
+        return {**member, "enum": listed} if listed else None
+    return member
+
+
+def _is_a(value: Any, kind: str) -> bool:
+    name = TYPE_NAMES.get(type(value))
+    return name == kind or (name, kind) == ("integer", "number")

@@ -2,35 +2,30 @@
 
 | in the schema | becomes |
 |---|---|
-| a pattern of ECMA-262 | the same for the engine (`ecma`); one that cannot be read is left out, and noted |
+| a pattern of ECMA-262 | the same for the engine (`ecma_regex`); one that cannot be read is left out, and noted |
 | `format` | left out, unless it is one of `FORMATS` |
 | `nullable: true` (OpenAPI 3.0, whose schemas Gemini takes) | `null` among the types |
-| a `$schema` that nobody knows | left out: 2020-12 |
+| a `$schema` that is not known | left out: 2020-12 |
 | `default`, `examples`, a bound that is infinite | left out: they bind nothing, and JSON may not hold them |
+
+JSON Schema leaves it open whether a `format` binds.  Here it does: who wrote it into a tool's schema wants a text of
+that kind, and "tomorrow" for a date would only fail later.  Checked are the formats that the standard library knows and
+that leave no doubt.  Where people and libraries differ more is accepted than RFC 3339 has: a blank for the `T`, and no
+time zone.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from datetime import date, datetime, time
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final
+from uuid import UUID
 
 from streamparse.schema.ecma_regex import Pattern, measure_pattern, read_pattern
-from streamparse.schema.formats import FORMATS
-
-__all__ = ["IN_LISTS", "IN_MAPS", "IN_PLACE", "Rewriting"]
-
-IN_PLACE: Final = frozenset(
-    ("additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems", "contains",
-     "propertyNames", "not", "if", "then", "else", "contentSchema")
-)  # fmt: skip
-"""Keywords whose value is a schema."""
-IN_LISTS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems", "items"))
-"""Keywords whose value is a list of schemas."""
-IN_MAPS: Final = frozenset(
-    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-)
-"""Keywords whose value holds schemas by name."""
+from streamparse.schema.walk import map_subschemas
 
 _DIALECTS: Final = (
     "http://json-schema.org/draft-04/schema", "http://json-schema.org/draft-06/schema",
@@ -39,7 +34,7 @@ _DIALECTS: Final = (
 )  # fmt: skip
 _BOUNDS: Final = {"maximum": 1, "exclusiveMaximum": 1, "minimum": -1, "exclusiveMinimum": -1}
 _DEEPEST: Final = 100
-"""Schemas that may stand inside of each other."""
+"""Schemas that may be inside of each other."""
 _MOST: Final = 20_000
 """Schemas that one may hold, each counted twice, and parts that its patterns may have together."""
 
@@ -73,22 +68,15 @@ class Rewriting:
         self._note(2)
         if depth > _DEEPEST:
             raise ValueError("it nests too deeply")
-        made: dict[str, Any] = {}
-        for key, value in schema.items():
-            if key in IN_LISTS and isinstance(value, list):
-                made[key] = [self._rewrite(each, depth + 1) for each in value]
-            elif key in IN_MAPS and isinstance(value, dict):
-                name = self._pattern_key if key == "patternProperties" else str
-                made[key] = self._rewrite_members(value, name, depth + 1)
-            elif key in IN_PLACE:
-                made[key] = self._rewrite(value, depth + 1)
-            elif not _binds_nothing(key, value):
-                made[key] = value
+        binding = {key: value for key, value in schema.items() if not _binds_nothing(key, value)}
+        made = map_subschemas(binding, lambda each, _: self._rewrite(each, depth + 1))
+        if isinstance(members := made.get("patternProperties"), dict):
+            made["patternProperties"] = self._rewrite_patterns(members)
         return self._rewrite_values(made)
 
-    def _rewrite_members(self, members: dict[Any, Any], name: Callable[[Any], str], depth: int) -> dict[str, Any]:
-        """Rewrite schemas by name; what a pattern that cannot be read may mean is not refused."""
-        made = {name(key): self._rewrite(value, depth) for key, value in members.items()}
+    def _rewrite_patterns(self, members: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite the names; what a pattern that cannot be read may mean is not refused."""
+        made = {self._pattern(source) or "": each for source, each in members.items()}
         return made if all(key in made for key in members) or "" not in made or "" in members else {**made, "": True}
 
     def _rewrite_values(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -104,9 +92,6 @@ class Rewriting:
         if schema.get("additionalProperties") is False:
             schema.setdefault("properties", {})  # so that each unexpected member is named
         return schema
-
-    def _pattern_key(self, source: str) -> str:
-        return self._pattern(source) or ""
 
     def _pattern(self, source: str) -> str | None:
         """The pattern for the engine; None, and noted, if it cannot be read."""
@@ -136,3 +121,42 @@ def _binds_nothing(key: str, value: Any) -> bool:
     if key in _BOUNDS:
         return isinstance(value, float) and math.isinf(value) and value * _BOUNDS[key] > 0
     return key in ("default", "examples")
+
+
+# -- formats ----------------------------------------------------------------------------------------
+
+_DATE: Final = r"\d{4}-\d\d-\d\d"
+_TIME: Final = r"\d\d:\d\d.*"
+_LEAP: Final = re.compile(r"(?<=:\d\d):60")
+"""The second that a year may end with, which Python's clock does not know."""
+
+
+def _like(shape: str, read: Callable[[str], object]) -> Callable[[Any], bool]:
+    """Return a check for texts of a shape that `read` reads without ValueError; any other value passes."""
+    pattern = re.compile(shape, re.ASCII)
+
+    def check(value: Any) -> bool:
+        try:
+            return not isinstance(value, str) or (
+                pattern.fullmatch(value) is not None and read(value.upper()) is not None
+            )
+        except ValueError:
+            return False
+
+    return check
+
+
+def _leaping(read: Callable[[str], object]) -> Callable[[str], object]:
+    return lambda text: read(_LEAP.sub(":59", text))
+
+
+FORMATS: Final[dict[str, Callable[[Any], bool]]] = {
+    "date": _like(_DATE, date.fromisoformat),
+    "date-time": _like(f"{_DATE}[Tt ]{_TIME}", _leaping(datetime.fromisoformat)),
+    "time": _like(_TIME, _leaping(time.fromisoformat)),
+    "email": _like(r"[^\s@]+@[^\s@]+", str),
+    "ipv4": _like(r"[0-9.]+", IPv4Address),
+    "ipv6": _like(r"[0-9A-Fa-f:.]+", IPv6Address),
+    "uuid": _like(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", UUID),
+}
+"""Says of a value whether it has the format, as jsonschema-rs wants it."""

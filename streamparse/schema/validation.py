@@ -1,17 +1,31 @@
-"""Checks arguments against a JSON Schema, with jsonschema-rs (extra `schema`)."""
+"""Checks arguments against a JSON Schema, with jsonschema-rs (extra `schema`).
+
+The draft is the one that `$schema` names, else 2020-12.  References are followed within the schema only: nothing is
+ever fetched.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from functools import cache, lru_cache
+from math import isfinite
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from streamparse.repair.findings import Finding, cut, named, pointer, shown
-from streamparse.schema.conversions import branches_of, coerce_values
-from streamparse.schema.validator import CompiledSchema, compile_schema
+from streamparse.findings import Finding, format_path, make_pointer, preview, truncate
+from streamparse.schema.conversions import SchemaError, branches_of, coerce_values
+from streamparse.schema.cost import Cost
+from streamparse.schema.ecma_regex import make_engine_options
+from streamparse.schema.rewriting import FORMATS, Rewriting
 
-__all__ = ["check_compiled", "check_schema"]
+MISSING: Final = "JSON Schema checks need `pip install 'llm-streamparse[schema]'`"
+_LARGEST: Final = 4 << 20
+"""Characters of a schema as JSON."""
+_DEEPEST_VALUE: Final = 150
+"""Brackets that are open at one time; `Limits.max_depth` is below that, and what recurses has room for it."""
+_LARGEST_NUMBER: Final = 10**1000
+"""`Limits.max_number`, by its own digits; Python refuses to write numbers of many more."""
 
 _CODES: Final = {
     "required": "missing_parameter",
@@ -23,95 +37,150 @@ _SAYS_OF_OTHERS: Final = {"additionalProperties", "patternProperties", "unevalua
 _MOST: Final = 20
 """Findings of one call: more help no model."""
 _BRANCHES: Final = 3
-"""Branches of a choice that a message tells of."""
+"""Branches of a choice that a message names."""
 _PASSES: Final = 4
 """A value that was text may hold text again."""
 _MOST_STEPS: Final = 300_000_000
 """Steps that one look at arguments may take, of some nanoseconds each."""
 _MOST_LOOKS: Final = 20_000
-"""Looks at a value that may be taken where each error is told: an error costs a thousand times what a look does."""
+"""Looks at a value that may be taken where each error is reported: one costs a thousand times what a look does."""
 _MOST_TOLD: Final = 32 << 20
 """Characters of values that the errors of one look may hold together; they take several bytes each."""
 
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
 
 
-def check_schema(
-    schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the arguments, values of another type converted where nothing is lost, and what was found.
+class Validator(Protocol):
+    """What is used of the library that validates."""
 
-    The arguments that were given stay as they are.  Raises ModuleNotFoundError if jsonschema-rs is not installed.
+    def is_valid(self, instance: Any, /) -> bool:
+        """Whether a value meets the schema."""
+        ...
+
+    def iter_errors(self, instance: Any, /) -> Iterable[SchemaError]:
+        """Yield what keeps a value from it."""
+        ...
+
+
+class CompiledSchema:
+    """What checks arguments against one schema, and the patterns of it that cannot be read and are not checked.
+
+    Raises ValueError for what is no schema.
     """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        import jsonschema_rs  # noqa: PLC0415 - an extra
+
+        declared = schema.get("properties")
+        self._declared = declared if isinstance(declared, dict) and not _SAYS_OF_OTHERS & schema.keys() else None
+        rewriting = Rewriting(schema)
+        self._unread = tuple(rewriting.unread)
+        self._cost = Cost(rewriting.schema, rewriting.patterns, is_linear=rewriting.is_linear)
+        try:
+            self._validator: Validator = jsonschema_rs.validator_for(
+                rewriting.schema,
+                offline=True,
+                validate_formats=True,
+                formats=FORMATS,
+                pattern_options=make_engine_options(rewriting.is_linear),
+            )
+        except jsonschema_rs.ValidationError as error:
+            place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+            raise ValueError(f"{truncate(error.message)} (at ${place})") from error
+
+    def check(self, arguments: dict[str, Any], *, coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+        """Return the arguments, values of another type converted where nothing is lost, and what was found.
+
+        The arguments that were given stay as they are.
+        """
+        found: list[Finding] = []
+        if (problem := self._find_obstacle(arguments)) is not None:
+            found = [problem]
+        elif not self._validator.is_valid(arguments):
+            arguments, found = self._mend(arguments, coerce)
+        if self._unread:
+            found += map(_report_pattern, self._unread)
+        if self._declared is not None:
+            found += _find_undeclared(self._declared, arguments)
+        return arguments, found
+
+    def _find_obstacle(self, arguments: dict[str, Any]) -> Finding | None:
+        """Say what keeps the arguments from being checked."""
+        try:
+            size = len(msgspec.json.encode(arguments))
+        except (TypeError, ValueError, RecursionError) as error:
+            return Finding("invalid_value", f"the arguments are not JSON: {truncate(str(error))}")
+        if self._cost.factor is not None and self._cost.factor * size <= _MOST_STEPS:
+            return None
+        return _TOO_LONG if self._cost.count_steps(arguments) > _MOST_STEPS else None
+
+    def _mend(self, arguments: dict[str, Any], coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
+        """Convert what can be, from the outside in, and say what is wrong with the rest."""
+        coerced: dict[tuple[Any, ...], Finding] = {}
+        for number in range(_PASSES + 1):
+            if self._cost.count_looks(arguments) > _MOST_LOOKS or self._cost.count_told(arguments) > _MOST_TOLD:
+                message = "the arguments do not fit the tool's schema, and are too large to say where"
+                return arguments, [*coerced.values(), Finding("invalid_value", message)]
+            errors = list(self._validator.iter_errors(arguments))
+            changed = coerce_values(errors, arguments, coerced) if coerce and number < _PASSES and errors else None
+            if changed is None:
+                break
+            arguments = changed
+        found = dict.fromkeys(_make_finding(error) for error in errors[:_MOST])
+        return arguments, [*coerced.values(), *found]
+
+
+def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
+    """Return what checks arguments; it is kept for the next call.
+
+    Raises ValueError for what is no schema, ModuleNotFoundError without jsonschema-rs.
+    """
+    if not has_validator():
+        raise ModuleNotFoundError(MISSING)
     try:
-        compiled = compile_schema(schema)
-    except ValueError as error:
-        return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
-    return check_compiled(compiled, schema, arguments, coerce=coerce)
-
-
-def check_compiled(
-    compiled: CompiledSchema, schema: dict[str, Any], arguments: dict[str, Any], *, coerce: bool
-) -> tuple[dict[str, Any], list[Finding]]:
-    """Do as `check_schema` does, with a schema that is compiled."""
-    found: list[Finding] = []
-    problem = _look(compiled, arguments)
-    if problem is not None:
-        found = [problem]
-    elif not compiled.validator.is_valid(arguments):
-        arguments, found = _mend(compiled, arguments, coerce)
-    if compiled.unread:
-        found += map(_unread, compiled.unread)
-    declared = schema.get("properties")
-    if isinstance(declared, dict) and not _SAYS_OF_OTHERS & schema.keys():
-        found += _undeclared(declared, arguments)
-    return arguments, found
-
-
-def _look(compiled: CompiledSchema, arguments: dict[str, Any]) -> Finding | None:
-    """Say what keeps the arguments from being looked at."""
+        written = msgspec.json.encode(schema)
+    except (TypeError, ValueError, RecursionError):
+        return CompiledSchema(schema)
+    if len(written) > _LARGEST:
+        raise ValueError("it is too large")
     try:
-        size = len(msgspec.json.encode(arguments))
-    except (TypeError, ValueError, RecursionError) as error:
-        return Finding("invalid_value", f"the arguments are not JSON: {cut(str(error))}")
-    if compiled.factor is not None and compiled.factor * size <= _MOST_STEPS:
-        return None
-    return _TOO_LONG if compiled.count_steps(arguments) > _MOST_STEPS else None
+        return _compile_kept(written)
+    except ValueError:  # it may hold what JSON cannot: an infinite bound, a Decimal
+        return CompiledSchema(schema)
 
 
-def _mend(compiled: CompiledSchema, arguments: dict[str, Any], coerce: bool) -> tuple[dict[str, Any], list[Finding]]:
-    """Convert what can be, from the outside in, and tell what is wrong with the rest."""
-    coerced: dict[tuple[Any, ...], Finding] = {}
-    for number in range(_PASSES + 1):
-        if compiled.count_looks(arguments) > _MOST_LOOKS or compiled.count_told(arguments) > _MOST_TOLD:
-            message = "the arguments do not fit the tool's schema, and are too large to say where"
-            return arguments, [*coerced.values(), Finding("invalid_value", message)]
-        errors = list(compiled.validator.iter_errors(arguments))
-        changed = coerce_values(errors, arguments, coerced) if coerce and number < _PASSES and errors else None
-        if changed is None:
-            break
-        arguments = changed
-    found = dict.fromkeys(_finding(error) for error in errors[:_MOST])
-    return arguments, [*coerced.values(), *found]
+@cache
+def has_validator() -> bool:
+    """Whether jsonschema-rs is installed."""
+    try:
+        import jsonschema_rs  # noqa: F401, PLC0415 - an extra
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
-def _unread(source: str) -> Finding:
-    message = f"a pattern of the tool's schema cannot be read, and is not checked: {shown(source)}"
+@lru_cache(maxsize=256)
+def _compile_kept(written: bytes) -> CompiledSchema:
+    return CompiledSchema(msgspec.json.decode(written))
+
+
+def _report_pattern(source: str) -> Finding:
+    message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
     return Finding("unreadable_pattern", message, fatal=False)
 
 
-def _finding(error: Any) -> Finding:
+def _make_finding(error: SchemaError) -> Finding:
     error = _closest(error)
     path = tuple(error.instance_path)
     wrong = {_code(branch[0]) for branch in branches_of(error)} or {_code(error)}
-    return Finding(wrong.pop() if len(wrong) == 1 else "invalid_value", _at(path) + _message(error), pointer(path))
+    return Finding(wrong.pop() if len(wrong) == 1 else "invalid_value", _at(path) + _message(error), make_pointer(path))
 
 
-def _code(error: Any) -> str:
+def _code(error: SchemaError) -> str:
     return _CODES.get(error.kind.name, "invalid_value")
 
 
-def _closest(error: Any) -> Any:
+def _closest(error: SchemaError) -> SchemaError:
     """What is wrong in the one branch of a choice where least is; the error itself if there is no such branch."""
     branches = sorted(branches_of(error), key=len)
     if not branches or (len(branches) > 1 and len(branches[0]) == len(branches[1])):
@@ -119,18 +188,41 @@ def _closest(error: Any) -> Any:
     return _closest(branches[0][0])
 
 
-def _message(error: Any) -> str:
+def _message(error: SchemaError) -> str:
     below = len(error.instance_path)
-    told = [(branch[0].instance_path[below:], branch[0].message) for branch in branches_of(error)[:_BRANCHES]]
-    return "; or ".join(dict.fromkeys(_at(path) + cut(message) for path, message in told)) or cut(error.message)
+    parts = [(branch[0].instance_path[below:], branch[0].message) for branch in branches_of(error)[:_BRANCHES]]
+    return "; or ".join(dict.fromkeys(_at(path) + truncate(message) for path, message in parts)) or truncate(
+        error.message
+    )
 
 
 def _at(path: Iterable[Any]) -> str:
-    return f"{name}: " if (name := named(path)) else ""
+    return f"{name}: " if (name := format_path(path)) else ""
 
 
-def _undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Iterator[Finding]:
+def _find_undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Iterator[Finding]:
     """Yield the parameters that a schema which permits others does not name."""
     for name in arguments:
         if name not in declared:
-            yield Finding("extra_parameter", f"there is no parameter {shown(name)}", pointer([name]), fatal=False)
+            yield Finding(
+                "extra_parameter", f"there is no parameter {preview(name)}", make_pointer([name]), fatal=False
+            )
+
+
+def find_excess(value: Any) -> str | None:
+    """Say in what a JSON value goes too far: it nests too deeply, or has too large a number; None if it does not."""
+    level = [value]
+    for _ in range(_DEEPEST_VALUE + 1):
+        below: list[Any] = []
+        for each in level:
+            for inner in each.values() if isinstance(each, dict) else each:
+                if isinstance(inner, (dict, list)):
+                    below.append(inner)
+                elif isinstance(inner, float) and not isfinite(inner):
+                    return "a number is not finite"
+                elif isinstance(inner, int) and not -_LARGEST_NUMBER < inner < _LARGEST_NUMBER:
+                    return "a number is too large"
+        if not below:
+            return None
+        level = below
+    return "the arguments nest too deeply"

@@ -4,14 +4,12 @@ The providers' ways to declare tools are read into one: `Toolset.of` takes whate
 carry, or plain Python functions.  Nothing here runs a tool; `streamparse.runtime` does.
 """
 
-from streamparse.tools.arguments import InvalidArguments, bind, bind_others, validate
-from streamparse.tools.context import ToolContext
+from streamparse.tools.context import CallBroken, Streamed, ToolContext
 from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailure, format_error_for_model
 from streamparse.tools.output import make_output_tool, read_output
 from streamparse.tools.result import StateChange, ToolResult
 from streamparse.tools.signature import is_async
-from streamparse.tools.streamed import CallBroken, Streamed
-from streamparse.tools.tool import Effect, Tool, tool
+from streamparse.tools.tool import Effect, InvalidArguments, Tool, bind, bind_others, tool, validate
 from streamparse.tools.toolset import Toolset
 
 __all__ = [

@@ -1,25 +1,27 @@
-"""What a tool's function may know of the call that it runs for."""
+"""What a tool's function may ask for: the context of its call, and arguments as a stream.
+
+The model sees no parameter of type `ToolContext`, and a text where the function takes a `Streamed`.
+"""
 
 from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Awaitable, Callable, Generator
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from streamparse.tools.result import StateChange
 
-__all__ = ["ToolContext", "is_context"]
-
-MAX_CHANGES: Final = 1000
-MAX_PATH: Final = 4096
+_MAX_CHANGES: Final = 1000
+_MAX_PATH: Final = 4096
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Deps = TypeVar("Deps")
+Text = TypeVar("Text")
 
 
 class _Nothing(Awaitable[None]):
-    """Nothing to wait for; unlike a coroutine it need not be awaited."""
+    """An awaitable that is done at once; unlike a coroutine it need not be awaited."""
 
     def __await__(self) -> Generator[Any, Any, None]:
         return
@@ -69,7 +71,7 @@ class ToolContext(Generic[Deps]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the call any more.
+        """Whether the result of the call is no longer wanted.
 
         Coroutines are cancelled by the event loop; a function in a thread cannot be, so it should look here.
         """
@@ -78,16 +80,16 @@ class ToolContext(Generic[Deps]):
     def changed(self, type: str, path: str) -> None:
         """Report what the call did to the world: `ctx.changed("FileModified", path)`.
 
-        It stands in the result's `state_changes`, whether the tool then succeeds or not.  From any thread.  The first
-        1000 of a call are kept, and one after them that says so.
+        It is added to the result's `state_changes`, whether the tool then succeeds or not.  Any thread may call it.
+        The first 1000 of a call are kept, and one after them that says so.
         """
-        if len(self.state_changes) < MAX_CHANGES:
+        if len(self.state_changes) < _MAX_CHANGES:
             self.state_changes.append(StateChange(_make_text(type), _make_text(path)))
-        elif len(self.state_changes) == MAX_CHANGES:
+        elif len(self.state_changes) == _MAX_CHANGES:
             self.state_changes.append(StateChange("MoreChanges", ""))
 
     def progress(self, value: Any) -> Awaitable[None]:
-        """Show something of what goes on, as an item of the run; of several that were not yet read the latest stays.
+        """Report progress as an item of the run; of several that were not yet read only the latest is kept.
 
         A coroutine awaits it; a function in a thread just calls it.  Raises ValueError for what JSON cannot hold.
         """
@@ -95,10 +97,85 @@ class ToolContext(Generic[Deps]):
 
 
 def _make_text(value: object) -> str:
-    """A text that JSON can hold: a file's name may hold half a surrogate pair."""
-    return _SURROGATE.sub("\ufffd", str(value)[:MAX_PATH])
+    """Return a text that JSON can hold: a file's name may hold half a surrogate pair."""
+    return _SURROGATE.sub("\ufffd", str(value)[:_MAX_PATH])
 
 
 def is_context(annotation: Any) -> bool:
     """Whether a parameter of this annotation takes the context."""
     return annotation is ToolContext or typing.get_origin(annotation) is ToolContext
+
+
+# -- streamed arguments ----------------------------------------------------------------------------
+
+
+class CallBroken(Exception):
+    """The call whose argument is being read does not count: it was cut, revoked, refused or cancelled.
+
+    Raised by `Streamed`.  The function may undo what it has prepared; what it returns then is not used.  `reason` says
+    why, in a sentence.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Streamed(AsyncIterator[Text], Generic[Text]):
+    """The text of an argument in pieces, as the model writes it.
+
+    A coroutine function gets it for a parameter that is annotated `Streamed[str]`; to the model that is a string.
+
+        @sp.tool(effect="idempotent", lock="path")
+        async def write_file(path: str, content: sp.Streamed[str]) -> str:
+            with open(path + ".part", "w") as part:
+                async for text in content:
+                    part.write(text)
+            os.replace(path + ".part", path)  # only now the call counts
+            return "written"
+
+    It ends when the call counts: it is whole, has passed the gate, and its effect's moment has come.  Until then the
+    function must do nothing that cannot be undone.  If the call will never count, `CallBroken` is raised instead.
+
+    The function may be called with the whole text at once: if its effect is "once", if somebody must approve it, if
+    it is tried again.  If a call turns out to differ from what was opened, the function is broken off, and called anew.
+    """
+
+    def __init__(self, pieces: AsyncIterator[Text]) -> None:
+        self._pieces = pieces
+
+    @classmethod
+    def of(cls, *pieces: Text) -> Streamed[Text]:
+        """Make one of given pieces, to call a function by hand."""
+        return cls(_Pieces(pieces))
+
+    def __anext__(self) -> typing.Awaitable[Text]:
+        return self._pieces.__anext__()
+
+
+class _Pieces(AsyncIterator[Text]):
+    """Given pieces; not a generator, for trio warns about one that is not read to its end."""
+
+    def __init__(self, pieces: tuple[Text, ...]) -> None:
+        self._pieces = iter(pieces)
+
+    async def __anext__(self) -> Text:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration
+
+
+def is_streamed(annotation: Any) -> bool:
+    """Whether a parameter of this annotation is streamed."""
+    while typing.get_origin(annotation) is Annotated:
+        annotation = annotation.__origin__
+    return annotation is Streamed or typing.get_origin(annotation) is Streamed
+
+
+def read_streamed(annotation: Any) -> Any:
+    """Return the annotation of the whole text.  Raises TypeError if it is not a text that is streamed."""
+    if typing.get_origin(annotation) is Annotated:
+        return Annotated[(read_streamed(annotation.__origin__), *annotation.__metadata__)]
+    if typing.get_args(annotation) not in ((), (str,)):
+        raise TypeError(f"only texts are streamed: Streamed[str], not {annotation}")
+    return str

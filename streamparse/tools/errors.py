@@ -1,4 +1,4 @@
-"""What a tool may fail with, and how the model is told.
+"""The kinds of failures of tools, and what the model is told about each.
 
 | kind | says | the runtime |
 |---|---|---|
@@ -8,7 +8,7 @@
 | `permission` | it is not allowed | – |
 | `resource` | something was not found, or cannot be used | – |
 | `network` | another machine was not reached | tries again |
-| `quota` | too much was asked for in this time | tries again |
+| `quota` | too many calls in this time | tries again |
 | `fatal` | nothing can go on | the turn's loop ends |
 
 Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
@@ -21,8 +21,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-__all__ = ["RETRYABLE", "ErrorKind", "ToolError", "ToolFailure", "format_error_for_model"]
-
 ErrorKind: TypeAlias = Literal[
     "validation", "execution", "timeout", "permission", "resource", "network", "quota", "fatal"
 ]
@@ -30,11 +28,11 @@ ErrorKind: TypeAlias = Literal[
 RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 """The kinds after which another attempt may go well."""
 
-MAX_TEXT: Final = 600
+_MAX_TEXT: Final = 600
 """Characters of an error that the model gets to see."""
 
-MAX_NAME: Final = 100
-"""Characters of a tool's name in it: a model may call what there is not by any name."""
+_MAX_NAME: Final = 100
+"""Characters of a tool's name in it: a model may call a tool that does not exist by any name."""
 
 _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters but for tab and line ends, and halves of surrogate pairs."""
@@ -59,7 +57,7 @@ class ToolError(Exception):
     seconds, or as an HTTP date or a `datetime`, when another attempt makes sense; the runner makes seconds of a date.
     `recoverable` says whether another call may go well, by default for all kinds but `fatal`.
 
-    Raises ValueError for a kind that is none.
+    Raises ValueError for an unknown kind.
     """
 
     def __init__(
@@ -121,15 +119,15 @@ class ToolFailure(msgspec.Struct, frozen=True):
 def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
     """Say what failed, why, and what to try, in at most 600 characters; `name` is the tool's.
 
-    What a call that was out of time had shown (`partial_output` in the details) stands behind the message.  Characters
-    that steer a terminal, or that no encoding has, are replaced; markup stays, and the adapters see to it.
+    What a call had shown when its time was over (`partial_output` in the details) follows the message.  Characters
+    that control a terminal, or that no encoding has, are replaced; markup stays, and the adapters handle it.
     """
-    begin = f"the call of {repr(_clean(name[:MAX_NAME]))[:MAX_NAME]} failed ({error.kind}): "
-    advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: MAX_TEXT // 3])
+    begin = f"the call of {repr(_clean(name[:_MAX_NAME]))[:_MAX_NAME]} failed ({error.kind}): "
+    advice = _clean((error.suggestion or SUGGESTIONS[error.kind])[: _MAX_TEXT // 3])
     message = _clean(error.message).strip() or "the tool gave no reason"
     if partial := error.details.get("partial_output"):
         message = f"{message}; its output so far: {_clean(str(partial)).strip()}"
-    return f"{begin}{_cut(message, MAX_TEXT - len(begin) - len(advice) - 2)}; {advice}"
+    return f"{begin}{_cut(message, _MAX_TEXT - len(begin) - len(advice) - 2)}; {advice}"
 
 
 def _cut(message: str, most: int) -> str:

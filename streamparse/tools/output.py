@@ -18,13 +18,16 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.schema.annotations import describe_annotation, is_union, made, read_annotation, schema_of
+from streamparse.schema.annotations import (
+    describe_annotation,
+    is_union,
+    make_value,
+    read_annotation,
+    read_schemas,
+)
 from streamparse.schema.docstring import read_docstring
-from streamparse.tools.arguments import bind
-from streamparse.tools.signature import Described, Signature, join_definitions
-from streamparse.tools.tool import Tool
-
-__all__ = ["make_output_tool", "read_output"]
+from streamparse.tools.signature import Described, Signature
+from streamparse.tools.tool import Tool, bind
 
 JSONObject = dict[str, Any]
 
@@ -46,7 +49,7 @@ def make_output_tool(output_type: Any, name: str = "final_answer", description: 
 
 
 def read_output(tool: Tool, arguments: JSONObject) -> Any:
-    """Return the value of the output type that arguments of its tool stand for.
+    """Return the value of the output type that the arguments of its tool are.
 
     Raises InvalidArguments if they do not fit it, and TypeError if the tool was not made by `make_output_tool`.
     """
@@ -72,13 +75,13 @@ class _Member(NamedTuple):
     finish: Callable[[Any], Any] | None = None
     fields: frozenset[str] | None = None
 
-    def make_value(self, value: Any) -> Any:
-        """Raise `msgspec.ValidationError` if the JSON value is none of this type."""
+    def convert(self, value: Any) -> Any:
+        """Raise `msgspec.ValidationError` if the JSON value does not fit this type."""
         if self.fields is not None and isinstance(value, dict):
             unknown = next((key for key in value if key not in self.fields), None)
             if unknown is not None:
                 raise msgspec.ValidationError(f"Object contains unknown field `{unknown}`")
-        converted = msgspec.convert(value, self.kind, str_keys=True, dec_hook=made)
+        converted = msgspec.convert(value, self.kind, str_keys=True, dec_hook=make_value)
         return converted if self.finish is None else self.finish(converted)
 
 
@@ -105,7 +108,7 @@ def _choose(value: Any, members: tuple[_Member, ...]) -> Any:
     problems = []
     for member in members:
         try:
-            return member.make_value(value)
+            return member.convert(value)
         except msgspec.ValidationError as error:
             problems.append(str(error))
     raise msgspec.ValidationError("; or ".join(problems))
@@ -114,7 +117,7 @@ def _choose(value: Any, members: tuple[_Member, ...]) -> Any:
 def _read_output_type(output_type: Any) -> _OutputSignature:
     try:
         members = _read_members(output_type)
-        roots, definitions = _read_schemas([member.kind for member in members])
+        roots, definitions = read_schemas([member.kind for member in members])
         objects = [_find_object(root, definitions) for root in roots]
         if len(members) == 1 and objects[0] is not None:
             schema = {"additionalProperties": False, **objects[0]}
@@ -125,8 +128,8 @@ def _read_output_type(output_type: Any) -> _OutputSignature:
     except (TypeError, NotImplementedError, NameError, RecursionError) as error:
         raise TypeError(f"{output_type!r} cannot be an output type: {error}") from error
     members = tuple(member._replace(fields=_find_fields(found)) for member, found in zip(members, objects, strict=True))
-    told = read_docstring(_find_docstring(output_type)).description or describe_annotation(output_type)
-    description = f"{told}\n\n{_PURPOSE}" if told else _PURPOSE
+    text = read_docstring(_find_docstring(output_type)).description or describe_annotation(output_type)
+    description = f"{text}\n\n{_PURPOSE}" if text else _PURPOSE
     if definitions:
         schema["$defs"] = definitions
     is_wrapped = len(members) > 1 or objects[0] is None
@@ -140,7 +143,7 @@ def _wrap(roots: list[JSONObject]) -> JSONObject:
 
 
 def _read_members(output_type: Any) -> tuple[_Member, ...]:
-    """The type itself, or those of a choice that msgspec does not make: of several with fields, say."""
+    """The type itself, or the members of a choice that msgspec cannot convert to: several types with fields, say."""
     kind = read_annotation(output_type)
     plain = kind
     while typing.get_origin(plain) is typing.Annotated:
@@ -181,25 +184,8 @@ def _make_field(kind: Any, name: str) -> Any:
     return msgspec.field(default=default) if is_plain else msgspec.field(default_factory=lambda: default)
 
 
-def _read_schemas(kinds: list[Any]) -> tuple[list[JSONObject], JSONObject]:
-    """The schemas of types, and the definitions that they refer to."""
-    definitions: JSONObject = {}
-
-    def hook(kind: Any) -> JSONObject:
-        schema = schema_of(kind)
-        join_definitions(definitions, schema.pop("$defs", {}))  # references lead to the root of all
-        return schema
-
-    roots: list[JSONObject] = []
-    for kind in kinds:
-        (root,), more = msgspec.json.schema_components([kind], schema_hook=hook, ref_template="#/$defs/{name}")
-        roots.append(root)
-        join_definitions(definitions, more)
-    return roots, definitions
-
-
 def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None:
-    """The schema of an object with fields that a type has, without what only says whose it is; None for any other."""
+    """The schema of a type that is an object with fields, without title and description; None for other types."""
     reference = root.get("$ref", "")
     schema = definitions.get(reference.removeprefix("#/$defs/"), root)
     if schema.get("type") != "object" or "properties" not in schema:
@@ -208,7 +194,7 @@ def _find_object(root: JSONObject, definitions: JSONObject) -> JSONObject | None
 
 
 def _find_fields(schema: JSONObject | None) -> frozenset[str] | None:
-    """The fields that an object may have; None if it may have any, or is none."""
+    """The fields that an object may have; None if it may have any, or if it is not an object."""
     is_open = schema is None or schema.get("additionalProperties", False) is not False
     return None if schema is None or is_open else frozenset(schema["properties"])
 
@@ -238,7 +224,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _find_class(output_type: Any) -> Any:
-    """The class whose fields an annotation stands for; None if it stands for none."""
+    """The user's class that an annotation names; None if it names no such class."""
     while typing.get_origin(output_type) is typing.Annotated:
         output_type = output_type.__origin__
     kind = typing.get_origin(output_type) or output_type
@@ -247,7 +233,7 @@ def _find_class(output_type: Any) -> Any:
 
 
 def _find_docstring(output_type: Any) -> str | None:
-    """What the author of a class wrote; dataclasses and named tuples without a text have one of their own making."""
+    """What the author of a class wrote; dataclasses and named tuples without a docstring make one of their own."""
     kind = _find_class(output_type)
     text = None if kind is None else vars(kind).get("__doc__")
     return text if isinstance(text, str) and not text.startswith(f"{kind.__name__}(") else None

@@ -24,8 +24,6 @@ import msgspec
 
 from streamparse.tools.errors import SUGGESTIONS, ToolFailure
 
-__all__ = ["StateChange", "ToolResult"]
-
 
 class StateChange(msgspec.Struct, frozen=True):
     """Something that a call did to the world: `type` is a word such as `FileCreated`, `path` what it was done to."""
@@ -45,7 +43,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     them; `arguments` are those that the tool was given, or would have been; None if they never were whole.
     `failure` is the error for programs.  `attempts` counts how often the tool began, `truncated` says that its value
     was cut, `turn` is the number of the turn in its run.  `time` is when the model began to write the call,
-    None where nobody knew the time.  `state_changes` is what the tool reported with `ToolContext.changed`, in all
+    None if the time is not known.  `state_changes` is what the tool reported with `ToolContext.changed`, in all
     attempts.
     """
 
@@ -81,7 +79,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is known of the result beside it.
+        """What is known about the result.
 
         `stdout_truncated`, `stderr_truncated` and `total_output_bytes` (None if not known) are what the value, or the
         failure's details, have under these names; the runner sets the first two where it cuts such a text itself.

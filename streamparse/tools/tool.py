@@ -1,4 +1,8 @@
-"""A tool: its name, its schema, the function behind it, and what a call of it does to the world."""
+"""A tool: its name, its schema, its function, and what a call of it does to the world.
+
+`bind` makes the values that the function takes of a call's arguments, by the function's own annotations; the tool's
+JSON Schema is for `streamparse.repair.preflight`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,6 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 import msgspec
 
 from streamparse.tools.signature import Signature, check_streamed, read_signature
-
-__all__ = ["TOOL_ATTRIBUTE", "Effect", "Tool", "tool"]
 
 Effect: TypeAlias = Literal["none", "idempotent", "once"]
 """What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
@@ -40,7 +42,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
     call to run.
     `category` is a word by which a `ToolRegistry` finds it.  With `ends` an agent's run ends after a call that
-    succeeded, once all calls beside it are answered.
+    succeeded, once all other calls of the answer are answered.
     With `strict` the provider is asked to enforce the schema while the model writes, where it can.
 
     Raises TypeError or ValueError for what cannot be a tool.
@@ -63,38 +65,17 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ValueError(f"a tool needs a name, got {self.name!r}")
-        if not isinstance(self.parameters, dict):
-            raise TypeError(f"tool {self.name!r}: parameters must be a JSON Schema as a dict, got {self.parameters!r}")
-        if self.effect not in get_args(Effect):
-            raise ValueError(f"tool {self.name!r}: effect must be one of {get_args(Effect)}, got {self.effect!r}")
-        if not isinstance(self.category, str):
-            raise TypeError(f"tool {self.name!r}: category must be a text, got {self.category!r}")
-        if self.timeout is not None and not _is_number(self.timeout):
-            raise TypeError(f"tool {self.name!r}: timeout must be seconds or None, got {self.timeout!r}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise ValueError(f"tool {self.name!r}: timeout must be positive seconds or None, got {self.timeout}")
-        if not isinstance(self.tier, int):
-            raise TypeError(f"tool {self.name!r}: tier must be an integer, got {self.tier!r}")
-        if not isinstance(self.needs_approval, bool) and not callable(self.needs_approval):
-            raise TypeError(
-                f"tool {self.name!r}: needs_approval must be a bool or a function, got {self.needs_approval!r}"
-            )
-        if self.retries < 0:
-            raise ValueError(f"tool {self.name!r}: retries must not be negative, got {self.retries}")
+        for field, error, wanted, is_met in _CHECKS:
+            if not is_met(value := getattr(self, field)):
+                raise error(f"tool {self.name!r}: {field} must be {wanted}, got {value!r}")
         if self.function is not None and not callable(self.function):
             raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
         if self.function is not None and not self.parameters:
             self._learn(read_signature(self.function))
         elif self.function is not None:
             check_streamed(self.function)
-        self._check_lock()
-
-    def _check_lock(self) -> None:
         known = self.parameters.get("properties")
-        if not isinstance(self.lock, str):
-            if self.lock is not None and not callable(self.lock):
-                raise TypeError(f"tool {self.name!r}: lock must be a text or a function, got {self.lock!r}")
-        elif self.lock != "*" and isinstance(known, dict) and self.lock not in known:
+        if isinstance(self.lock, str) and self.lock != "*" and isinstance(known, dict) and self.lock not in known:
             raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
 
     def _learn(self, signature: Signature) -> None:
@@ -119,8 +100,62 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         return frozenset() if self.signature is None else self.signature.streamed
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_seconds(value: object) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+_Check: TypeAlias = tuple[str, type[Exception], str, Callable[[Any], bool]]
+_CHECKS: tuple[_Check, ...] = (
+    ("parameters", TypeError, "a JSON Schema as a dict", lambda value: isinstance(value, dict)),
+    ("effect", ValueError, f"one of {get_args(Effect)}", get_args(Effect).__contains__),
+    ("category", TypeError, "a text", lambda value: isinstance(value, str)),
+    ("timeout", TypeError, "seconds or None", _is_seconds),
+    ("timeout", ValueError, "positive seconds or None", lambda value: value is None or value > 0),
+    ("tier", TypeError, "an integer", lambda value: isinstance(value, int)),
+    ("needs_approval", TypeError, "a bool or a function", lambda value: isinstance(value, bool) or callable(value)),
+    ("retries", ValueError, "0 or more", lambda value: not value < 0),
+    (
+        "lock",
+        TypeError,
+        "a text or a function",
+        lambda value: value is None or isinstance(value, str) or callable(value),
+    ),
+)
+"""A field, the error, what it must be, and whether it is."""
+
+
+class InvalidArguments(ValueError):
+    """Arguments that do not fit a tool; the message is one sentence, written for the model."""
+
+
+def bind(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Make of the arguments the values that the tool's function takes.
+
+    Where its annotations cannot be read, or there is no function, the arguments stay as they are.
+    Raises InvalidArguments if they do not fit the annotations.
+    """
+    return arguments if tool.signature is None else _bind(tool, tool.signature.convert, arguments)
+
+
+def bind_others(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Do as `bind` does with all arguments but those that are streamed."""
+    return arguments if tool.signature is None else _bind(tool, tool.signature.convert_others, arguments)
+
+
+def _bind(tool: Tool, convert: Callable[[dict[str, Any]], dict[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return convert(arguments)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise InvalidArguments(f"invalid arguments for {tool.name!r}: {error}") from error
+
+
+def validate(tool: Tool, arguments: dict[str, Any]) -> str | None:
+    """Say in one sentence why the arguments do not fit the tool's function; None if they do."""
+    try:
+        bind(tool, arguments)
+    except InvalidArguments as error:
+        return str(error)
+    return None
 
 
 @overload

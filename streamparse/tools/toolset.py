@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from streamparse.schema.view import referred
-from streamparse.tools.definitions import decoded, read_definition
+from streamparse.schema.walk import resolve_ref
+from streamparse.tools.definitions import read_definition, read_sdk_object
 from streamparse.tools.tool import TOOL_ATTRIBUTE, Tool
 
-__all__ = ["Toolset"]
-
-COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
+_COMPOUND = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
 """Keywords with which the root of a schema may require more than its `required` says."""
 
-MAX_REFERENCES = 16
+_MAX_REFERENCES = 16
 
 
 class Toolset(Mapping[str, Tool]):
@@ -46,7 +44,7 @@ class Toolset(Mapping[str, Tool]):
         Raises TypeError or ValueError for anything else, and ValueError if two have one name.
         """
         if tools is None:
-            return NO_TOOLS
+            return _NO_TOOLS
         if isinstance(tools, Toolset):
             return tools
         if isinstance(tools, (str, bytes, Mapping, Tool)) or not isinstance(tools, Iterable):
@@ -79,10 +77,10 @@ class Toolset(Mapping[str, Tool]):
             return None
         if tool.parameters.get("required") or tool.parameters.get("minProperties"):
             return True
-        return None if any(keyword in tool.parameters for keyword in COMPOUND) else False
+        return None if any(keyword in tool.parameters for keyword in _COMPOUND) else False
 
     def parameter_schema(self, name: str, key: str) -> dict[str, Any] | None:
-        """The schema of one parameter, references to the tool's own definitions followed; None if there is none."""
+        """The schema of one parameter, references to the tool's own definitions followed; None if it is not known."""
         tool = self._by_name.get(name)
         if tool is None:
             return None
@@ -94,7 +92,7 @@ class Toolset(Mapping[str, Tool]):
         return _resolve(schema, tool.parameters) if isinstance(schema, dict) else None
 
 
-NO_TOOLS = Toolset()
+_NO_TOOLS = Toolset()
 
 
 def _tools_of(declared: Any) -> Iterable[Tool]:
@@ -103,28 +101,29 @@ def _tools_of(declared: Any) -> Iterable[Tool]:
         return read_definition(declared)
     if isinstance(declared, Tool):
         return (declared,)
-    declared = decoded(declared)
+    declared = read_sdk_object(declared)
     if isinstance(declared, Mapping):
         return read_definition(declared)
     attached = getattr(declared, TOOL_ATTRIBUTE, None)
     if isinstance(attached, Tool):
         # Read again from a bound method: its own signature has no `self`.
-        return (_bound(attached, declared),) if inspect.ismethod(declared) else (attached,)
+        bound = (
+            msgspec.structs.replace(attached, function=declared, parameters={})
+            if inspect.ismethod(declared)
+            else attached
+        )
+        return (bound,)
     if inspect.isfunction(declared) or inspect.ismethod(declared):
         return (Tool(declared.__name__, function=declared),)
     hint = " (wrap it: Tool(name, function=...))" if callable(declared) else ""
     raise TypeError(f"a tool must be a Tool, a dict or a function, got {type(declared).__name__}{hint}: {declared!r}")
 
 
-def _bound(tool: Tool, method: Callable[..., Any]) -> Tool:
-    return msgspec.structs.replace(tool, function=method, parameters={})
-
-
 def _resolve(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """Follow references; one that leads nowhere, or in circles, stays as it is."""
     resolved = schema
-    for _ in range(MAX_REFERENCES):
-        target = referred(resolved.get("$ref"), root)
+    for _ in range(_MAX_REFERENCES):
+        target = resolve_ref(resolved.get("$ref"), root)
         if not isinstance(target, dict):
             return resolved
         resolved = target

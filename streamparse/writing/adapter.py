@@ -14,7 +14,7 @@ from streamparse.json.json_safety import NotJSON, jsonable
 from streamparse.loss import Loss
 from streamparse.providers.server_tools import owns, parted
 from streamparse.response import ParsedResponse, ToolCall
-from streamparse.schema.strict import Refused, warned
+from streamparse.schema.strict import SchemaIssue, as_warnings
 from streamparse.tools import Tool, ToolResult, Toolset
 from streamparse.writing.content import divided, shown
 from streamparse.writing.correlation import ordered, tied
@@ -65,7 +65,7 @@ class Adapter(ABC):
     strict = False
     texts = False
     top: tuple[str, ...] = ()
-    checks: tuple[Callable[[Any], Iterator[Refused]], ...] = ()
+    checks: tuple[Callable[[Any], Iterator[SchemaIssue]], ...] = ()
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class Adapter(ABC):
                 lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
             elif declared.strict:
                 refused = chain.from_iterable(check(declared.parameters) for check in self.checks)
-                lost += warned(declared.tool.name, refused)
+                lost += as_warnings(declared.tool.name, refused)
         return [self.definition(declared, lost) for declared in tools]
 
     def taken(self, tools: list[Declared], lost: list[Loss]) -> list[Declared]:

@@ -24,9 +24,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from streamparse.loss import Loss
-from streamparse.schema.kinds import STRING
-from streamparse.schema.text_values import coerced
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import STRING, SchemaView, to_json_text
 
 __all__ = ["ANY_NAME", "Braces", "Python", "Spoken", "Tags", "WriteCall", "between", "json_object", "kimi", "named"]
 
@@ -41,7 +39,7 @@ class Spoken(msgspec.Struct, frozen=True):
     name: str
     arguments: dict[str, Any]
     number: int = 0
-    typed: Typed = Typed([], None)
+    typed: SchemaView = SchemaView([], None)
 
 
 WriteCall: TypeAlias = Callable[[Spoken, list[Loss]], str]
@@ -106,7 +104,7 @@ class Tags(msgspec.Struct, frozen=True):
         ends = self.ends.format(name=re.escape(name), tool=re.escape(call.name))
         if not re.fullmatch(self.names, name) or re.search(ends, text) or (self.trims and text.endswith("\r")):
             return None  # a carriage return would become a part of the break behind it
-        if not _is_read_as(value, coerced(text, call.typed.member(name).kinds), text):
+        if not _is_read_as(value, to_json_text(text, call.typed.member(name).kinds), text):
             return None
         bare = "\n{value}\n" not in self.each
         padded = f"\n{text}\n" if self.trims and bare and (text[:1] in ("\r", "\n") or text[-1:] == "\n") else text

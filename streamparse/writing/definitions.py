@@ -8,18 +8,17 @@ from typing import Any
 import msgspec
 
 from streamparse.loss import Loss
-from streamparse.schema.references import followed
+from streamparse.schema.walk import expand_root_ref
 from streamparse.tools import Tool, Toolset
-from streamparse.tools.definitions import decoded
+from streamparse.tools.definitions import LISTS, read_sdk_object
 from streamparse.writing.custom_tools import TextTool, read_text_tool
 
-__all__ = ["LISTS", "Declared", "declare", "declared_by", "is_typed", "read_declared", "readable", "rooted"]
+__all__ = ["Declared", "declare", "declared_by", "is_typed", "read_declared", "readable", "rooted"]
 
 READ = {
     "type", "name", "description", "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
     "parameters_json_schema", "function", "toolSpec", "strict",
 }  # fmt: skip
-LISTS = ("functionDeclarations", "function_declarations")
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -41,7 +40,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 def rooted(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that says of itself that it is one of an object."""
-    schema = followed(schema)
+    schema = expand_root_ref(schema)
     return schema if "type" in schema and "properties" in schema else {"type": "object", "properties": {}, **schema}
 
 
@@ -67,7 +66,7 @@ def readable(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
 
 def declared_by(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
     """The tools of one entry of a request's `tools`; raises TypeError or ValueError for what is none."""
-    definition = decoded(definition)
+    definition = read_sdk_object(definition)
     typed = isinstance(definition, Mapping) and is_typed(definition)
     tools = [] if typed else list(Toolset.of([definition]).values())
     if not isinstance(definition, Mapping):

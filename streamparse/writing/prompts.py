@@ -13,8 +13,8 @@ import msgspec
 from streamparse.json.json_safety import compact
 from streamparse.loss import Loss
 from streamparse.response import ToolCall
-from streamparse.schema.references import inlined
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import SchemaView
+from streamparse.schema.walk import inline_refs
 from streamparse.tools import Tool, ToolResult
 from streamparse.writing.call_writers import Spoken
 from streamparse.writing.content import spoken
@@ -74,7 +74,7 @@ class Prompt(msgspec.Struct, frozen=True):
         The schemas of the tools tell what a text is read as; of a tool that is not among them, nobody knows.
         """
         typed = {declared.tool.name: _typed(declared.tool) for declared in declare(tools)}
-        unknown = Typed([], None)
+        unknown = SchemaView([], None)
         spoken = (
             Spoken(call.name, call.arguments, number, typed.get(call.name, unknown))
             for number, call in enumerate(calls)
@@ -134,8 +134,8 @@ def _kept(text: str, lost: list[Loss], dialect: str) -> str:
     return text
 
 
-def _typed(tool: Tool) -> Typed:
-    return Typed([tool.parameters], tool.parameters)
+def _typed(tool: Tool) -> SchemaView:
+    return SchemaView([tool.parameters], tool.parameters)
 
 
 def _prompt(dialect: str) -> Prompt:
@@ -150,7 +150,7 @@ def _line(tool: Tool) -> str:
 
 def example_call(tool: Tool) -> ToolCall:
     """A call of a tool with its required arguments, or else its first one."""
-    schema = inlined(tool.parameters, tool.name, [])
+    schema = inline_refs(tool.parameters, tool.name, [])
     properties = schema.get("properties")
     return ToolCall(tool.name, _members(schema, properties if isinstance(properties, dict) else {}))
 

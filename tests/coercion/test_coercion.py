@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamparse.schema.kinds import ANY, JSON, STRING, kinds_of_attribute
-from streamparse.schema.text_values import coerced, is_string
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import ANY, JSON, STRING, SchemaView, is_string, read_type_attribute, to_json_text
 
 DEFINITIONS: dict[str, Any] = {
     "$defs": {
@@ -22,7 +20,7 @@ DEFINITIONS: dict[str, Any] = {
 
 
 def _read(text: str, schema: Any) -> str:
-    return coerced(text, Typed([schema], DEFINITIONS).kinds)
+    return to_json_text(text, SchemaView([schema], DEFINITIONS).kinds)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +99,8 @@ def test_a_text_is_what_its_schema_permits(schema: dict[str, Any], text: str, sa
     ],
 )
 def test_without_a_schema_a_text_is_the_json_it_looks_like_else_a_string(text: str, said: str) -> None:
-    assert coerced(text, Typed([], None).kinds) == said
-    assert coerced(text, Typed([{}], {}).kinds) == said
+    assert to_json_text(text, SchemaView([], None).kinds) == said
+    assert to_json_text(text, SchemaView([{}], {}).kinds) == said
 
 
 @pytest.mark.parametrize(
@@ -118,21 +116,21 @@ def test_without_a_schema_a_text_is_the_json_it_looks_like_else_a_string(text: s
     ],
 )
 def test_a_type_in_the_markup_says_how_to_read(word: str, text: str, said: str) -> None:
-    kinds = kinds_of_attribute(word)
+    kinds = read_type_attribute(word)
     assert kinds is not None
-    assert coerced(text, kinds) == said
+    assert to_json_text(text, kinds) == said
 
 
 def test_an_unknown_type_in_the_markup_says_nothing() -> None:
-    assert kinds_of_attribute("hidden") is None
+    assert read_type_attribute("hidden") is None
 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:
     schema: dict[str, Any] = {"anyOf": [{"type": "integer"}]}
     schema["anyOf"].append(schema)
-    assert Typed([schema], schema).kinds == {"integer"}
+    assert SchemaView([schema], schema).kinds == {"integer"}
     wide: dict[str, Any] = {"anyOf": [{"$ref": "#"} for _ in range(50)]}
-    assert Typed([wide], wide).kinds == ANY
+    assert SchemaView([wide], wide).kinds == ANY
 
 
 def test_members_are_found_in_branches_and_references() -> None:
@@ -140,12 +138,12 @@ def test_members_are_found_in_branches_and_references() -> None:
         "allOf": [{"$ref": "#/$defs/base"}, {"properties": {"b": {"type": "integer"}}}],
         "$defs": {"base": {"properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "boolean"}}},
     }
-    typed = Typed([root], root)
+    typed = SchemaView([root], root)
     assert typed.members == {"a", "b"}
     assert typed.member("a").kinds == STRING
     assert typed.member("b").kinds == {"integer"}
     assert typed.member("c").kinds == {"boolean"}
-    assert Typed([{"items": {"type": "string"}}], {}).item().kinds == STRING
+    assert SchemaView([{"items": {"type": "string"}}], {}).item().kinds == STRING
 
 
 @pytest.mark.parametrize("kinds", [ANY, JSON, STRING, frozenset({"string", "null"}), frozenset({"integer"})])
@@ -155,8 +153,8 @@ def test_a_text_that_is_known_to_be_a_string_stays_one(kinds: frozenset[str], te
     decided = next((number for number, one in enumerate(said) if one is not None), len(said))
     assert all(one == said[decided] for one in said[decided:])
     if True in said:
-        assert json.loads(coerced(text, kinds)) == text
+        assert json.loads(to_json_text(text, kinds)) == text
 
 
 def test_half_a_character_becomes_a_replacement() -> None:
-    assert json.loads(coerced("a\ud83d", STRING)) == "a�"
+    assert json.loads(to_json_text("a\ud83d", STRING)) == "a�"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import Preflight, preflight
-from streamparse.schema.ecma_regex import options, read_pattern, translate
+from streamparse.schema.ecma_regex import make_engine_options, read_pattern, translate
 
 pytest.importorskip("jsonschema_rs")
 
@@ -86,7 +86,9 @@ def _fits(source: str, text: str) -> set[bool]:
     assert pattern is not None
     engines = [(pattern.linear, True), (pattern.backtracking, False)]
     return {
-        jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=options(linear)).is_valid(text)
+        jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=make_engine_options(linear)).is_valid(
+            text
+        )
         for written, linear in engines
         if written is not None
     }

@@ -12,12 +12,12 @@ import anyio
 import httpx
 import pytest
 
-from streamparse.repair import AnotherMode, AnotherModel, FallbackChain, Repaired
+from streamparse.repair import FallbackChain, Repaired, SwitchMode, SwitchModel
 
 pytest.importorskip("jsonschema")
 
 SCHEMA_MODE = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
-OBJECT_MODE = AnotherMode("json_object", response_format={"type": "json_object"})
+OBJECT_MODE = SwitchMode("json_object", response_format={"type": "json_object"})
 REQUEST = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "response_format": SCHEMA_MODE}
 REFUSAL = {"error": {"message": "This model does not support json_schema.", "type": "invalid_request_error"}}
 ANSWER = {
@@ -134,7 +134,7 @@ def test_where_a_json_schema_is_refused_a_json_object_is_asked_for(send: Callabl
 @pytest.mark.parametrize("send", CLIENTS)
 def test_where_every_request_is_refused_the_last_refusal_passes_through(send: Callable[..., Any], server: str) -> None:
     with pytest.raises(Exception, match=r"404|no such model"):
-        _run(send, server, REQUEST, AnotherMode("other", response_format={"type": "json_object"}, model="none"))
+        _run(send, server, REQUEST, SwitchMode("other", response_format={"type": "json_object"}, model="none"))
 
 
 def test_where_nobody_answers_what_the_client_raises_passes_through_at_once() -> None:
@@ -146,7 +146,7 @@ def test_an_answer_that_came_before_a_refusal_is_given_as_text(server: str) -> N
     async def send(request: dict[str, Any]) -> Any:
         return {**ANSWER, "choices": []} if request["model"] == "m" else await _with_httpx(server, request)
 
-    result = anyio.run(FallbackChain(send, [AnotherModel("none")], []).run, {**REQUEST, "response_format": None})
+    result = anyio.run(FallbackChain(send, [SwitchModel("none")], []).run, {**REQUEST, "response_format": None})
     assert not result.ok
     assert "no such model" in result.log[-1].message
 

@@ -9,14 +9,14 @@ import pytest
 
 import streamparse as sp
 from streamparse.repair import (
-    AnotherMode,
-    AnotherModel,
     Complaint,
     FallbackChain,
     Repaired,
     RepairLoop,
     Retry,
     Strategy,
+    SwitchMode,
+    SwitchModel,
 )
 
 pytest.importorskip("jsonschema_rs")
@@ -152,8 +152,8 @@ def _fallen_back(*answers: Any, required: bool = False) -> tuple[Repaired, list[
     model = Model(*answers)
     ways: list[Strategy] = [
         Retry(),
-        AnotherMode("json", response_format={"type": "json_object"}, tools=None),
-        AnotherModel("big"),
+        SwitchMode("json", response_format={"type": "json_object"}, tools=None),
+        SwitchModel("big"),
     ]
     chain = FallbackChain(model, ways, [SEARCH], required=required)
     request = {"model": "small", "messages": [{"role": "user", "content": "Tea?"}], "tools": [SEARCH]}
@@ -285,7 +285,7 @@ def test_a_request_that_holds_no_messages_cannot_be_retried(request_: dict[str, 
 
 def test_another_model_is_named_where_the_request_names_its_own() -> None:
     model = Model(WRONG, WRONG, GOOD)
-    chain = FallbackChain(model, [AnotherModel("small"), AnotherModel("big")], [SEARCH])
+    chain = FallbackChain(model, [SwitchModel("small"), SwitchModel("big")], [SEARCH])
     result = anyio.run(chain.run, {"modelId": "small", "messages": []})
     assert [request["modelId"] for request in model.asked] == ["small", "big"]
     assert "model" not in model.asked[1]

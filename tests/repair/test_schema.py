@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import PathGuard, Preflight, preflight
-from streamparse.schema.formats import FORMATS
+from streamparse.schema.rewriting import FORMATS
 
 pytest.importorskip("jsonschema_rs")
 

@@ -13,7 +13,8 @@ import streamparse
 
 PACKAGE = Path(streamparse.__file__).parent
 ROOMS = (
-    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss"),
+    ("events", "errors", "limits", "finish_reasons", "usage", "patterns", "plugins", "lazy", "loss",
+     "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),
     ("negotiate",), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("cli",), ("__main__",),
@@ -25,10 +26,6 @@ SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
 NOT_YET = {
     ("response", "providers.names"),
-    ("schema.conversions", "repair.findings"),
-    ("schema.graph", "repair.findings"),
-    ("schema.validation", "repair.findings"),
-    ("schema.validator", "repair.findings"),
     ("writing.adapter", "providers.server_tools"),
     *((f"providers.{name}.requests", "providers.adapters")
       for name in ("anthropic", "bedrock", "cohere", "gemini", "ollama", "openai_chat", "openai_responses")),

@@ -22,9 +22,7 @@ from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_values import read_string
 from streamparse.dialects.grammars.literals import Tell, in_string, literal_arguments
 from streamparse.patterns import plain
-from streamparse.schema.kinds import STRING
-from streamparse.schema.text_values import quoted
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import STRING, SchemaView, quote
 
 BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
 """The beginning of a call."""
@@ -97,13 +95,13 @@ class _Braces:
         self._limits = context.limits
         self._argument = argument
         parameters = context.tools[tool].parameters if tool in context.tools else {}
-        self._text = argument and Typed([parameters], parameters).member(key).kinds == STRING
+        self._text = argument and SchemaView([parameters], parameters).member(key).kinds == STRING
         self.repaired = False
 
     def key(self, reader: Reader, tell: Tell) -> Step[bool]:
         found = yield from reader.match(self._patterns.key)
         if found is not None:
-            tell(quoted(found["key"].strip()))
+            tell(quote(found["key"].strip()))
         return found is not None
 
     def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
@@ -113,7 +111,7 @@ class _Braces:
             text = yield from read_string(reader, self._limits.max_call_args, tell)
             self.repaired = True
             if text is not None:
-                tell(quoted(text))
+                tell(quote(text))
             return text is not None
         bare = yield from reader.look(self._patterns.argument if self._argument else self._patterns.element)
         if bare is None:
@@ -121,7 +119,7 @@ class _Braces:
         text = reader.take(len(bare[0])).strip()
         value = None if self._text else _WORDS.get(text) or (text if _NUMBER.fullmatch(text) else None)
         self.repaired = self.repaired or value is None
-        tell(quoted(text) if value is None else value)
+        tell(quote(text) if value is None else value)
         return True
 
     def _string(self, reader: Reader, tell: Tell) -> Step[bool]:

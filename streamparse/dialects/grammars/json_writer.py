@@ -8,9 +8,7 @@ from io import StringIO
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.reader import Reader
 from streamparse.limits import most
-from streamparse.schema.kinds import Kinds
-from streamparse.schema.text_values import coerced, is_string, quoted
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import Kinds, SchemaView, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 
@@ -27,7 +25,7 @@ class Members:
         self._call = call
         self._sink = context.sink
         self._keys: set[str] = set()
-        self.typed = Typed([schema] if schema is not None else [], schema)
+        self.typed = SchemaView([schema] if schema is not None else [], schema)
         self.empty = True
         self.repaired = False
         self._end = "{}"
@@ -43,7 +41,7 @@ class Members:
             message = f"the parameter {key!r} of {self._call.name!r} came twice"
             self._sink.call_error(self._call, "duplicate_parameter", message)
         self._keys.add(key)
-        lead = ("{" if self.empty else ", ") + quoted(key) + ": "
+        lead = ("{" if self.empty else ", ") + quote(key) + ": "
         self.empty = False
         self._end = "}"
         return lead
@@ -81,7 +79,7 @@ class Value:
     def __call__(self, text: str) -> None:
         held = self._held
         if held is None:
-            self._tell(quoted(text)[1:-1])
+            self._tell(quote(text)[1:-1])
             return
         held.write(text[: max(0, self._most - held.tell())])
         if self._open:
@@ -90,7 +88,7 @@ class Value:
     @property
     def read(self) -> str | None:
         """The JSON text of the whole value; None if it was streamed."""
-        return None if self._held is None else coerced(self._held.getvalue(), self._kinds)
+        return None if self._held is None else to_json_text(self._held.getvalue(), self._kinds)
 
     def end(self) -> None:
         """The value is whole."""
@@ -100,7 +98,7 @@ class Value:
     def break_off(self) -> None:
         """The text ends inside of the value: what came of it is kept."""
         if self._held is not None:
-            self._tell(self._lead + quoted(self._held.getvalue())[:-1])
+            self._tell(self._lead + quote(self._held.getvalue())[:-1])
 
     def _decide(self, head: str) -> None:
         string = is_string(head, self._kinds)
@@ -108,7 +106,7 @@ class Value:
         if string:
             self._held = None
             self.verbatim = self._tell
-            self._tell(self._lead + quoted(head)[:-1])
+            self._tell(self._lead + quote(head)[:-1])
 
 
 def write_members(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:

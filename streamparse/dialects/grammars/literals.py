@@ -14,7 +14,7 @@ from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import fail_call
 from streamparse.limits import Limits, most
-from streamparse.schema.text_values import quoted
+from streamparse.schema.kinds import quote
 from streamparse.sink import Call
 
 Tell: TypeAlias = Callable[[str], Any]
@@ -109,7 +109,7 @@ def literal_arguments(
         if found is None:
             return _fail(reader, context, call)
         name = found["key"].strip()
-        tell(lead + quoted(name) + ": ")
+        tell(lead + quote(name) + ": ")
         lead = ", "
         value = notation(name, (yield from reader.blanks()) not in ("[", "(", "{"))
         if not (yield from literal(reader, tell, value, context.limits)):
@@ -176,7 +176,7 @@ def _member(
 
 def in_string(text: str) -> str:
     """The text as it stands inside of a JSON string."""
-    return quoted(text)[1:-1]
+    return quote(text)[1:-1]
 
 
 def bounded(held: StringIO, limit: int | None) -> Tell:

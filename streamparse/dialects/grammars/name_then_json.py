@@ -24,7 +24,7 @@ from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.dialects.grammars.json_writer import write_members
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual, plain
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import SchemaView
 from streamparse.tools import Tool, Toolset
 
 NAME: Final = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"
@@ -244,4 +244,4 @@ def _required(context: Context, name: str) -> list[str]:
 
 def _parameters(context: Context, name: str) -> frozenset[str]:
     schema = context.tools[name].parameters if name in context.tools else {}
-    return Typed([schema], schema).members
+    return SchemaView([schema], schema).members

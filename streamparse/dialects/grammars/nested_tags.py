@@ -23,9 +23,7 @@ from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_calls import TagCalls
-from streamparse.schema.kinds import ANY, Kinds
-from streamparse.schema.text_values import coerced, quoted
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import ANY, Kinds, SchemaView, quote, to_json_text
 
 _UNTYPED: Kinds = ANY - {"integer", "number"}
 """What a text may be where the schema says nothing: a number could be a string."""
@@ -63,7 +61,7 @@ class NestedTags(TagCalls, frozen=True, dict=True):
         whole = yield from self._tree(reader, root, raw)
         text = raw.text.getvalue()
         # What is too much to be read is told as it came, which is no JSON.
-        members.tell(lead + (quoted(text)[:-1] if not whole else text if raw.full or raw.deep else root.json()))
+        members.tell(lead + (quote(text)[:-1] if not whole else text if raw.full or raw.deep else root.json()))
         members.repaired = members.repaired or raw.odd
         return whole
 
@@ -96,7 +94,7 @@ class _Element(msgspec.Struct, dict=True):
     """An open tag inside of a value."""
 
     name: str
-    typed: Typed
+    typed: SchemaView
     text: StringIO = field(default_factory=StringIO)
     children: list[tuple[str, str]] = field(default_factory=list)
 
@@ -113,7 +111,7 @@ class _Element(msgspec.Struct, dict=True):
         """Whether text that says nothing stands between its children."""
         return bool(self.children) and bool(self.text.getvalue().strip())
 
-    def child(self, name: str) -> Typed:
+    def child(self, name: str) -> SchemaView:
         """What a child may be."""
         member = self.typed.member(name)
         return self.typed.item() if self.listed or (name == "item" and member.kinds == ANY) else member
@@ -123,13 +121,13 @@ class _Element(msgspec.Struct, dict=True):
         if not self.children and (empty := _empty(self.typed.kinds)) and not self.text.getvalue().strip():
             return empty
         if not self.children:
-            return coerced(self.text.getvalue(), _leaf(self.typed))
+            return to_json_text(self.text.getvalue(), _leaf(self.typed))
         if self.listed:
             return _list([text for _, text in self.children])
         members: dict[str, list[str]] = {}
         for name, text in self.children:
             members.setdefault(name, []).append(text)
-        values = (f"{quoted(name)}: {texts[0] if len(texts) == 1 else _list(texts)}" for name, texts in members.items())
+        values = (f"{quote(name)}: {texts[0] if len(texts) == 1 else _list(texts)}" for name, texts in members.items())
         return "{" + ", ".join(values) + "}"
 
 
@@ -173,7 +171,7 @@ def _empty(kinds: Kinds) -> str:
     return "[]" if "array" in kinds else "{}" if "object" in kinds else ""
 
 
-def _leaf(typed: Typed) -> Kinds:
+def _leaf(typed: SchemaView) -> Kinds:
     return typed.kinds if typed.kinds != ANY else _UNTYPED
 
 

@@ -28,8 +28,7 @@ from streamparse.dialects.grammars.json_values import read_container
 from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_values import Ending, tagged
 from streamparse.patterns import gradual
-from streamparse.schema.kinds import ANY, STRING, Kinds, kinds_of_attribute
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import ANY, STRING, Kinds, SchemaView, read_type_attribute
 from streamparse.sink import Call
 
 KEY: Final = "(?P=KEY)"
@@ -210,10 +209,10 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             value.end()
         return True
 
-    def kinds(self, word: str | None, typed: Typed) -> Kinds:
+    def kinds(self, word: str | None, typed: SchemaView) -> Kinds:
         """What a value may be: by its type in the markup, if there is one, else by the schema."""
         declared = typed.kinds if typed.kinds != ANY else self.untyped
-        said = kinds_of_attribute(word or "") or declared
+        said = read_type_attribute(word or "") or declared
         # DeepSeek calls numbers strings at times; what no tool takes is not what it meant.
         return declared if said == STRING and "string" not in declared else said
 

@@ -17,7 +17,7 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.json_writer import Value
 from streamparse.patterns import gradual
-from streamparse.schema.text_values import UNQUOTABLE, quoted
+from streamparse.schema.kinds import UNQUOTABLE, quote
 
 _BREAK = gradual(r"\r?\n")
 _ANY_BREAK = re.compile(r"[\r\n]")
@@ -143,7 +143,7 @@ def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
         if verbatim is None:
             value(text)
         else:
-            verbatim(quoted(text)[1:-1])
+            verbatim(quote(text)[1:-1])
         return None
 
     first, begins, unsettled = ending.first, ending.begins, ending.unsettled

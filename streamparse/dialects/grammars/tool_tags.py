@@ -22,7 +22,7 @@ from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.json_writer import write_members
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import gradual, plain
-from streamparse.schema.view import Typed
+from streamparse.schema.kinds import SchemaView
 
 NAME = "(?P=NAME)"
 """The name of the tool, in the source of a pattern."""
@@ -51,7 +51,7 @@ class ToolTags:
             return False
         name = opening["name"]
         schema = context.tools[name].parameters
-        return (yield from _tags_of(name, Typed([schema], schema).members)(reader, context))
+        return (yield from _tags_of(name, SchemaView([schema], schema).members)(reader, context))
 
 
 class ToolText(msgspec.Struct, frozen=True, dict=True):
@@ -75,7 +75,7 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
             return False
         name, text = opening["name"], StringIO()
         schema = context.tools[name].parameters
-        typed = Typed([schema], schema)
+        typed = SchemaView([schema], schema)
         close = f"</{opening['tag']}>"
         if len(typed.members) > 1 or not (yield from reader.until(Tags((close,)), text.write)):
             return False

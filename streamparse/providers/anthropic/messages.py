@@ -13,7 +13,7 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.response import ToolCall, block_of
-from streamparse.schema.strict import forbids, left_open
+from streamparse.schema.strict import find_open_objects, forbid
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import Shown, read_blocks, result_of, retold, shown, text_of
@@ -49,7 +49,7 @@ class Anthropic(Adapter):
     ids = Ids(r"[a-zA-Z0-9_-]+", 128)
     system_apart = True
     strict = True
-    checks = (left_open, forbids(*_BOUNDS))
+    checks = (find_open_objects, forbid(*_BOUNDS))
     top = ("anyOf", "oneOf", "allOf")
     visible = Visible(
         blanks=False,

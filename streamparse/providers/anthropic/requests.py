@@ -11,7 +11,7 @@ from typing import Any
 from streamparse.json.json_safety import jsonable
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.schema.strict import left_open, warned
+from streamparse.schema.strict import as_warnings, find_open_objects
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import mappings, present, string, strings
@@ -106,7 +106,7 @@ def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
     written |= _sampling(request, lost)
     tell_schema_name(request, lost)
     if request.schema:
-        lost += warned("request", left_open(request.schema))
+        lost += as_warnings("request", find_open_objects(request.schema))
         written["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
     elif request.schema is not None:
         lost.append(Loss("request", "", "response_format", "dropped: JSON needs a schema here"))

@@ -34,8 +34,8 @@ from streamparse.providers.gemini.parts import (
 )
 from streamparse.providers.gemini.schema_checks import beside_references, refusals
 from streamparse.response import ToolCall
-from streamparse.schema.openapi import openapi
-from streamparse.schema.strict import warned
+from streamparse.schema.openapi import to_openapi
+from streamparse.schema.strict import as_warnings
 from streamparse.tools import ToolResult, Toolset
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import Shown, result_of, shown
@@ -73,12 +73,12 @@ class Gemini(Adapter):
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool, schema = declared.tool, declared.parameters
         fields = present(name=tool.name, description=tool.description)
-        subset = openapi(schema, tool.name, [])
+        subset = to_openapi(schema, tool.name, [])
         written = {**fields, **_parameters(subset)}
         said = _says(written, schema) and not any(refusals(subset))
         if said:
             return written
-        lost += warned(tool.name, beside_references(schema))
+        lost += as_warnings(tool.name, beside_references(schema))
         return {**fields, "parametersJsonSchema": schema}
 
     def format_call(self, call: ToolCall) -> JSONObject:
@@ -193,11 +193,11 @@ class GeminiOpenAPI(Gemini):
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
-        subset = openapi(declared.parameters, tool.name, lost)
+        subset = to_openapi(declared.parameters, tool.name, lost)
         parameters = _parameters(subset)
         unsaid = [] if parameters else [key for key in subset if key not in _OF_NO_PARAMETERS]
         lost += [Loss(tool.name, "", key, "dropped: without parameters there is no schema") for key in unsaid]
-        lost += warned(tool.name, refusals(subset) if parameters else ())
+        lost += as_warnings(tool.name, refusals(subset) if parameters else ())
         return {**fields, **parameters}
 
 

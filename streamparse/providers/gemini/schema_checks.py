@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from streamparse.schema.references import nodes
+from streamparse.schema.walk import walk
 
 __all__ = ["beside_references", "refusals"]
 
@@ -26,7 +26,7 @@ _TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 
 def beside_references(schema: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What of a JSON Schema is refused: where, the keyword, and why."""
-    for path, node in nodes(schema):
+    for path, node in walk(schema):
         if isinstance(node.get("$ref"), str) and not node.keys() <= _BESIDE_REFERENCES:
             yield path, "$ref", "some servers take only a description and a default beside it"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.response import ToolCall
-from streamparse.schema.references import inlined
+from streamparse.schema.walk import inline_refs
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import result_heard, shown, spoken
@@ -38,7 +38,7 @@ class Ollama(Adapter):
 
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
-        schema = inlined(declared.parameters, tool.name, lost)
+        schema = inline_refs(declared.parameters, tool.name, lost)
         _tell_unread(schema, "", tool.name, lost)
         function = {**present(name=tool.name, description=tool.description), "parameters": schema}
         return {"type": "function", "function": function}

@@ -23,8 +23,8 @@ from streamparse.providers.openai_chat.extras import (
     spoken_answer,
     thoughts,
 )
+from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
 from streamparse.response import ToolCall
-from streamparse.schema.strict import TOP_OF_OPENAI, UNKNOWN_TO_OPENAI, forbids, left_open, left_out
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import read_blocks, result_heard, retold, shown, spoken
@@ -51,8 +51,8 @@ class OpenAI(Adapter):
     detailed = True
     strict = True
     texts = True
-    checks = (left_open, left_out, forbids(*UNKNOWN_TO_OPENAI))
-    top: tuple[str, ...] = TOP_OF_OPENAI
+    checks = STRICT_CHECKS
+    top: tuple[str, ...] = REFUSED_AT_ROOT
     visible = Visible(documents=frozenset((PDF,)), document_urls=False, said=frozenset(("name",)))
     blocks: tuple[str, ...] = ("input_audio", "file")
     """The blocks of a user's message, beside texts and pictures, that go on as they came."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.schema.strict import left_open, left_out
+from streamparse.schema.strict import find_open_objects, find_optional_properties
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import present, string, strings
@@ -170,7 +170,7 @@ def _written_choice(request: Request) -> dict[str, Any]:
 
 def enforced(request: Request, lost: list[Loss]) -> bool:
     """Whether the schema of the answer is to be enforced; one that would be refused then is not, and it is told."""
-    refused = [*left_open(request.schema), *left_out(request.schema)] if request.strict else []
+    refused = [*find_open_objects(request.schema), *find_optional_properties(request.schema)] if request.strict else []
     for path, keyword, why in refused[:1]:
         lost.append(Loss("request", path, "strict", f"dropped: {keyword}: {why}"))
     return request.strict and not refused

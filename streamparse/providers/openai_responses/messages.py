@@ -14,8 +14,8 @@ from itertools import groupby
 from typing import Any
 
 from streamparse.loss import Loss
+from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
 from streamparse.response import ParsedResponse, ToolCall
-from streamparse.schema.strict import TOP_OF_OPENAI, UNKNOWN_TO_OPENAI, forbids, left_open, left_out
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import Shown, read_blocks, result_heard, retold, shown, spoken
@@ -45,8 +45,8 @@ class Responses(Adapter):
     ids = Ids(r"(?s).*", 64)
     strict = True
     texts = True
-    checks = (left_open, left_out, forbids(*UNKNOWN_TO_OPENAI))
-    top = TOP_OF_OPENAI
+    checks = STRICT_CHECKS
+    top = REFUSED_AT_ROOT
     visible = Visible(said=frozenset(("name",)))
 
     def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:

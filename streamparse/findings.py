@@ -1,4 +1,4 @@
-"""What is wrong, or was mended, with a call: typed, and in words written for the model."""
+"""Findings: what is wrong with a call, or was mended in it, in words written for the model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.response import ToolCall
-
-__all__ = ["Finding", "Preflight", "cut", "message_of", "named", "pointer", "shown"]
+__all__ = ["Finding", "format_path", "join_messages", "make_pointer", "preview", "truncate"]
 
 _SHOWN: Final = 200
 """Characters of a value or a name that a message repeats."""
@@ -46,44 +44,26 @@ class Finding(msgspec.Struct, frozen=True):
     fatal: bool = True
 
 
-class Preflight(msgspec.Struct, frozen=True):
-    """A call as it would be run, and everything that was found on the way."""
-
-    call: ToolCall
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether the call may be run."""
-        return not any(finding.fatal for finding in self.findings)
-
-    @property
-    def message(self) -> str:
-        """What to tell the model, "" if the call may be run."""
-        fatal = [finding for finding in self.findings if finding.fatal]
-        return f"invalid call of {self.call.name[:200]!r}: {message_of(fatal)}" if fatal else ""
-
-
-def message_of(findings: Iterable[Finding]) -> str:
+def join_messages(findings: Iterable[Finding]) -> str:
     """Join the messages of findings to one line."""
     return "; ".join(finding.message for finding in findings)
 
 
-def pointer(path: Iterable[Any]) -> str:
-    """Return the JSON Pointer of a path of keys and indexes."""
+def make_pointer(path: Iterable[Any]) -> str:
+    """Return the JSON Pointer (RFC 6901) of a path of keys and indexes."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def named(path: Iterable[Any]) -> str:
-    """Return a path of keys and indexes as a message names it."""
+def format_path(path: Iterable[Any]) -> str:
+    """Return a path of keys and indexes as a message names it: `edits.0.path`."""
     return ".".join(str(step) for step in path)[:_SHOWN]
 
 
-def shown(value: Any) -> str:
-    """Return a value as a message shows it."""
-    return cut(repr(value))
+def preview(value: Any) -> str:
+    """Return the `repr` of a value, truncated."""
+    return truncate(repr(value))
 
 
-def cut(text: str) -> str:
-    """Return a text that is no longer than a message may repeat."""
+def truncate(text: str) -> str:
+    """Return a text of at most 200 characters; a longer one ends with an ellipsis."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
