@@ -1,27 +1,40 @@
-"""The adapters, by provider."""
+"""The adapters by provider, and the readers and writers of whole requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
 from streamparse.providers.anthropic.messages import Anthropic
+from streamparse.providers.anthropic.requests import read_anthropic, write_anthropic
 from streamparse.providers.bedrock.messages import Bedrock
+from streamparse.providers.bedrock.requests import write_bedrock
 from streamparse.providers.cohere.messages import Cohere
+from streamparse.providers.cohere.requests import read_cohere, write_cohere
 from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
+from streamparse.providers.gemini.requests import read_gemini, write_gemini
 from streamparse.providers.generic.messages import Generic
 from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.ollama.messages import Ollama
+from streamparse.providers.ollama.requests import read_ollama, write_ollama
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter
+from streamparse.providers.openai_chat.requests import read_openai, write_openai
+from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
 from streamparse.providers.openai_responses.messages import Responses
+from streamparse.providers.openai_responses.requests import read_responses, write_responses
 from streamparse.response import ToolCall, Writer
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import readable
+from streamparse.writing.request import Request
 
 __all__ = [
     "ADAPTERS",
+    "READERS",
+    "REQUEST_WRITERS",
     "WRITERS",
     "Loss",
     "Translation",
@@ -32,7 +45,9 @@ __all__ = [
     "to_ollama",
     "to_openai",
     "translate_messages",
+    "translate_request",
     "translate_tools",
+    "write_request",
 ]
 
 _ALL: tuple[Adapter, ...] = (
@@ -52,6 +67,36 @@ _ALL: tuple[Adapter, ...] = (
 
 ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
 """The adapters by the name of their provider."""
+
+_READERS: Final[dict[str, Callable[[Adapter, Mapping[str, Any], list[Loss]], Request]]] = {
+    "openai": read_openai,
+    "anthropic": read_anthropic,
+    "ollama": read_ollama,
+    "openai-responses": read_responses,
+    "gemini": read_gemini,
+    "cohere": read_cohere,
+}
+_REQUEST_WRITERS: Final[dict[str, Callable[[Adapter, Request, list[Loss]], dict[str, Any]]]] = {
+    "openai": write_openai,
+    "anthropic": write_anthropic,
+    "ollama": write_ollama,
+    "openai-responses": write_responses,
+    "gemini": write_gemini,
+    "cohere": write_cohere,
+    "bedrock": write_bedrock,
+    "deepseek": write_openai,
+    "openrouter": write_openai,
+    "mistral": write_mistral,
+}
+
+READERS: Final[dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]]] = {
+    name: partial(read, ADAPTERS[name]) for name, read in _READERS.items()
+}
+"""The readers of whole requests by the adapter's name."""
+REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]]] = {
+    name: partial(write, ADAPTERS[name]) for name, write in _REQUEST_WRITERS.items()
+}
+"""The writers of whole requests by the adapter's name.  For Bedrock and Gemini the model is part of the path."""
 
 WRITERS: dict[str, Writer] = {name: adapter.as_message for name, adapter in ADAPTERS.items()}
 """What `ParsedResponse.as_message` writes with."""
@@ -95,6 +140,34 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
     written = writer.write_messages(reader.read_messages(messages, lost), lost)
     writer.warn(written, lost)
     return Translation(written, lost)
+
+
+def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
+    """Write one provider's request as another takes it, and list what is lost; for its own provider it stays as it is.
+
+    The result holds objects of the request itself: copy it before you change anything deep in it.
+    Gemini's and Bedrock's bodies name neither the model nor whether the answer is streamed: the path does.
+    Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
+    known; a request never raises.
+    """
+    source, target = _known_name(source, READERS), _known_name(target, REQUEST_WRITERS)
+    if source == target:
+        return Translation(dict(request), [])
+    lost: list[Loss] = []
+    written = write_request(READERS[source](request, lost), target, lost)
+    return Translation(written, list(dict.fromkeys(lost)))
+
+
+def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
+    taken = ADAPTERS[target].taken(request.tools, lost)
+    return REQUEST_WRITERS[target](replace(request, tools=taken), lost)
+
+
+def _known_name(provider: str, table: Mapping[str, Any]) -> str:
+    if (name := known_as(provider, table)) is None:
+        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
+    return name
 
 
 def to_openai(call: ToolCall) -> dict[str, Any]:

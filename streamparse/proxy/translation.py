@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from streamparse.dialects.engine.options import Dialects
 from streamparse.loss import Loss
-from streamparse.providers.requests import READERS, write_request
+from streamparse.providers.adapters import READERS, write_request
 from streamparse.providers.teaching import teach_tools
 from streamparse.proxy.history import read_turns, written_turns
 from streamparse.writing.prompts import PROMPTS

@@ -25,10 +25,9 @@ from msgspec.structs import replace
 from streamparse.dialects.engine.options import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
-from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
 from streamparse.providers.names import PROVIDERS, known_as, provider_named
 from streamparse.providers.openai_chat.requests import is_thinking_model
-from streamparse.providers.requests import REQUEST_WRITERS, write_request
 from streamparse.providers.teaching import teach_tools
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns

@@ -15,8 +15,7 @@ from sdk_types import validator_of
 
 import streamparse as sp
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_tools
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request, translate_tools
 from streamparse.writing.prompts import format_system_prompt
 
 U = {"role": "user", "content": "q"}

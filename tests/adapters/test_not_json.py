@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request
 
 
 def _deep() -> dict[str, Any]:

@@ -9,8 +9,7 @@ from conversations import PICTURE, parsed
 from test_requests import NOW, OPENAI, SCHEMA
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.providers.requests import READERS, REQUEST_WRITERS, translate_request
+from streamparse.providers.adapters import ADAPTERS, READERS, REQUEST_WRITERS, translate_messages, translate_request
 
 ADDRESS = f"data:image/png;base64,{PICTURE}"
 TARGETS = ("openai-responses", "gemini", "cohere")

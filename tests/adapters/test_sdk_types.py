@@ -13,8 +13,7 @@ from test_as_message import CONTENT, GEMINI_PARTS, REASONING, WEB, anthropic
 from thoroughness import usual_examples
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_request
 
 pytest.importorskip("pydantic")
 

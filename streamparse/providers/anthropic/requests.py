@@ -10,8 +10,8 @@ from typing import Any
 
 from streamparse.json.json_safety import jsonable
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.schema.strict import left_open, warned
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import mappings, present, string, strings
@@ -45,7 +45,7 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 _MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required", "none": "none"}
 
 
-def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_anthropic(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for Messages."""
     drop_unread(request, _READ, lost)
     choice = _choice(request.get("tool_choice"))
@@ -57,7 +57,7 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         model=string(request, "model"),
         turns=[
             *([Turn("system", parts)] if parts else []),
-            *ADAPTERS["anthropic"].read_messages(request.get("messages"), lost),
+            *adapter.read_messages(request.get("messages"), lost),
         ],
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
@@ -93,9 +93,8 @@ def _schema(config: Any) -> dict[str, Any] | None:
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
-def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_anthropic(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for Messages."""
-    adapter = ADAPTERS["anthropic"]
     turns = [turn for turn in request.turns if turn.role != "system"]
     written: dict[str, Any] = {"model": request.model, "max_tokens": _limit(request, lost)}
     written |= present(system=system_text(request, lost))

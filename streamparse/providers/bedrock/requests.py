@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.json_access import present
 from streamparse.writing.request import (
     Request,
@@ -31,15 +31,14 @@ _BOUNDS: dict[str, tuple[float, float]] = {"temperature": (0, 1), "top_p": (0, 1
 _MODES = {"auto": "auto", "required": "any"}
 
 
-def write_bedrock(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_bedrock(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write the body of a request for a conversation."""
-    adapter = ADAPTERS["bedrock"]
     messages = adapter.write_messages([turn for turn in request.turns if turn.role != "system"], lost)
     tell_no_messages(messages, lost)
     written: dict[str, Any] = {"messages": messages}
     system = system_text(request, lost)
     written |= present(system=[{"text": system}] if system else None)
-    written |= present(inferenceConfig=_config(request, lost), toolConfig=_tools(request, lost))
+    written |= present(inferenceConfig=_config(request, lost), toolConfig=_tools(adapter, request, lost))
     tell_serial(request, lost)
     tell_schema_name(request, lost)
     if request.schema is not None:
@@ -56,9 +55,9 @@ def _config(request: Request, lost: list[Loss]) -> dict[str, Any]:
     return config | present(maxTokens=request.max_tokens, stopSequences=request.stop)
 
 
-def _tools(request: Request, lost: list[Loss]) -> dict[str, Any] | None:
+def _tools(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any] | None:
     """The tools; where the history has calls they must be declared, so none of them is left out for `none`."""
-    tools = ADAPTERS["bedrock"].write_tools(request.tools, lost)
+    tools = adapter.write_tools(request.tools, lost)
     if not tools:
         return None
     choice = request.choice

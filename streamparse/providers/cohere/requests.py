@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import Declared, read_declared
 from streamparse.writing.json_access import present, string, strings
 from streamparse.writing.request import (
@@ -50,14 +50,14 @@ _MODES: dict[str, Any] = {"REQUIRED": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
-def read_cohere(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_cohere(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for a chat."""
     drop_unread(request, _READ, lost)
     choice = Choice(_MODES.get(string(request, "tool_choice")))
     tell_unread_choice(request, choice, lost)
     return Request(
         model=string(request, "model"),
-        turns=ADAPTERS["cohere"].read_messages(request.get("messages"), lost),
+        turns=adapter.read_messages(request.get("messages"), lost),
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_tokens"),
@@ -73,9 +73,8 @@ def _schema(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     return dict(section(wanted, "json_schema")) if wanted.get("type") == "json_object" else None
 
 
-def write_cohere(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_cohere(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for a chat."""
-    adapter = ADAPTERS["cohere"]
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= {"stream": request.stream, **present(tools=adapter.write_tools(_tools(request), lost))}
     written |= present(max_tokens=request.max_tokens, stop_sequences=request.stop)

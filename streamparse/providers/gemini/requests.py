@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.gemini.parts import NO_SIGNATURE, SIGNING_MODELS, camels
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import mappings, present, string, strings
 from streamparse.writing.request import (
@@ -57,7 +57,7 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 _JSON = "application/json"
 
 
-def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_gemini(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read the body of a request for content."""
     request = camels(request)
     drop_unread(request, _READ, lost)
@@ -65,7 +65,6 @@ def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     drop_unread(config, _CONFIG, lost)
     tools = camels(section(request, "toolConfig"))
     drop_unread(tools, ("functionCallingConfig",), lost)
-    adapter = ADAPTERS["gemini"]
     system = adapter.read_messages([{**section(request, "systemInstruction"), "role": "system"}], lost)
     return Request(
         model=string(request, "model").removeprefix("models/"),
@@ -109,9 +108,8 @@ def _think(config: Mapping[str, Any], lost: list[Loss]) -> bool | None:
     return True if config.get("includeThoughts") is True else None
 
 
-def write_gemini(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_gemini(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write the body of a request for content."""
-    adapter = ADAPTERS["gemini"]
     system = system_text(request, lost)
     written: dict[str, Any] = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
     contents = adapter.write_messages([turn for turn in request.turns if turn.role != "system"], lost)

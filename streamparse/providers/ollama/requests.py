@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import present, string, strings
 from streamparse.writing.request import (
@@ -32,7 +32,7 @@ _READ = ("model", "messages", "tools", "options", "stream", "format", "think")
 _OPTIONS = ("num_predict", "stop", *SAMPLING)
 
 
-def read_ollama(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_ollama(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for a chat."""
     drop_unread(request, _READ, lost)
     options = section(request, "options")
@@ -40,7 +40,7 @@ def read_ollama(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     stop, think, limit = options.get("stop"), request.get("think"), options.get("num_predict")
     return Request(
         model=string(request, "model"),
-        turns=ADAPTERS["ollama"].read_messages(request.get("messages"), lost),
+        turns=adapter.read_messages(request.get("messages"), lost),
         tools=read_declared(request.get("tools"), lost),
         max_tokens=limit if isinstance(limit, int) and limit > 0 else None,  # -1 is no limit
         stop=[stop] if isinstance(stop, str) else strings(stop),
@@ -58,9 +58,8 @@ def _schema(wanted: Any) -> dict[str, Any] | None:
     return {} if wanted == "json" else None
 
 
-def write_ollama(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_ollama(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for a chat."""
-    adapter = ADAPTERS["ollama"]
     tools = [] if request.choice.mode == "none" else request.tools
     if tools and request.choice.mode == "required":
         lost.append(Loss("request", "", "tool_choice", "dropped: the model decides"))

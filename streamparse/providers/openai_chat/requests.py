@@ -21,7 +21,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.schema.strict import left_open, left_out
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_declared
@@ -42,16 +41,7 @@ from streamparse.writing.request import (
     tell_unread_form,
 )
 
-__all__ = [
-    "enforced",
-    "read_choice",
-    "read_openai",
-    "thought_wanted",
-    "write_deepseek",
-    "write_mistral",
-    "write_openai",
-    "write_openrouter",
-]
+__all__ = ["enforced", "is_thinking_model", "read_choice", "read_openai", "thought_wanted", "write_openai"]
 
 _READ = (
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "stop",
@@ -65,7 +55,7 @@ _THINKING_MODELS = re.compile(r"(?:[\w.-]+/|ft:)?(?:o\d|gpt-(?!3|4|oss))")
 """The models that refuse `max_tokens`: OpenAI's that think."""
 
 
-def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_openai(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for chat completions."""
     drop_unread(request, _READ, lost)
     choice = read_choice(request, "function", "name")
@@ -77,7 +67,7 @@ def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     stop, effort = request.get("stop"), string(request, "reasoning_effort")
     return Request(
         model=string(request, "model"),
-        turns=ADAPTERS["deepseek"].read_messages(request.get("messages"), lost),
+        turns=adapter.read_messages(request.get("messages"), lost),
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
@@ -115,30 +105,8 @@ def _schema(wanted: Any) -> dict[str, Any] | None:
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
-def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions as OpenAI takes it."""
-    return _write_chat(request, lost, ADAPTERS["openai"])
-
-
-def write_deepseek(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions to those who want the plain thought back."""
-    return _write_chat(request, lost, ADAPTERS["deepseek"])
-
-
-def write_openrouter(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions to those who want thought back with its signatures."""
-    return _write_chat(request, lost, ADAPTERS["openrouter"])
-
-
-def write_mistral(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions as Mistral takes it, which has a word of its own for the seed."""
-    written = _write_chat(request, lost, ADAPTERS["mistral"])
-    if "seed" in written:
-        written["random_seed"] = written.pop("seed")
-    return written
-
-
-def _write_chat(request: Request, lost: list[Loss], adapter: Adapter) -> dict[str, Any]:
+def write_openai(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions, as OpenAI takes it and most of those that speak like it."""
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
     tell_stops(request, _MOST_STOPS, lost)

@@ -17,15 +17,17 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat.messages import OpenAI
+from streamparse.providers.openai_chat.requests import write_openai
 from streamparse.response import details_of
-from streamparse.writing.adapter import NO_ANSWER, JSONObject
+from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
 from streamparse.writing.documents import PDF
 from streamparse.writing.json_access import mappings, present, string
 from streamparse.writing.media_support import Visible
 from streamparse.writing.naming import Ids
 from streamparse.writing.parts import Item, Part, Text, Thought, Turn
+from streamparse.writing.request import Request
 
-__all__ = ["DeepSeek", "Mistral", "OpenRouter"]
+__all__ = ["DeepSeek", "Mistral", "OpenRouter", "write_mistral"]
 
 
 class DeepSeek(OpenAI):
@@ -134,3 +136,11 @@ def _thought(part: Part) -> Part:
         return part
     chunks = mappings(part.data.get("thinking"))
     return Thought(string(part.data, "thinking") or "".join(string(chunk, "text") for chunk in chunks))
+
+
+def write_mistral(adapter: Adapter, request: Request, lost: list[Loss]) -> JSONObject:
+    """Write a request for chat completions as Mistral takes it, which has its own word for the seed."""
+    written = write_openai(adapter, request, lost)
+    if "seed" in written:
+        written["random_seed"] = written.pop("seed")
+    return written

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.openai_chat.requests import enforced, read_choice, thought_wanted
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import present, string
 from streamparse.writing.parts import Text, Turn
@@ -39,7 +39,7 @@ _READ = (
 )  # fmt: skip
 
 
-def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_responses(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for a response; one that goes on from a stored response loses what is stored, and tells so."""
     drop_unread(request, _READ, lost)
     choice = read_choice(request, "name")
@@ -53,7 +53,7 @@ def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     effort = string(reasoning, "effort")
     return Request(
         model=string(request, "model"),
-        turns=_turns(request, lost),
+        turns=_turns(adapter, request, lost),
         tools=read_declared(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_output_tokens"),
@@ -68,11 +68,11 @@ def read_responses(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     )
 
 
-def _turns(request: Mapping[str, Any], lost: list[Loss]) -> list[Turn]:
+def _turns(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> list[Turn]:
     said, items = string(request, "instructions"), request.get("input")
     spoken = [{"role": "user", "content": items}] if isinstance(items, str) else items
     told = [Turn("system", [Text(said)])] if said else []
-    return [*told, *ADAPTERS["openai-responses"].read_messages(spoken, lost)]
+    return [*told, *adapter.read_messages(spoken, lost)]
 
 
 def _schema(wanted: Any) -> dict[str, Any] | None:
@@ -82,9 +82,8 @@ def _schema(wanted: Any) -> dict[str, Any] | None:
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
-def write_responses(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_responses(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for a response."""
-    adapter = ADAPTERS["openai-responses"]
     written: dict[str, Any] = {"model": request.model, "input": adapter.write_messages(request.turns, lost)}
     written |= present(tools=adapter.write_tools(request.tools, lost), max_output_tokens=request.max_tokens)
     written |= present(stream=True if request.stream else None) | _written_choice(request)

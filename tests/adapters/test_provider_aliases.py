@@ -9,9 +9,8 @@ import pytest
 import streamparse as sp
 from streamparse.negotiate import FormatNegotiator, known_providers
 from streamparse.parser.registry import parser_for
-from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_tools
+from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_request, translate_tools
 from streamparse.providers.names import PROVIDERS, key_of, provider_named
-from streamparse.providers.requests import translate_request
 
 NAMES = [word for name, row in PROVIDERS.items() for word in (name, *row.aliases)]
 SAID = [sp.Tool("look", "", {"type": "object", "properties": {"a": {"type": "string"}}})]
