@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from streamparse.providers.adapters import (
         ADAPTERS,
         adapter_for,
+        as_message,
         to_anthropic,
         to_gemini,
         to_generic,
@@ -50,6 +51,7 @@ __all__ = [
     "Translation",
     "WireName",
     "adapter_for",
+    "as_message",
     "profile",
     "register_wire",
     "to_anthropic",
@@ -69,7 +71,15 @@ if not TYPE_CHECKING:
         globals(),
         {
             "adapters": (
-                *("ADAPTERS", "Loss", "Translation", "adapter_for", "translate_messages", "translate_tools"),
+                *(
+                    "ADAPTERS",
+                    "Loss",
+                    "Translation",
+                    "adapter_for",
+                    "as_message",
+                    "translate_messages",
+                    "translate_tools",
+                ),
                 *("translate_request", "write_request"),
                 *("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"),
             ),

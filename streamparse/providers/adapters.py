@@ -26,7 +26,7 @@ from streamparse.providers.openai_chat.requests import read_openai, write_openai
 from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
 from streamparse.providers.openai_responses.messages import Responses
 from streamparse.providers.openai_responses.requests import read_responses, write_responses
-from streamparse.response import ToolCall, Writer
+from streamparse.response import ParsedResponse, ToolCall
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import readable
 from streamparse.writing.request import Request
@@ -35,10 +35,10 @@ __all__ = [
     "ADAPTERS",
     "READERS",
     "REQUEST_WRITERS",
-    "WRITERS",
     "Loss",
     "Translation",
     "adapter_for",
+    "as_message",
     "to_anthropic",
     "to_gemini",
     "to_generic",
@@ -98,9 +98,6 @@ REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]
 }
 """The writers of whole requests by the adapter's name.  For Bedrock and Gemini the model is part of the path."""
 
-WRITERS: dict[str, Writer] = {name: adapter.as_message for name, adapter in ADAPTERS.items()}
-"""What `ParsedResponse.as_message` writes with."""
-
 
 def adapter_for(provider: str) -> Adapter:
     """The adapter of a provider, by its own name or one of the provider's (`streamparse.providers`).
@@ -111,6 +108,17 @@ def adapter_for(provider: str) -> Adapter:
         known = ", ".join(dict.fromkeys((*ADAPTERS, *PROVIDERS)))
         raise ValueError(f"unknown provider {provider!r}; known are: {known}")
     return ADAPTERS[name]
+
+
+def as_message(response: ParsedResponse, provider: str) -> Any:
+    """Write the assistant's turn, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
+
+    It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
+    came.  Calls that the server took back are left out.  Calls that broke are written with what can be read of their
+    arguments: each wants an answer as the others do (`ToolRunner` gives it, or `repair.answer_broken`).
+    Returns a message, or for "openai-responses" a list of items.  Raises ValueError for an unknown provider.
+    """
+    return adapter_for(provider).as_message(response)
 
 
 def translate_tools(definitions: Iterable[Any], to: str, source: str | None = None) -> Translation:

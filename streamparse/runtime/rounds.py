@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.repair import answer_broken
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ends_detail
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.runtime.entries import Round
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Thought, pieces
+from streamparse.writing.answer_parts import ends_detail, read_answer
+from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Thought
 
 __all__ = ["OUTCOME_UNKNOWN", "SentRound", "is_signature", "read_round"]
 
@@ -55,7 +56,7 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
         broken_calls=[call for call in response.broken_calls if call.index not in gone],
     )
     lost: list[Loss] = []
-    parts = _own_parts(pieces(kept), entry, adapter, model, lost)
+    parts = _own_parts(read_answer(kept), entry, adapter, model, lost)
     if response.content != entry.response.content:
         parts = [part for part in parts if not _is_of_the_text(part)]
     if not response.ok or response.stop == "length":

@@ -16,13 +16,14 @@ from streamparse.providers.server_tools import owns, parted
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.schema.strict import Refused, warned
 from streamparse.tools import Tool, ToolResult, Toolset
+from streamparse.writing.answer_parts import read_answer
 from streamparse.writing.content import divided, shown
 from streamparse.writing.correlation import ordered, tied
 from streamparse.writing.definitions import Declared, declared_by, read_declared
 from streamparse.writing.json_access import unreadable, value_text
 from streamparse.writing.media_support import ALL, Visible
 from streamparse.writing.naming import ANY, Ids, Names
-from streamparse.writing.parts import Text, Turn, pieces
+from streamparse.writing.parts import Text, Turn
 from streamparse.writing.prompts import format_system_prompt
 
 __all__ = ["NO_ANSWER", "Adapter", "JSONObject"]
@@ -179,11 +180,11 @@ class Adapter(ABC):
         """The turn that a message is, or is part of."""
 
     def as_message(self, response: ParsedResponse) -> Any:
-        """The assistant's turn, to be sent back; see `ParsedResponse.as_message`.
+        """The assistant's turn, to be sent back; see `streamparse.as_message`.
 
         Most providers refuse a message of nothing, so one that nothing is left of says `NO_ANSWER`.
         """
-        written = self.write_turn(Turn("assistant", pieces(response)), [])[0]
+        written = self.write_turn(Turn("assistant", read_answer(response)), [])[0]
         said = _says_something(written) and written.keys() != {"role"}
         return written if said else self.write_turn(Turn("assistant", [Text(NO_ANSWER)]), [])[0]
 

@@ -113,7 +113,7 @@ def test_a_call_or_result_that_the_program_gives_raises_an_error_that_names_the_
         lambda: adapter.format_call(call),
         lambda: adapter.format_call(sp.ToolCall("f", value, "1", raw="{}")),
         lambda: adapter.format_result(sp.ToolResult("1", "f", value)),
-        lambda: sp.ParsedResponse(tool_calls=[call]).as_message(provider),
+        lambda: sp.as_message(sp.ParsedResponse(tool_calls=[call]), provider),
     ):
         with pytest.raises(ValueError) as caught:
             write()

@@ -26,7 +26,6 @@ SHAPES = {"openai_chat", "anthropic"}
 NOT_YET = {
     ("dialects.engine.active_markers", "dialects.registry"),
     ("dialects.engine.active_markers", "dialects.table"),
-    ("response", "providers.names"),
     ("schema.conversions", "repair.findings"),
     ("schema.graph", "repair.findings"),
     ("schema.validation", "repair.findings"),

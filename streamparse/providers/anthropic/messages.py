@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.response import ToolCall, block_of
+from streamparse.response import ToolCall
 from streamparse.schema.strict import forbids, left_open
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
+from streamparse.writing.answer_parts import complete_block
 from streamparse.writing.content import Shown, read_blocks, result_of, retold, shown, text_of
 from streamparse.writing.definitions import Declared
 from streamparse.writing.documents import PDF, PLAIN, as_block
@@ -116,7 +117,7 @@ class Anthropic(Adapter):
                     blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
                     thought = ""
                 case Item(kind="thinking_blocks", data=dict(block)):
-                    blocks.append(block_of(block, thought))
+                    blocks.append(complete_block(block, thought))
                     thought = ""
                 case Item(kind="reasoning.encrypted", data={"format": str(form), "data": str(data)}) if _OURS in form:
                     blocks.append({"type": "redacted_thinking", "data": data})

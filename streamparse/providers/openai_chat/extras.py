@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from streamparse.response import block_of
+from streamparse.writing.answer_parts import complete_block
 from streamparse.writing.custom_tools import CALL, OUTPUT, chat_call
 from streamparse.writing.json_access import mappings, present, string
 from streamparse.writing.naming import Ids
@@ -44,7 +44,7 @@ def thoughts(parts: Iterable[Part]) -> dict[str, Any]:
         if isinstance(part, Thought):
             texts.append(part.text)
         elif isinstance(part, Item) and part.kind == "thinking_blocks" and isinstance(part.data, dict):
-            blocks.append(block_of(part.data, "".join(texts)))
+            blocks.append(complete_block(part.data, "".join(texts)))
             texts = []
     return present(thinking_blocks=blocks)
 

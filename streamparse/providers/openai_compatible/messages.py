@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.providers.openai_chat.requests import write_openai
-from streamparse.response import details_of
 from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.writing.answer_parts import join_details
 from streamparse.writing.documents import PDF
 from streamparse.writing.json_access import mappings, present, string
 from streamparse.writing.media_support import Visible
@@ -67,7 +67,7 @@ class OpenRouter(OpenAI):
         return item.kind.startswith("reasoning.") or super().takes(item)
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        details = details_of(piece for part in turn.parts if (piece := self._piece(part)))
+        details = join_details(piece for part in turn.parts if (piece := self._piece(part)))
         return present(reasoning=turn.thought, reasoning_details=details)
 
     def _piece(self, part: Part) -> str | JSONObject:

@@ -18,6 +18,7 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.schema.strict import TOP_OF_OPENAI, UNKNOWN_TO_OPENAI, forbids, left_open, left_out
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
+from streamparse.writing.answer_parts import read_answer
 from streamparse.writing.content import Shown, read_blocks, result_heard, retold, shown, spoken
 from streamparse.writing.custom_tools import CALL, OUTPUT, is_output, responses_call, responses_tool
 from streamparse.writing.definitions import Declared
@@ -25,7 +26,7 @@ from streamparse.writing.documents import address, filename
 from streamparse.writing.json_access import argument_text, present, read_call, string
 from streamparse.writing.media_support import Visible
 from streamparse.writing.naming import Ids, Names
-from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, pieces, role_of
+from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, role_of
 
 __all__ = ["Responses"]
 
@@ -152,7 +153,7 @@ class Responses(Adapter):
 
     def as_message(self, response: ParsedResponse) -> list[JSONObject]:
         """The items of the assistant's turn."""
-        return self.write_turn(Turn("assistant", pieces(response)), [])
+        return self.write_turn(Turn("assistant", read_answer(response)), [])
 
 
 def _answers(turn: Turn) -> bool:
