@@ -28,27 +28,8 @@ from streamparse.providers.openai_responses.messages import Responses
 from streamparse.providers.openai_responses.requests import read_responses, write_responses
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.definitions import readable
+from streamparse.writing.definitions import read_entry_leniently
 from streamparse.writing.request import Request
-
-__all__ = [
-    "ADAPTERS",
-    "READERS",
-    "REQUEST_WRITERS",
-    "Loss",
-    "Translation",
-    "adapter_for",
-    "as_message",
-    "to_anthropic",
-    "to_gemini",
-    "to_generic",
-    "to_ollama",
-    "to_openai",
-    "translate_messages",
-    "translate_request",
-    "translate_tools",
-    "write_request",
-]
 
 _ALL: tuple[Adapter, ...] = (
     OpenAI(),
@@ -130,7 +111,7 @@ def translate_tools(definitions: Iterable[Any], to: str, source: str | None = No
     """
     lost: list[Loss] = []
     known = known_as(source, ADAPTERS) if source is not None else None
-    return Translation(adapter_for(to).translate_tools(definitions, lost, known, readable), lost)
+    return Translation(adapter_for(to).translate_tools(definitions, lost, known, read_entry_leniently), lost)
 
 
 def translate_messages(messages: Any, source: str, target: str) -> Translation:
@@ -146,7 +127,7 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
         return Translation(messages, [])
     lost: list[Loss] = []
     written = writer.write_messages(reader.read_messages(messages, lost), lost)
-    writer.warn(written, lost)
+    writer.add_warnings(written, lost)
     return Translation(written, lost)
 
 
@@ -168,8 +149,8 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
 
 def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
-    taken = ADAPTERS[target].taken(request.tools, lost)
-    return REQUEST_WRITERS[target](replace(request, tools=taken), lost)
+    tools = ADAPTERS[target].supported_tools(request.tools, lost)
+    return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
 
 
 def _known_name(provider: str, table: Mapping[str, Any]) -> str:

@@ -164,7 +164,7 @@ def _answer(call: _Call, result: ToolResult | None) -> ToolResult:
 
 def _own_parts(parts: list[Part], entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> list[Part]:
     """Drop thoughts and items if they are another provider's, or another model's."""
-    is_same_provider = entry.provider in ("", adapter.name, adapter.family)
+    is_same_provider = entry.provider in ("", adapter.name, adapter.traits.family)
     is_same_model = not (entry.model and model) or entry.model == model
     if is_same_provider and is_same_model:
         return parts

@@ -22,7 +22,7 @@ from typing import Any
 
 from streamparse.tools.tool import Tool
 
-__all__ = ["BEDROCK_OWN_TOOLS", "GEMINI_OWN_TOOLS", "decoded", "keys_of", "read_definition"]
+__all__ = ["BEDROCK_OWN_TOOLS", "GEMINI_OWN_TOOLS", "SERVER_TOOL_KEYS", "decoded", "keys_of", "read_definition"]
 
 GEMINI_LISTS = ("functionDeclarations", "function_declarations")
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
@@ -36,6 +36,7 @@ GEMINI_OWN_TOOLS = frozenset((
 ))  # fmt: skip
 # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Tool.html
 BEDROCK_OWN_TOOLS = frozenset(("cachepoint", "systemtool"))
+SERVER_TOOL_KEYS = GEMINI_OWN_TOOLS | BEDROCK_OWN_TOOLS
 
 
 def read_definition(definition: Mapping[str, Any]) -> list[Tool]:

@@ -6,11 +6,11 @@ and writes one provider's JSON; what a target cannot say is a `Loss`.
 
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.answer_parts import read_answer
-from streamparse.writing.defanging import defang
 from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn
 from streamparse.writing.prompts import (
     PROMPTS,
     Prompt,
+    defang,
     example_call,
     format_calls_as_text,
     format_results_as_text,

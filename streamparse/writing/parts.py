@@ -17,20 +17,6 @@ from msgspec.structs import force_setattr
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 
-__all__ = [
-    "CITATION",
-    "SIGNATURE",
-    "Document",
-    "Image",
-    "Item",
-    "Part",
-    "Role",
-    "Text",
-    "Thought",
-    "Turn",
-    "role_of",
-]
-
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
 _ROLES: dict[str, Role] = {
@@ -41,7 +27,7 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def role_of(word: str) -> Role:
+def read_role(word: str) -> Role:
     """The role that a provider's word means; any other word is the user's."""
     return _ROLES.get(word, "user")
 

@@ -84,7 +84,7 @@ def test_the_same_answer_speaks_every_providers_language() -> None:
         message = sp.as_message(response, name)
         (turn,) = adapter.read_messages(message if isinstance(message, list) else [message])
         assert [(call.id, call.name, call.arguments) for call in turn.calls] == [
-            (adapter.ids.fit(call.id), call.name, call.arguments) for call in response.tool_calls
+            (adapter.traits.ids.normalize(call.id), call.name, call.arguments) for call in response.tool_calls
         ]
         assert turn.text == "It is mild."
 

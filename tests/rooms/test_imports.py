@@ -30,7 +30,6 @@ NOT_YET = {
     ("schema.graph", "repair.findings"),
     ("schema.validation", "repair.findings"),
     ("schema.validator", "repair.findings"),
-    ("writing.adapter", "providers.server_tools"),
 }  # fmt: skip
 """What still has to go."""
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
