@@ -1,7 +1,6 @@
-"""What a tool's result shows: text, pictures and documents, in the shapes in which tools return them.
+"""The blocks of a content: texts, images and documents, in the shapes in which messages and results hold them.
 
-A result is a JSON value.  A list of content blocks counts as what they show; MCP's shape is ours, for it names
-everything in the fewest words:
+MCP's shape is what is written, for it names everything in the fewest words:
 
 | who | a picture |
 |---|---|
@@ -9,7 +8,15 @@ everything in the fewest words:
 | Anthropic | `{"type": "image", "source": {"type": "base64", "media_type", "data"}}` |
 | OpenAI | `{"type": "image_url", "image_url": {"url"}}`, `{"type": "input_image", "image_url"}` |
 
-Those of documents are in `documents`.
+| who | a document |
+|---|---|
+| Anthropic | `{"type": "document", "source": {"type": "base64" \\| "text" \\| "url", ...}, "title"}` |
+| OpenAI chat | `{"type": "file", "file": {"file_data": "data:...", "filename"}}` |
+| OpenAI Responses | `{"type": "input_file", "file_data" or "file_url", "filename"}` |
+| MCP | `{"type": "resource", "resource": {"uri", "mimeType", "blob" or "text"}}` |
+
+Bedrock's and Gemini's are read in their own modules.  One that a provider keeps under an id is no document elsewhere,
+and neither is a file of another kind than `FORMATS`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,26 @@
-"""What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
+"""What belongs together: results and their calls, and parts that are refused alone.
+
+What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
 
 A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
 that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
-`tied` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its call and the
+`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its
+call and the
 name of its tool, and the results of one turn stand in the order of the calls, before all else.
+
+Parts that stand only with others: calls that a server ran with their results, thought with what it led to.
+
+| who | what | refused without |
+|---|---|---|
+| Anthropic | `server_tool_use`, `mcp_tool_use` | its `..._tool_result`, unless the turn was paused there |
+| Anthropic | `..._tool_result` | its `..._tool_use` |
+| Responses | calls that the program runs (`computer_call`, `custom_tool_call`, ...) | its `..._output` |
+| Responses | `..._output` | its call |
+| Responses | `reasoning` | a message, a call or another item behind it |
+| Anthropic, Bedrock | thought at the end of a message | a text or a call behind it |
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
+https://github.com/openai/openai-agents-python/issues/1660
 """
 
 from __future__ import annotations

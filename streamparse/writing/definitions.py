@@ -1,4 +1,23 @@
-"""Tools as they were declared, with what a definition said beyond the tool itself."""
+"""Tools as they were declared, with what a definition said beyond the tool itself.
+
+**Server tools** are tools that a provider brings itself: search, code, a computer, grammars.  No other provider has
+them.
+
+Whose a definition is shows in its shape, which each provider's traits know:
+
+| who | shape |
+|---|---|
+| Anthropic | a type with a date (`web_search_20250305`, `bash_20250124`), `mcp_toolset` |
+| OpenAI Responses | a type of its list (`web_search`, `code_interpreter`, `mcp`), `custom` with a name |
+| OpenAI chat | `{"type": "custom", "custom": {...}}` |
+| OpenRouter | a type `openrouter:...` |
+| Gemini | `{"googleSearch": {}}` and the like, also beside declarations of functions |
+| Bedrock | `{"systemTool": {...}}`, `{"cachePoint": {...}}` |
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview
+https://platform.openai.com/docs/api-reference/responses/create#responses-create-tools
+https://openrouter.ai/docs/guides/features/server-tools/overview
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,29 @@
 """Prompts that teach a model the tools where the server does not: what is asked for is what is parsed.
 
 The example in a prompt is a call of the first tool with values of the right types, written in the dialect itself.
+
+**Teaching.** A request to a model that is told of tools by text: its server knows none.
+
+The system's turn teaches the tools, calls of the history become what the model would have written, and results become
+text of the user, with their pictures behind it.
+
+**Defanging.** Takes the markup out of what tools return, before it goes into a prompt as text.
+
+A page, a file or a mail may hold the very markers with which a model calls tools, ends its turn, or is told who speaks.
+In a prompt of plain text nothing else tells them from those of the format itself, and a model that repeats them calls.
+So the first character of each is replaced by one that looks alike and belongs to no format; all else stays.
+
+| what | becomes |
+|---|---|
+| `<tool_call>`, `</invoke>`, `<think>`: tags of the formats, and of tools that are named | `‹tool_call>` |
+| `<|im_start|>`, `<｜tool▁calls▁begin｜>`: special tokens | `‹|im_start|>` |
+| `>>>search`, `-> tool/function_call`: what says whom a message is for | `›››search`, `→ tool/function_call` |
+| `[TOOL_CALLS]`, `[/INST]`, `functools[` | `⁅TOOL_CALLS]`, `functools⁅` |
+| `Action:`, `Observation:` and the like at the beginning of a line | `Action :` |
+| a code fence of back-ticks or tildes | as many `'` |
+| invisible characters: zero width, directions, tags | nothing; those that join letters or emoji stay |
+
+A call without any marker of its own (bare JSON) is not touched: it counts only as the whole of an answer.
 """
 
 from __future__ import annotations

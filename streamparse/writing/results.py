@@ -1,4 +1,8 @@
-"""How a result that failed is told from one that did not, where a provider has no field that says so.
+"""What a tool's result shows, and how it is written where a provider takes text alone.
+
+A result is a JSON value.  A list of content blocks counts as what they show (`content`).
+
+How a result that failed is told from one that did not, where a provider has no field that says so.
 
 | | an error | a value that could be taken for one |
 |---|---|---|

@@ -22,7 +22,7 @@ NAMES = re.compile(
     re.IGNORECASE,
 )
 KNOWING = ("providers/", "dialects/table/", "cli/", "proxy/", "negotiate/capabilities", "writing/markup.py")
-"""Where the names belong: providers, tables, and applications.  `writing/markup.py` is a table by the names of dialects."""
+"""Where the names belong: providers, tables, and applications; `writing/markup.py` is a table of dialects."""
 FACES = ("__init__.py", "writing/__init__.py", "runtime/__init__.py")
 NOT_YET: set[str] = {
     "dialects/groups.py",

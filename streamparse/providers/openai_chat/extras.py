@@ -2,9 +2,24 @@
 
 | item | where it goes |
 |---|---|
-| `custom_tool_call`, a call of a tool that takes text | behind the calls of functions (`customs`) |
+| `custom_tool_call`, a call of a tool that takes text | behind the calls of functions (see below) |
 | `audio`, an answer that was spoken | `audio`, by its id alone |
 | `thinking_blocks` of LiteLLM | whole blocks again, with the thoughts that they sign |
+
+**Custom tools.** Tools that take text, their calls and results, in both ways in which OpenAI writes them; nobody
+else has any.
+
+| | chat completions | Responses |
+|---|---|---|
+| tool | `{"type": "custom", "custom": {"name", "description", "format"}}` | `custom`: `name`, `description`, `format` |
+| its grammar | `{"type": "grammar", "grammar": {"syntax", "definition"}}` | `grammar`: `syntax`, `definition` |
+| call | `{"type": "custom", "id", "custom": {"name", "input"}}` | `custom_tool_call`: `call_id`, `name`, `input` |
+| result | a `tool` message like any other | `custom_tool_call_output`: `call_id`, `output` |
+
+https://platform.openai.com/docs/guides/function-calling#custom-tools
+
+In a turn the last two are items: the call as it came, the result as Responses write it.  So who has no such calls
+leaves out both, and tells of both.
 """
 
 from __future__ import annotations
