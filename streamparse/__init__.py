@@ -12,7 +12,6 @@ a model is known to `streamparse.negotiate`, and calls that cannot run are the b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from streamparse.dialects import DIALECTS, register_dialect
@@ -35,7 +34,7 @@ from streamparse.parser import StreamParser, TextParser
 from streamparse.parser.loops import aiter_events, iter_events
 from streamparse.plugins import load_plugins, register_group
 from streamparse.providers.wires import WIRES, register_wire
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent, Writer, write_with
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent
 from streamparse.tools import (
     CallBroken,
     StateChange,
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from streamparse.parser.registry import parser_for, register_parser
     from streamparse.protocols import ToolCallParser, ToolDefinitionAdapter, ToolFormat, ToolResultAdapter
     from streamparse.providers.adapters import (
+        as_message,
         to_anthropic,
         to_gemini,
         to_generic,
@@ -155,6 +155,7 @@ __all__ = [
     "Turn",
     "TurnEnd",
     "aiter_events",
+    "as_message",
     "detect_format",
     "format_error_for_model",
     "http_model",
@@ -187,7 +188,7 @@ _LATER = {
         *("detect_format", "parse_response", "parser_for", "register_parser"),
     ),
     "protocols": ("ToolCallParser", "ToolDefinitionAdapter", "ToolFormat", "ToolResultAdapter"),
-    "providers": ("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"),
+    "providers": ("as_message", "to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai", "translate_tools"),
     "repair": ("FallbackChain", "RepairLoop", "preflight"),
     "runtime": (
         *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Progress", "Request", "RunResult"),
@@ -197,12 +198,6 @@ _LATER = {
     "writing.parts": ("Document", "Image"),
 }
 """Rooms that are loaded on first use, so that `import streamparse` stays light."""
-
-
-def _writers() -> Mapping[str, Writer]:
-    from streamparse.providers.adapters import WRITERS  # noqa: PLC0415 - see _LATER
-
-    return WRITERS
 
 
 def _take_parser(name: str, factory: object) -> None:
@@ -221,7 +216,6 @@ def _check_parser(name: str) -> None:
 
 __version__ = "0.1.0"
 
-write_with(_writers)
 register_group("streamparse.parsers", _take_parser, _check_parser)
 
 if not TYPE_CHECKING:  # a type checker knows the names from above, and should not take any other for one

@@ -13,11 +13,10 @@ from streamparse.loss import Loss
 from streamparse.negotiate import CapabilityLearner
 from streamparse.parser.composite import CompositeParser
 from streamparse.providers.adapters import adapter_for
-from streamparse.providers.server_tools import parted
 from streamparse.repair import Guard, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
-from streamparse.writing.definitions import declared_by
+from streamparse.writing.definitions import read_entry, split_server_tools
 
 __all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
 
@@ -34,8 +33,8 @@ class NormaliseTools:
         """Raises TypeError or ValueError for what is no tool."""
         if not request.get(_TOOLS):
             return request
-        others, own = parted(request[_TOOLS], lambda _: True)
-        tools = Toolset(declared.tool for place, tool in others for declared in declared_by(tool, place, []))
+        others, own = split_server_tools(request[_TOOLS], lambda _: True)
+        tools = Toolset(declared.tool for place, tool in others for declared in read_entry(tool, place, []))
         return {**request, _TOOLS: [*tools.values(), *own]}
 
     def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:

@@ -123,7 +123,7 @@ class FormatNegotiator:
         wire = chosen.wire or row.wire
         seen = seen_dialects(figures)
         in_prompt = _in_prompt(chosen, capabilities, figures)
-        asked = dialect_to_ask_for(chosen, capabilities, seen, definitions.dialect)
+        asked = dialect_to_ask_for(chosen, capabilities, seen, definitions.traits.dialect)
         return NegotiatedFormat(
             name=name or known_as,
             wire=wire,
@@ -131,7 +131,7 @@ class FormatNegotiator:
             reasoning=chosen.reasoning,
             tools_in="prompt" if in_prompt else "request",
             call_parser=chosen.tools.call_parser or "composite",
-            definitions=definitions.asking_for(asked),
+            definitions=definitions.with_prompt_dialect(asked),
             results=results,
             provider=adapter,
             dialect=asked,

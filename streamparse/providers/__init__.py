@@ -3,8 +3,7 @@
 | module | what |
 |---|---|
 | `wires` | reads answers: `WIRES`, by the wire's name |
-| `adapters` | writes and reads tools, calls, results and messages: `ADAPTERS`, by the provider's name |
-| `requests` | writes and reads whole requests |
+| `adapters` | writes and reads tools, calls, results, messages and whole requests: `ADAPTERS`, by the provider's name |
 | `emitters` | writes answers: `EMITTERS`, by the wire's name |
 | `names` | what providers and servers are called, and which wire each speaks |
 | `quirks` | what servers do that their protocol does not say |
@@ -25,18 +24,20 @@ if TYPE_CHECKING:
     from streamparse.providers.adapters import (
         ADAPTERS,
         adapter_for,
+        as_message,
         to_anthropic,
         to_gemini,
         to_generic,
         to_ollama,
         to_openai,
         translate_messages,
+        translate_request,
         translate_tools,
+        write_request,
     )
     from streamparse.providers.emitters import EMITTERS
     from streamparse.providers.names import PROVIDERS, Provider
     from streamparse.providers.quirks import Profile, profile
-    from streamparse.providers.requests import translate_request, write_request
     from streamparse.providers.wires import WIRES, WireName, register_wire, wire_named
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Translation",
     "WireName",
     "adapter_for",
+    "as_message",
     "profile",
     "register_wire",
     "to_anthropic",
@@ -69,13 +71,21 @@ if not TYPE_CHECKING:
         globals(),
         {
             "adapters": (
-                *("ADAPTERS", "Loss", "Translation", "adapter_for", "translate_messages", "translate_tools"),
+                *(
+                    "ADAPTERS",
+                    "Loss",
+                    "Translation",
+                    "adapter_for",
+                    "as_message",
+                    "translate_messages",
+                    "translate_tools",
+                ),
+                *("translate_request", "write_request"),
                 *("to_anthropic", "to_gemini", "to_generic", "to_ollama", "to_openai"),
             ),
             "emitters": ("EMITTERS",),
             "names": ("PROVIDERS", "Provider"),
             "quirks": ("Profile", "profile"),
-            "requests": ("translate_request", "write_request"),
             "wires": ("WIRES", "WireName", "register_wire", "wire_named"),
         },
     )

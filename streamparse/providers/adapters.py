@@ -1,39 +1,35 @@
-"""The adapters, by provider."""
+"""The adapters by provider, and the readers and writers of whole requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
 from streamparse.providers.anthropic.messages import Anthropic
+from streamparse.providers.anthropic.requests import read_anthropic, write_anthropic
 from streamparse.providers.bedrock.messages import Bedrock
+from streamparse.providers.bedrock.requests import write_bedrock
 from streamparse.providers.cohere.messages import Cohere
+from streamparse.providers.cohere.requests import read_cohere, write_cohere
 from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
+from streamparse.providers.gemini.requests import read_gemini, write_gemini
 from streamparse.providers.generic.messages import Generic
 from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.ollama.messages import Ollama
+from streamparse.providers.ollama.requests import read_ollama, write_ollama
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter
+from streamparse.providers.openai_chat.requests import read_openai, write_openai
+from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
 from streamparse.providers.openai_responses.messages import Responses
-from streamparse.response import ToolCall, Writer
+from streamparse.providers.openai_responses.requests import read_responses, write_responses
+from streamparse.response import ParsedResponse, ToolCall
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.definitions import readable
-
-__all__ = [
-    "ADAPTERS",
-    "WRITERS",
-    "Loss",
-    "Translation",
-    "adapter_for",
-    "to_anthropic",
-    "to_gemini",
-    "to_generic",
-    "to_ollama",
-    "to_openai",
-    "translate_messages",
-    "translate_tools",
-]
+from streamparse.writing.definitions import read_entry_leniently
+from streamparse.writing.request import Request
 
 _ALL: tuple[Adapter, ...] = (
     OpenAI(),
@@ -53,8 +49,35 @@ _ALL: tuple[Adapter, ...] = (
 ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
 """The adapters by the name of their provider."""
 
-WRITERS: dict[str, Writer] = {name: adapter.as_message for name, adapter in ADAPTERS.items()}
-"""What `ParsedResponse.as_message` writes with."""
+_READERS: Final[dict[str, Callable[[Adapter, Mapping[str, Any], list[Loss]], Request]]] = {
+    "openai": read_openai,
+    "anthropic": read_anthropic,
+    "ollama": read_ollama,
+    "openai-responses": read_responses,
+    "gemini": read_gemini,
+    "cohere": read_cohere,
+}
+_REQUEST_WRITERS: Final[dict[str, Callable[[Adapter, Request, list[Loss]], dict[str, Any]]]] = {
+    "openai": write_openai,
+    "anthropic": write_anthropic,
+    "ollama": write_ollama,
+    "openai-responses": write_responses,
+    "gemini": write_gemini,
+    "cohere": write_cohere,
+    "bedrock": write_bedrock,
+    "deepseek": write_openai,
+    "openrouter": write_openai,
+    "mistral": write_mistral,
+}
+
+READERS: Final[dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]]] = {
+    name: partial(read, ADAPTERS[name]) for name, read in _READERS.items()
+}
+"""The readers of whole requests by the adapter's name."""
+REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]]] = {
+    name: partial(write, ADAPTERS[name]) for name, write in _REQUEST_WRITERS.items()
+}
+"""The writers of whole requests by the adapter's name.  For Bedrock and Gemini the model is part of the path."""
 
 
 def adapter_for(provider: str) -> Adapter:
@@ -68,6 +91,17 @@ def adapter_for(provider: str) -> Adapter:
     return ADAPTERS[name]
 
 
+def as_message(response: ParsedResponse, provider: str) -> Any:
+    """Write the assistant's turn, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
+
+    It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
+    came.  Calls that the server took back are left out.  Calls that broke are written with what can be read of their
+    arguments: each wants an answer as the others do (`ToolRunner` gives it, or `repair.answer_broken`).
+    Returns a message, or for "openai-responses" a list of items.  Raises ValueError for an unknown provider.
+    """
+    return adapter_for(provider).as_message(response)
+
+
 def translate_tools(definitions: Iterable[Any], to: str, source: str | None = None) -> Translation:
     """Write tools of any kind, also another provider's definitions, as a provider takes them, and tell what is lost.
 
@@ -77,7 +111,7 @@ def translate_tools(definitions: Iterable[Any], to: str, source: str | None = No
     """
     lost: list[Loss] = []
     known = known_as(source, ADAPTERS) if source is not None else None
-    return Translation(adapter_for(to).translate_tools(definitions, lost, known, readable), lost)
+    return Translation(adapter_for(to).translate_tools(definitions, lost, known, read_entry_leniently), lost)
 
 
 def translate_messages(messages: Any, source: str, target: str) -> Translation:
@@ -93,8 +127,36 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
         return Translation(messages, [])
     lost: list[Loss] = []
     written = writer.write_messages(reader.read_messages(messages, lost), lost)
-    writer.warn(written, lost)
+    writer.add_warnings(written, lost)
     return Translation(written, lost)
+
+
+def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
+    """Write one provider's request as another takes it, and list what is lost; for its own provider it stays as it is.
+
+    The result holds objects of the request itself: copy it before you change anything deep in it.
+    Gemini's and Bedrock's bodies name neither the model nor whether the answer is streamed: the path does.
+    Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
+    known; a request never raises.
+    """
+    source, target = _known_name(source, READERS), _known_name(target, REQUEST_WRITERS)
+    if source == target:
+        return Translation(dict(request), [])
+    lost: list[Loss] = []
+    written = write_request(READERS[source](request, lost), target, lost)
+    return Translation(written, list(dict.fromkeys(lost)))
+
+
+def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
+    tools = ADAPTERS[target].supported_tools(request.tools, lost)
+    return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
+
+
+def _known_name(provider: str, table: Mapping[str, Any]) -> str:
+    if (name := known_as(provider, table)) is None:
+        raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
+    return name
 
 
 def to_openai(call: ToolCall) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from streamparse.providers.anthropic.wire import Anthropic
+from streamparse.providers.bedrock import facts as bedrock
 from streamparse.providers.bedrock.wire import BedrockConverse
 from streamparse.providers.cohere.wire import Cohere
+from streamparse.providers.gemini import facts as gemini
 from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
 from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
-from streamparse.providers.server_tool_keys import SERVER_TOOL_KEYS
 from streamparse.reading.registry import (
     UNDECIDED_FRAMES,
     WIRES,
@@ -70,4 +71,4 @@ WIRES.update(
 DEFAULT_WIRE: Final = "openai-chat"
 """The wire of a body that shows none: most servers speak it."""
 
-register_server_tools(*SERVER_TOOL_KEYS.values())
+register_server_tools(gemini.SERVER_TOOL_KEYS, bedrock.SERVER_TOOL_KEYS)

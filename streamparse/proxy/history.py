@@ -14,7 +14,7 @@ from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.parts import Item, Part, Turn
-from streamparse.writing.request import Request, system_text
+from streamparse.writing.request import Request, join_system_text
 
 __all__ = ["read_turns", "written_turns"]
 
@@ -25,8 +25,8 @@ _FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinki
 class _Chat(OpenAI):
     """Chat completions between two who both know the fields of thought."""
 
-    def takes(self, item: Item, /) -> bool:
-        return item.kind == _THOUGHT or super().takes(item)
+    def has_place_for(self, item: Item, /) -> bool:
+        return item.kind == _THOUGHT or super().has_place_for(item)
 
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
         fields = {field: message[field] for field in _FIELDS if message.get(field)}
@@ -52,8 +52,8 @@ def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Tur
 def written_turns(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
     """Return the fields of a request that hold its turns, in the words of the wire that they came in."""
     adapter = _WRITERS[wire]
-    if not adapter.system_apart:
+    if not adapter.traits.separate_system:
         return {"messages": adapter.write_messages(asked.turns, lost)}
     messages = adapter.write_messages([turn for turn in asked.turns if turn.role != "system"], lost)
-    system = system_text(asked, lost)
+    system = join_system_text(asked, lost)
     return {"messages": messages, **({"system": system} if system else {})}

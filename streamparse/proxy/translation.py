@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from streamparse.dialects import Dialects
 from streamparse.loss import Loss
-from streamparse.providers.requests import READERS, write_request
-from streamparse.providers.teaching import teach_tools
+from streamparse.providers.adapters import READERS, write_request
 from streamparse.proxy.history import read_turns, written_turns
-from streamparse.writing.prompts import PROMPTS
+from streamparse.writing.prompts import PROMPTS, teach_tools
 
 __all__ = ["dialect_to_teach", "dialects_to_read", "for_server", "speaks_of_tools"]
 

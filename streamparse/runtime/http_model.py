@@ -17,10 +17,10 @@ from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
 from streamparse.providers.names import PROVIDERS, provider_named
-from streamparse.providers.teaching import check_prompt
 from streamparse.reading.errors import describe_error, error_in
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
+from streamparse.writing.prompts import check_prompt
 
 if TYPE_CHECKING:
     import httpx

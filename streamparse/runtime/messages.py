@@ -29,9 +29,9 @@ from streamparse.runtime.rounds import Entry, Round, is_signature, read_round
 from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
-from streamparse.writing.content import shown
-from streamparse.writing.paired_parts import drop_halves
+from streamparse.writing.correlation import drop_halves
 from streamparse.writing.parts import SIGNATURE, Item, Part, Role, Text, Thought, Turn
+from streamparse.writing.results import show_result
 
 __all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
 
@@ -61,9 +61,9 @@ def write_messages(system: str, entries: Iterable[Entry], omitted: int, adapter:
     """The messages of a conversation, and what was lost."""
     lost: list[Loss] = []
     turns = write_turns(system, entries, omitted, adapter, model, lost)
-    said = [turn for turn in turns if turn.role != "system" or not adapter.system_apart]
+    said = [turn for turn in turns if turn.role != "system" or not adapter.traits.separate_system]
     written = adapter.write_messages(said, lost)
-    adapter.warn(written, lost)
+    adapter.add_warnings(written, lost)
     return Translation(written, list(dict.fromkeys(lost)))
 
 
@@ -98,7 +98,7 @@ class _Conversation:
             if not isinstance(part, ToolCall):
                 parts.append(part)
                 continue
-            call = replace(part, id=self._claim_id(part.id), name=self._adapter.names.fit(part.name))
+            call = replace(part, id=self._claim_id(part.id), name=self._adapter.traits.names.normalize(part.name))
             parts.append(call)
             said.append(_answer_to(call, sent.results[call.index]))
         said += [Text(note) for note in sent.notes]
@@ -116,13 +116,13 @@ class _Conversation:
                 turns.append(replace(turn, parts=self._with_something(parts)))
             else:
                 turns.append(replace(turn, parts=_with_prompt(turn.parts)))
-        return self._adapter.adopt(turns, self._model)
+        return self._adapter.adapt_turns(turns, self._model)
 
     def _claim_id(self, id: str) -> str:
         """An id for a call that the provider takes and that no other call has."""
-        claimed = self._adapter.ids.fit(id) if id else ""
+        claimed = self._adapter.traits.ids.normalize(id) if id else ""
         while not claimed or claimed in self._ids:
-            claimed = self._adapter.ids.fit(f"call_{self._number}")
+            claimed = self._adapter.traits.ids.normalize(f"call_{self._number}")
             self._number += 1
         self._ids.add(claimed)
         return claimed
@@ -158,7 +158,9 @@ def _without_empty_parts(parts: list[Part]) -> list[Part]:
 
 def _answer_to(call: ToolCall, result: ToolResult) -> ToolResult:
     """The result of a call, under the call's id and name, which shows something."""
-    if result.error is None and not any(not isinstance(part, Text) or part.text.strip() for part in shown(result)):
+    if result.error is None and not any(
+        not isinstance(part, Text) or part.text.strip() for part in show_result(result)
+    ):
         result = replace(result, result=NO_RESULT)
     return replace(result, call_id=call.id, tool_name=call.name, index=call.index)
 

@@ -25,17 +25,16 @@ from msgspec.structs import replace
 from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
-from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
 from streamparse.providers.names import PROVIDERS, known_as, provider_named
 from streamparse.providers.openai_chat.requests import is_thinking_model
-from streamparse.providers.requests import REQUEST_WRITERS, write_request
-from streamparse.providers.teaching import teach_tools
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
-from streamparse.writing.definitions import declare
+from streamparse.writing.definitions import read_json_tools
 from streamparse.writing.parts import Turn
-from streamparse.writing.request import ACCOUNT, SAMPLING, Choice, chosen
+from streamparse.writing.prompts import teach_tools
+from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice, pick
 from streamparse.writing.request import Request as Question
 
 __all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
@@ -48,7 +47,7 @@ _DIRECT: Final = ("max_tokens", "think", "schema", "schema_name", "strict")
 _CHOICES: Final = ("auto", "none", "required")
 _SPECIAL: Final = ("stop", "tool_choice", "parallel_tool_calls", "reasoning_effort", "extra_body")
 
-SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING, *ACCOUNT))
+SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))
 """The names of all settings."""
 
 _WITHOUT_USAGE: Final = ("mistral",)  # it always tells the counts, and refuses `stream_options`
@@ -125,7 +124,7 @@ class Request:
             model=model,
             stream=stream,
             turns=self._write_turns(name, model, instructions),
-            tools=declare(self.tools.values()),
+            tools=read_json_tools(self.tools.values()),
         )
         if tools_in == "prompt":
             question = teach_tools(question, dialect, self.lost)
@@ -162,12 +161,12 @@ class Request:
     def _read_settings(self, settings: Mapping[str, Any]) -> Question:
         stop, effort = settings.get("stop") or (), settings.get("reasoning_effort", "")
         return Question(
-            **chosen(settings, _DIRECT),
+            **pick(settings, _DIRECT),
             choice=self._read_choice(settings),
             stop=[stop] if isinstance(stop, str) else [*stop],
-            sampling=chosen(settings, SAMPLING),
+            sampling=pick(settings, SAMPLING_FIELDS),
             effort=effort,
-            account=chosen(settings, ACCOUNT),
+            account=pick(settings, ACCOUNT_FIELDS),
         )
 
     def _read_choice(self, settings: Mapping[str, Any]) -> Choice:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.repair import answer_broken
-from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ends_detail
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.parts import CITATION, SIGNATURE, Document, Image, Item, Part, Text, Thought, pieces
+from streamparse.writing.answer_parts import ends_detail, read_answer
+from streamparse.writing.parts import CITATION, SIGNATURE, Document, Image, Item, Part, Text, Thought
 
 PromptPart: TypeAlias = Text | Image | Document
 
@@ -82,7 +83,7 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
         broken_calls=[call for call in response.broken_calls if call.index not in gone],
     )
     lost: list[Loss] = []
-    parts = _own_parts(pieces(kept), entry, adapter, model, lost)
+    parts = _own_parts(read_answer(kept), entry, adapter, model, lost)
     if response.content != entry.response.content:
         parts = [part for part in parts if not _is_of_the_text(part)]
     if not response.ok or response.stop == "length":
@@ -190,7 +191,7 @@ def _answer(call: _Call, result: ToolResult | None) -> ToolResult:
 
 def _own_parts(parts: list[Part], entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> list[Part]:
     """Drop thoughts and items if they are another provider's, or another model's."""
-    is_same_provider = entry.provider in ("", adapter.name, adapter.family)
+    is_same_provider = entry.provider in ("", adapter.name, adapter.traits.family)
     is_same_model = not (entry.model and model) or entry.model == model
     if is_same_provider and is_same_model:
         return parts

@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
 from streamparse.tools import ToolResult
-from streamparse.writing.content import shown
-from streamparse.writing.documents import text_within
+from streamparse.writing.content import decode_text_document
 from streamparse.writing.parts import Document, Text
+from streamparse.writing.results import show_result
 
 __all__ = ["CountTokens", "describe_omission", "estimate_tokens", "keep_rounds", "keep_tokens"]
 
@@ -102,13 +102,13 @@ def _size_of(entry: Entry, count: CountTokens) -> int:
 def _size_of_result(result: ToolResult, count: CountTokens) -> int:
     if result.error is not None:
         return _TOKENS_AROUND + count(result.error)
-    return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in shown(result))
+    return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in show_result(result))
 
 
 def _size_of_part(part: PromptPart, count: CountTokens) -> int:
     if isinstance(part, Text):
         return count(part.text)
-    if isinstance(part, Document) and (text := text_within(part)) is not None:
+    if isinstance(part, Document) and (text := decode_text_document(part)) is not None:
         return count(text)
     size = len(part.data) * 3 // 4 if isinstance(part, Document) else 0  # base64
     return max(_TOKENS_OF_A_PICTURE, size // _BYTES_OF_A_TOKEN_IN_PDF)

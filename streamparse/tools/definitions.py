@@ -37,6 +37,11 @@ def register_server_tools(*keys: frozenset[str]) -> None:
     _SERVER_TOOLS.extend(keys)
 
 
+def list_server_tool_keys() -> frozenset[str]:
+    """The keys of all providers' own tools."""
+    return frozenset().union(*_SERVER_TOOLS)
+
+
 def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
     """Read one entry of a request's `tools`, which may declare several.
 

@@ -5,11 +5,12 @@ and writes one provider's JSON; what a target cannot say is a `Loss`.
 """
 
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.defanging import defang
-from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn, pieces
+from streamparse.writing.answer_parts import read_answer
+from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn
 from streamparse.writing.prompts import (
     PROMPTS,
     Prompt,
+    defang,
     example_call,
     format_calls_as_text,
     format_results_as_text,
@@ -32,5 +33,5 @@ __all__ = [
     "format_calls_as_text",
     "format_results_as_text",
     "format_system_prompt",
-    "pieces",
+    "read_answer",
 ]

@@ -12,23 +12,20 @@ from msgspec.structs import replace
 
 from streamparse.json.json_safety import NotJSON, jsonable
 from streamparse.loss import Loss
-from streamparse.providers.server_tools import owns, parted
 from streamparse.response import ParsedResponse, ToolCall
-from streamparse.schema.strict import SchemaIssue, as_warnings
+from streamparse.schema.strict import as_warnings
 from streamparse.tools import Tool, ToolResult, Toolset
-from streamparse.writing.content import divided, shown
-from streamparse.writing.correlation import ordered, tied
-from streamparse.writing.definitions import Declared, declared_by, read_declared
-from streamparse.writing.json_access import unreadable, value_text
-from streamparse.writing.media_support import ALL, Visible
-from streamparse.writing.naming import ANY, Ids, Names
-from streamparse.writing.parts import Text, Turn, pieces
+from streamparse.writing.answer_parts import read_answer
+from streamparse.writing.correlation import link_results, order_results
+from streamparse.writing.definitions import DeclaredTool, keep_json_tools, read_entry, read_tools, split_server_tools
+from streamparse.writing.json_access import is_unreadable, write_value
+from streamparse.writing.parts import Text, Turn
 from streamparse.writing.prompts import format_system_prompt
-
-__all__ = ["NO_ANSWER", "Adapter", "JSONObject"]
+from streamparse.writing.results import has_text_after_media, show_result
+from streamparse.writing.traits import ProviderTraits
 
 JSONObject = dict[str, Any]
-Read: TypeAlias = Callable[[Any, str, list[Loss]], list[Declared]]
+Read: TypeAlias = Callable[[Any, str, list[Loss]], list[DeclaredTool]]
 """Reads one entry of a request's `tools`, which stands in that place."""
 
 NO_ANSWER = "(no answer)"
@@ -43,29 +40,15 @@ class Adapter(ABC):
 
     What is given by the program (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
     What is read of messages never does.
-    `family` names the adapter whose thoughts and items this one takes, too.
-    `system_apart` says that the system's turn is not among the messages, `pictures_in_answers` that the assistant's may
-    hold pictures, `named` that a message may name its speaker, `detailed` that a picture may say how closely to look at
-    it, `media_apart` that a result holds what it shows beside its text, `strict` that schemas can be enforced, with the
-    `checks` that these must pass, `texts` that tools may take text; `top` names the keywords that are refused at the
-    top of a tool's schema; `dialect` is how the provider's models write calls where the server does not do it for them.
+    How providers differ in what they take is in their `traits`.
     """
 
-    name: str
-    family: str = ""
-    dialect: str = "hermes"
-    names = Names()
-    ids: Ids = ANY
-    visible: Visible = ALL
-    system_apart = False
-    pictures_in_answers = False
-    named = False
-    detailed = False
-    media_apart = False
-    strict = False
-    texts = False
-    top: tuple[str, ...] = ()
-    checks: tuple[Callable[[Any], Iterator[SchemaIssue]], ...] = ()
+    traits: ProviderTraits
+
+    @property
+    def name(self) -> str:
+        """The name of the provider."""
+        return self.traits.name
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -74,57 +57,55 @@ class Adapter(ABC):
         return self.translate_tools(tools, [])
 
     def translate_tools(
-        self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: Read = declared_by
+        self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: Read = read_entry
     ) -> list[JSONObject]:
         """The `tools` of a request, of tools of any kind, and what they could not say.
 
         Tools that this provider brings itself stay as they are, behind the others; with `source`, the provider whose
         request it was, also where their shape does not show whose they are.
         """
-        others, own = parted(tools, lambda own: source == self.name or owns(self.name, own))
+        others, own = split_server_tools(tools, lambda own: source == self.name or self.traits.is_server_tool(own))
         declared = [each for place, tool in others for each in read(tool, place, lost)]
         return [*self.write_tools(declared, lost), *own]
 
-    def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
+    def write_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[JSONObject]:
         """The `tools` of a request, and what they could not say."""
-        tools = self.taken(tools, lost)
+        tools = self.supported_tools(tools, lost)
         for declared in tools:
-            self.names.check(declared.tool.name, lost)
+            self.traits.names.check(declared.tool.name, lost)
             done = "kept, but refused at the top of a schema"
-            topmost = [key for key in self.top if key in declared.parameters]
+            topmost = [key for key in self.traits.forbidden_root_keywords if key in declared.parameters]
             lost += [Loss(declared.tool.name, "", key, done, warning=True) for key in topmost]
-            if declared.strict and not self.strict:
+            if declared.strict and not self.traits.strict_schemas:
                 lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
             elif declared.strict:
-                refused = chain.from_iterable(check(declared.parameters) for check in self.checks)
+                refused = chain.from_iterable(check(declared.parameters) for check in self.traits.schema_checks)
                 lost += as_warnings(declared.tool.name, refused)
-        return [self.definition(declared, lost) for declared in tools]
+        return [self.write_tool(declared, lost) for declared in tools]
 
-    def taken(self, tools: list[Declared], lost: list[Loss]) -> list[Declared]:
+    def supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
         """The tools that there can be here: without those that take text, where none may."""
-        done = "dropped: tools take JSON here"
-        lost += [Loss(each.tool.name, "", "custom", done) for each in tools if each.takes and not self.texts]
-        return [each for each in tools if self.texts or not each.takes]
+        return tools if self.traits.custom_tools else keep_json_tools(tools, lost)
 
     @abstractmethod
-    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
+    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
         """One tool."""
 
     def read_tools(self, definitions: Any) -> list[Tool]:
         """The tools of a request's `tools`."""
-        declared = read_declared(definitions, [])
-        return list(Toolset(each.tool for each in declared if each.takes is None).values())
+        declared = read_tools(definitions, [])
+        return list(Toolset(each.tool for each in declared if each.custom is None).values())
 
     def format_system_prompt(self, tools: Iterable[Any]) -> str:
         """The text that tells a model of tools where the server does not."""
-        return format_system_prompt(tools, self.dialect)
+        return format_system_prompt(tools, self.traits.dialect)
 
-    def asking_for(self, dialect: str) -> Self:
+    def with_prompt_dialect(self, dialect: str) -> Self:
         """This adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
-        if dialect == self.dialect:
+        if dialect == self.traits.dialect:
             return self
         other = copy(self)
-        other.dialect = dialect
+        other.traits = replace(self.traits, dialect=dialect)
         return other
 
     # -- calls -----------------------------------------------------------------------------------------
@@ -156,8 +137,8 @@ class Adapter(ABC):
 
         Those of calls that were revoked are left out, as `as_message` leaves out the calls.
         """
-        ordered = sorted((each for each in results if not each.revoked), key=lambda result: result.index)
-        return self.write_turn(Turn("user", [*ordered]), []) if ordered else []
+        order_results = sorted((each for each in results if not each.revoked), key=lambda result: result.index)
+        return self.write_turn(Turn("user", [*order_results]), []) if order_results else []
 
     @abstractmethod
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
@@ -166,7 +147,7 @@ class Adapter(ABC):
     def read_results(self, messages: Any, calls: Iterable[ToolCall] = ()) -> list[ToolResult]:
         """The results in messages; `calls` lend them the names of their tools, and their order."""
         found = [result for turn in self.read_messages(messages) for result in turn.results]
-        return ordered(found, {self.ids.fit(call.id): call for call in calls})
+        return order_results(found, {self.traits.ids.normalize(call.id): call for call in calls})
 
     # -- messages --------------------------------------------------------------------------------------
 
@@ -179,11 +160,11 @@ class Adapter(ABC):
         """The turn that a message is, or is part of."""
 
     def as_message(self, response: ParsedResponse) -> Any:
-        """The assistant's turn, to be sent back; see `ParsedResponse.as_message`.
+        """The assistant's turn, to be sent back; see `streamparse.as_message`.
 
         Most providers refuse a message of nothing, so one that nothing is left of says `NO_ANSWER`.
         """
-        written = self.write_turn(Turn("assistant", pieces(response)), [])[0]
+        written = self.write_turn(Turn("assistant", read_answer(response)), [])[0]
         said = _says_something(written) and written.keys() != {"role"}
         return written if said else self.write_turn(Turn("assistant", [Text(NO_ANSWER)]), [])[0]
 
@@ -196,28 +177,30 @@ class Adapter(ABC):
         told: list[Loss] = [] if lost is None else lost
         for number, message in enumerate(messages if isinstance(messages, (list, tuple)) else ()):
             turn = self._read_message(message if isinstance(message, Mapping) else {}, f"messages[{number}]", told)
-            if groups and self.joins(groups[-1][-1], turn):
+            if groups and self.is_same_turn(groups[-1][-1], turn):
                 groups[-1].append(turn)
             else:
                 groups.append([turn])
-        return tied(replace(group[-1], parts=[part for turn in group for part in turn.parts]) for group in groups)
+        return link_results(
+            replace(group[-1], parts=[part for turn in group for part in turn.parts]) for group in groups
+        )
 
     def _read_message(self, message: Mapping[str, Any], place: str, lost: list[Loss]) -> Turn:
         try:
             turn = self.read_message(message)
             for result in turn.results:
-                value_text(result.result)
+                write_value(result.result)
         except NotJSON:
             message = jsonable(message, place, lost)
             turn = self.read_message(message)
-        lost += self.unread(message, place)
+        lost += self.list_unread(message, place)
         return turn
 
-    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for who has more
+    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for who has more
         """What of a message no part of its turn stands for."""
         return ()
 
-    def joins(self, before: Turn, turn: Turn) -> bool:
+    def is_same_turn(self, before: Turn, turn: Turn) -> bool:
         """Whether two messages, one directly behind the other, are parts of one turn."""
         return bool(before.role == turn.role == "user" and before.results and turn.results)
 
@@ -226,35 +209,35 @@ class Adapter(ABC):
         written: list[JSONObject] = []
         for number, turn in enumerate(turns):
             place = f"messages[{number}]"
-            lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if unreadable(call)]
-            lost += self._unsaid(turn, place)
-            if turn.role == "system" and self.system_apart:
+            lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if is_unreadable(call)]
+            lost += self._list_losses(turn, place)
+            if turn.role == "system" and self.traits.separate_system:
                 lost.append(Loss(place, "", "system", "dropped: not a message here"))
             elif turn.parts:
                 written += filter(_says_something, self.write_turn(turn, lost))
         return written
 
-    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
         """Give answers that others made what a model of this provider wants in its own; "" is any model."""
         return turns
 
-    def warn(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have nothing to say
+    def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have nothing to say
         """Tell what of messages some models of the provider refuse, for whoever does not know the model."""
 
-    def _unsaid(self, turn: Turn, place: str) -> Iterator[Loss]:
+    def _list_losses(self, turn: Turn, place: str) -> Iterator[Loss]:
         """What of a turn has no place here."""
         if turn.role != "assistant":
-            yield from self.visible.refused(turn, place)
-        if self.media_apart:
+            yield from self.traits.media.list_losses(turn, place)
+        if self.traits.separate_media:
             done = "moved: the text of a result stands before what it shows"
-            told = (self.visible.fit(shown(result)) for result in turn.results if result.error is None)
-            yield from (Loss(place, "", "text", done) for parts in told if divided(parts))
-        if turn.name and not self.named:
+            told = (self.traits.media.filter(show_result(result)) for result in turn.results if result.error is None)
+            yield from (Loss(place, "", "text", done) for parts in told if has_text_after_media(parts))
+        if turn.name and not self.traits.message_names:
             yield Loss(place, "", "name", "dropped: a message names no speaker here")
-        if turn.role == "assistant" and not self.pictures_in_answers:
+        if turn.role == "assistant" and not self.traits.assistant_images:
             kinds = [*("image" for _ in turn.images), *("document" for _ in turn.documents)]
             yield from (Loss(place, "", kind, "dropped: an answer holds none here") for kind in kinds)
-        elif not self.detailed and any(image.detail for image in turn.images):
+        elif not self.traits.image_detail and any(image.detail for image in turn.images):
             yield Loss(place, "", "detail", "dropped: the server decides how closely to look at a picture")
 
 

@@ -1,26 +1,43 @@
-"""What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
+"""What belongs together: results and their calls, and parts that are refused alone.
+
+What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
 
 A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
 that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
-`tied` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its call and the
+`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its
+call and the
 name of its tool, and the results of one turn stand in the order of the calls, before all else.
+
+Parts that stand only with others: calls that a server ran with their results, thought with what it led to.
+
+| who | what | refused without |
+|---|---|---|
+| Anthropic | `server_tool_use`, `mcp_tool_use` | its `..._tool_result`, unless the turn was paused there |
+| Anthropic | `..._tool_result` | its `..._tool_use` |
+| Responses | calls that the program runs (`computer_call`, `custom_tool_call`, ...) | its `..._output` |
+| Responses | `..._output` | its call |
+| Responses | `reasoning` | a message, a call or another item behind it |
+| Anthropic, Bedrock | thought at the end of a message | a text or a call behind it |
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
+https://github.com/openai/openai-agents-python/issues/1660
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
-from streamparse.writing.parts import Part, Turn
+from streamparse.writing.json_access import get_str
+from streamparse.writing.parts import CITATION, Item, Part, Text, Thought, Turn
 
-__all__ = ["ordered", "tied"]
 
-
-def tied(turns: Iterable[Turn]) -> list[Turn]:
+def link_results(turns: Iterable[Turn]) -> list[Turn]:
     """The turns of a conversation, each result tied to its call."""
     return list(_tied(turns))
 
@@ -97,7 +114,7 @@ class _Waiting:
         return calls[0] if calls else None
 
 
-def ordered(results: Iterable[ToolResult], calls: Mapping[str, ToolCall]) -> list[ToolResult]:
+def order_results(results: Iterable[ToolResult], calls: Mapping[str, ToolCall]) -> list[ToolResult]:
     """Results in the order of their calls, and with the names of their tools."""
     return _in_order(results, calls, {id: number for number, id in enumerate(calls)})
 
@@ -112,3 +129,99 @@ def _in_order(
 def _named(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
     name = result.tool_name or (call.name if call is not None else "")
     return replace(result, tool_name=name, index=number)
+
+
+_SERVER: Final = "server"
+_PROGRAM: Final = "program"
+"""Who runs a call."""
+_USES: Final = ("server_tool_use", "mcp_tool_use")
+_RESULT: Final = "_tool_result"
+_CALLS: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch_call", "custom_tool_call")
+"""Calls that the program itself is to run."""
+_OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
+_REASONING: Final = "reasoning"
+_BESIDE_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
+"""What says something of a text, and stands in no place of its own."""
+_THOUGHTS: Final = ("signature", "thinking_blocks", "redacted_thinking", "redactedContent")
+
+
+def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]:
+    """Return the parts of an answer without items whose other half is missing.
+
+    With `is_paused` the server may go on with what it has begun, so calls of its own may lack their results.
+    """
+    kept: list[Part | None] = list(parts)
+    waiting: dict[tuple[str, str], int] = {}  # the places of calls whose result has not come
+    for place, part in enumerate(kept):
+        half = _read_half(part)
+        if half is None:
+            continue
+        if half.is_call and half.key not in waiting:
+            waiting[half.key] = place
+        elif half.is_call or waiting.pop(half.key, None) is None:  # a second one of the same id, or a result of nothing
+            kept[place] = None
+    for (who, _), place in waiting.items():
+        if who != _SERVER or not is_paused:
+            kept[place] = None
+    return _drop_idle_reasoning([part for part in kept if part is not None])
+
+
+class _Half(NamedTuple):
+    """One of two items that stand only together; those that do have one `key`."""
+
+    key: tuple[str, str]
+    is_call: bool
+
+
+def _read_half(part: Part | None) -> _Half | None:
+    if not isinstance(part, Item):
+        return None
+    if part.kind in _USES:
+        return _Half((_SERVER, get_str(part.data, "id")), True)
+    if part.kind.endswith(_RESULT):
+        return _Half((_SERVER, get_str(part.data, "tool_use_id")), False)
+    if part.kind in _CALLS or part.kind in _OUTPUTS:
+        return _Half((_PROGRAM, _call_id(part)), part.kind in _CALLS)
+    return None
+
+
+def drop_last_thoughts(turn: Turn) -> Turn:
+    """Return a turn without the thoughts at its end, and without what signs them; texts of blanks hide none."""
+    end = len(turn.parts)
+    for place, part in reversed(list(enumerate(turn.parts))):
+        if _is_thought(part) or _is_blank(part):
+            end = place
+        elif not (isinstance(part, Item) and part.kind in _BESIDE_TEXT):  # which hides none either
+            break
+    return turn if end == len(turn.parts) else replace(turn, parts=turn.parts[:end])
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def _is_thought(part: Part) -> bool:
+    return isinstance(part, Thought) or (isinstance(part, Item) and part.kind in _THOUGHTS)
+
+
+def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:
+    """Drop the reasoning behind which nothing stands."""
+    kept: list[Part] = []
+    is_followed = False
+    for part in reversed(parts):
+        is_reasoning = isinstance(part, Item) and part.kind == _REASONING
+        if is_followed or not is_reasoning:
+            kept.append(part)
+        is_followed = is_followed or _follows(part)
+    return kept[::-1]
+
+
+def _follows(part: Part) -> bool:
+    """Whether a part is what a reasoning may stand before."""
+    if isinstance(part, Text):
+        return bool(part.text.strip())
+    return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_BESIDE_TEXT))
+
+
+def _call_id(item: Item) -> str:
+    return get_str(item.data, "call_id") or get_str(item.data, "id")

@@ -1,19 +1,64 @@
-"""Tools as they were declared, with what a definition said beyond the tool itself."""
+"""Tools as they were declared, with what a definition said beyond the tool itself.
+
+**Server tools** are tools that a provider brings itself: search, code, a computer, grammars.  No other provider has
+them.
+
+Whose a definition is shows in its shape, which each provider's traits know:
+
+| who | shape |
+|---|---|
+| Anthropic | a type with a date (`web_search_20250305`, `bash_20250124`), `mcp_toolset` |
+| OpenAI Responses | a type of its list (`web_search`, `code_interpreter`, `mcp`), `custom` with a name |
+| OpenAI chat | `{"type": "custom", "custom": {...}}` |
+| OpenRouter | a type `openrouter:...` |
+| Gemini | `{"googleSearch": {}}` and the like, also beside declarations of functions |
+| Bedrock | `{"systemTool": {...}}`, `{"cachePoint": {...}}` |
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview
+https://platform.openai.com/docs/api-reference/responses/create#responses-create-tools
+https://openrouter.ai/docs/guides/features/server-tools/overview
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
 from streamparse.loss import Loss
 from streamparse.schema.walk import expand_root_ref
 from streamparse.tools import Tool, Toolset
-from streamparse.tools.definitions import LISTS, read_sdk_object
-from streamparse.writing.custom_tools import TextTool, read_text_tool
+from streamparse.tools.definitions import LISTS, list_server_tool_keys, normalize_keys, read_sdk_object
+from streamparse.writing.json_access import get_str
 
-__all__ = ["Declared", "declare", "declared_by", "is_typed", "read_declared", "readable", "rooted"]
+
+class CustomTool(msgspec.Struct, frozen=True):
+    """A tool that takes text; `format` restricts the text, as the definition says it."""
+
+    name: str
+    description: str = ""
+    format: dict[str, Any] = {}
+
+
+def read_custom_tool(definition: Mapping[str, Any]) -> CustomTool | None:
+    """The tool that takes text, of either definition; None if it is none, or says more than this."""
+    inner = definition.get("custom", definition)
+    if definition.get("type") != "custom" or not isinstance(inner, Mapping) or not get_str(inner, "name"):
+        return None
+    if inner.keys() - {"type", "name", "description", "format"}:
+        return None
+    form = inner.get("format")
+    said = {**form, **(_grammar(form) or {})} if isinstance(form, Mapping) else {}
+    said.pop("grammar", None)
+    return CustomTool(get_str(inner, "name"), get_str(inner, "description"), said)
+
+
+def _grammar(form: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    grammar = form.get("grammar")
+    return grammar if isinstance(grammar, Mapping) else None
+
 
 READ = {
     "type", "name", "description", "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
@@ -21,11 +66,11 @@ READ = {
 }  # fmt: skip
 
 
-class Declared(msgspec.Struct, frozen=True):
-    """A tool as its definition is written; `takes` is that of a tool that takes text, which has no schema."""
+class DeclaredTool(msgspec.Struct, frozen=True):
+    """A tool as its definition is written; `custom` is that of a tool that takes text, which has no schema."""
 
     tool: Tool
-    takes: TextTool | None = None
+    custom: CustomTool | None = None
 
     @property
     def strict(self) -> bool:
@@ -35,56 +80,63 @@ class Declared(msgspec.Struct, frozen=True):
     @property
     def parameters(self) -> dict[str, Any]:
         """The schema, which providers want to be one of an object, with a list of properties."""
-        return rooted(self.tool.parameters)
+        return as_object_schema(self.tool.parameters)
 
 
-def rooted(schema: dict[str, Any]) -> dict[str, Any]:
+def as_object_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that says of itself that it is one of an object."""
     schema = expand_root_ref(schema)
     return schema if "type" in schema and "properties" in schema else {"type": "object", "properties": {}, **schema}
 
 
-def declare(tools: Iterable[Any]) -> list[Declared]:
+def read_json_tools(tools: Iterable[Any]) -> list[DeclaredTool]:
     """Read tools of any kind, as `Toolset.of` does, without those that take text; raises TypeError or ValueError."""
-    return [each for tool in tools for each in declared_by(tool, "", []) if each.takes is None]
+    return [each for tool in tools for each in read_entry(tool, "", []) if each.custom is None]
 
 
-def read_declared(definitions: Any, lost: list[Loss]) -> list[Declared]:
+def keep_json_tools(tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
+    """The tools whose arguments are JSON; those that take text are lost."""
+    lost += [Loss(each.tool.name, "", "custom", "dropped: tools take JSON here") for each in tools if each.custom]
+    return [each for each in tools if not each.custom]
+
+
+def read_tools(definitions: Any, lost: list[Loss]) -> list[DeclaredTool]:
     """Read the `tools` of a request; what cannot be read, or not be said elsewhere, is lost."""
     given = definitions if isinstance(definitions, (list, tuple)) else ()
-    return [each for number, tool in enumerate(given) for each in readable(tool, f"tools[{number}]", lost)]
+    return [each for number, tool in enumerate(given) for each in read_entry_leniently(tool, f"tools[{number}]", lost)]
 
 
-def readable(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
+def read_entry_leniently(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTool]:
     """The tools of one entry of a request's `tools`; what cannot be read is lost."""
     try:
-        return declared_by(definition, place, lost)
+        return read_entry(definition, place, lost)
     except (TypeError, ValueError, RecursionError) as error:
         lost.append(Loss(place, "", "", f"dropped: {error}"))
         return []
 
 
-def declared_by(definition: Any, place: str, lost: list[Loss]) -> list[Declared]:
+def read_entry(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTool]:
     """The tools of one entry of a request's `tools`; raises TypeError or ValueError for what is none."""
     definition = read_sdk_object(definition)
-    typed = isinstance(definition, Mapping) and is_typed(definition)
+    typed = isinstance(definition, Mapping) and is_typed_entry(definition)
     tools = [] if typed else list(Toolset.of([definition]).values())
     if not isinstance(definition, Mapping):
-        return [Declared(tool) for tool in tools]
-    if typed and (text := read_text_tool(definition)) is not None:
-        return [Declared(Tool(text.name, text.description), text)]
+        return [DeclaredTool(tool) for tool in tools]
+    if typed and (text := read_custom_tool(definition)) is not None:
+        return [DeclaredTool(Tool(text.name, text.description), text)]
     if not tools:
         kind = str(definition.get("type") or next(iter(definition), ""))
         lost.append(Loss(place, "", kind, "dropped: the provider's own tool"))
         return []
     listed = next((definition[key] for key in LISTS if isinstance(definition.get(key), list)), None)
     if listed is not None:
-        lost += [Loss(place, "", key, "dropped: the provider's own tool") for key in definition if key not in LISTS]
+        others = [key for key in definition if key not in LISTS]
+        lost += [Loss(place, "", key, "dropped: the provider's own tool") for key in others]
     said = [_said(each) for each in (listed if listed is not None else [definition])]
     return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
 
 
-def is_typed(definition: Mapping[str, Any]) -> bool:
+def is_typed_entry(definition: Mapping[str, Any]) -> bool:
     """Whether a definition is a type without a schema, which its provider knows (`bash_20250124`, `custom`)."""
     known = definition.keys() & READ - {"type", "name", "description", "strict"}
     return definition.get("type", "function") != "function" and not known
@@ -96,7 +148,48 @@ def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
     return {**definition, **(inner or {})}
 
 
-def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> Declared:
+def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> DeclaredTool:
     unread = [key for key, value in fields.items() if key not in READ and value is not None]
     lost += [Loss(tool.name, "", key, "dropped: not part of a tool elsewhere") for key in unread]
-    return Declared(tool)
+    return DeclaredTool(tool)
+
+
+ServerTool: TypeAlias = Mapping[str, Any]
+"""A definition, or the part of one, that only its own provider can read."""
+
+
+def split_server_tools(
+    tools: Iterable[Any], keep: Callable[[ServerTool], bool]
+) -> tuple[list[tuple[str, Any]], list[dict[str, Any]]]:
+    """Part the providers' own tools that are to `keep` from all others, these with their places in the request."""
+    others: list[tuple[str, Any]] = []
+    kept: list[dict[str, Any]] = []
+    for number, tool in enumerate(map(read_sdk_object, tools)):
+        own, beside = _own(tool), tool
+        if own is not None and keep(own):
+            kept.append(dict(own))
+            beside = {key: value for key, value in tool.items() if key not in own}
+        if beside or own is None:
+            others.append((f"tools[{number}]", beside))
+    return others, kept
+
+
+def _own(tool: Any) -> ServerTool | None:
+    """What of a tool's definition only its provider can read."""
+    if not isinstance(tool, Mapping):
+        return None
+    if is_typed_entry(tool):
+        return tool
+    beside = {key: value for key, value in tool.items() if key not in LISTS}
+    return beside if beside and normalize_keys(beside) <= list_server_tool_keys() else None
+
+
+def has_keys(tool: ServerTool, keys: frozenset[str]) -> bool:
+    """Whether a definition has only these keys, which are spelled as `normalize_keys` does."""
+    return normalize_keys(tool) <= keys
+
+
+def has_type(tool: ServerTool, pattern: re.Pattern[str]) -> bool:
+    """Whether the whole `type` of a definition matches a pattern."""
+    kind = tool.get("type")
+    return isinstance(kind, str) and pattern.fullmatch(kind) is not None

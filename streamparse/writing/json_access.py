@@ -11,22 +11,10 @@ from streamparse.json.json_safety import compact
 from streamparse.limits import Limits
 from streamparse.response import ToolCall
 
-__all__ = [
-    "argument_text",
-    "compact",
-    "mappings",
-    "present",
-    "read_call",
-    "string",
-    "strings",
-    "unreadable",
-    "value_text",
-]
-
 _LIMITS = Limits()
 
 
-def argument_text(call: ToolCall) -> str:
+def write_arguments(call: ToolCall) -> str:
     """The text of a call's arguments: as the model wrote it where that is exactly their JSON, else written anew."""
     try:
         written = json.loads(call.raw)
@@ -57,33 +45,33 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def unreadable(call: ToolCall) -> bool:
+def is_unreadable(call: ToolCall) -> bool:
     """Whether a call has argument text, but none that says its arguments."""
     return not call.arguments and call.raw.strip() not in ("", "null") and _object(call.raw) is None
 
 
-def value_text(value: Any) -> str:
+def write_value(value: Any) -> str:
     """A result as text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else compact(value)
 
 
-def string(value: Any, *keys: str) -> str:
+def get_str(value: Any, *keys: str) -> str:
     """The text under a path of keys; "" if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) else ""
 
 
-def mappings(values: Any) -> list[Mapping[str, Any]]:
+def get_objects(values: Any) -> list[Mapping[str, Any]]:
     """The objects of what should be a list of them."""
     return [each for each in values if isinstance(each, Mapping)] if isinstance(values, (list, tuple)) else []
 
 
-def strings(values: Any) -> list[str]:
+def get_strs(values: Any) -> list[str]:
     """The texts of what should be a list of them."""
     return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
 
 
-def present(**fields: Any) -> dict[str, Any]:
+def drop_empty(**fields: Any) -> dict[str, Any]:
     """The fields that say something: neither None nor an empty text or list."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}

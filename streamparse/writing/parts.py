@@ -8,31 +8,14 @@ unchanged and another's are left out.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
-from streamparse.events import ProviderItem, ReasoningDelta
-from streamparse.response import AnswerPart, BrokenCall, ParsedResponse, ToolCall, parts_of
+from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
-from streamparse.writing.json_access import read_call
-
-__all__ = [
-    "CITATION",
-    "SIGNATURE",
-    "Document",
-    "Image",
-    "Item",
-    "Part",
-    "Role",
-    "Text",
-    "Thought",
-    "Turn",
-    "pieces",
-    "role_of",
-]
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -44,7 +27,7 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def role_of(word: str) -> Role:
+def read_role(word: str) -> Role:
     """The role that a provider's word means; any other word is the user's."""
     return _ROLES.get(word, "user")
 
@@ -224,64 +207,3 @@ class Turn(msgspec.Struct, frozen=True):
 CITATION: Final = "citations_delta"
 SIGNATURE: Final = "thought_signature"
 """The item that signs what stands directly before it, at Gemini; or the call of its index."""
-_BORDER: Final = "content_block_start"
-
-
-def pieces(response: ParsedResponse) -> list[Part]:
-    """The parts of an answer in the order in which they came (`parts_of`); a refusal is text.
-
-    A call that broke is one of the parts, so that its answer has its call: with the arguments that can be read of it,
-    or none.
-    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
-    behind an empty text.
-    """
-    if response.broken_calls:
-        whole = [*response.tool_calls, *map(_stand_in, response.broken_calls)]
-        response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
-    return list(_divided(map(_piece, parts_of(response))))
-
-
-def _stand_in(broken: BrokenCall) -> ToolCall:
-    """A call that can be sent back in the place of a broken one."""
-    return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
-
-
-def _divided(parts: Iterable[Part]) -> Iterator[Part]:
-    """Bring texts together up to the border of their block, and their citations before them."""
-    texts: list[str] = []
-    citations: list[Part] = []
-    before: Part | None = None
-    bordered = False
-    for part in (*parts, None):
-        if isinstance(part, Text):
-            texts.append(part.text)
-        elif isinstance(part, Item) and part.kind == CITATION:
-            citations.append(part)
-        else:
-            yield from citations
-            yield from [Text("".join(texts))] if texts else []
-            words = bool(texts) or isinstance(before, Thought)
-            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
-            texts, citations, before = [], [], part
-            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
-            yield from [part] if part is not None and not _is_border(part) else []
-
-
-def _signs_a_part(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
-
-
-def _is_border(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == _BORDER
-
-
-def _piece(part: AnswerPart) -> Part:
-    match part:
-        case ReasoningDelta():
-            return Thought(part.text)
-        case ProviderItem():
-            return Item(part.kind, part.data, part.index)
-        case ToolCall():
-            return part
-        case _:
-            return Text(part.text)

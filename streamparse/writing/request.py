@@ -8,37 +8,14 @@ from typing import Any, Literal
 import msgspec
 
 from streamparse.loss import Loss
-from streamparse.writing.definitions import Declared
-from streamparse.writing.json_access import string
+from streamparse.writing.definitions import DeclaredTool
+from streamparse.writing.json_access import get_str
 from streamparse.writing.parts import Item, Part, Text, Turn
 
-__all__ = [
-    "ACCOUNT",
-    "SAMPLING",
-    "SCHEMA_NAME",
-    "Choice",
-    "Request",
-    "bounded",
-    "chosen",
-    "drop_unread",
-    "drop_unwritten",
-    "read_thinking",
-    "section",
-    "system_text",
-    "tell_effort",
-    "tell_no_messages",
-    "tell_schema_name",
-    "tell_serial",
-    "tell_stops",
-    "tell_thinking",
-    "tell_unread_choice",
-    "tell_unread_form",
-]
-
-SAMPLING = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
 """The settings of sampling, by the names that most have for them."""
 
-ACCOUNT = (
+ACCOUNT_FIELDS = (
     "metadata", "user", "safety_identifier", "service_tier", "prompt_cache_key", "prompt_cache_retention", "store",
 )  # fmt: skip
 """What the two ways to ask OpenAI share and nobody else has: for whom, at which price, kept where."""
@@ -84,7 +61,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str = ""
     turns: list[Turn] = []
-    tools: list[Declared] = []
+    tools: list[DeclaredTool] = []
     choice: Choice = Choice()
     max_tokens: int | None = None
     stop: list[str] = []
@@ -98,89 +75,89 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     account: dict[str, Any] = {}
 
 
-def drop_unread(settings: Mapping[str, Any], read: Iterable[str], lost: list[Loss]) -> None:
+def lose_unread(settings: Mapping[str, Any], read: Iterable[str], lost: list[Loss]) -> None:
     """Tell of the settings that are read, or written, by nobody, unless they say nothing."""
     unread = [key for key, value in settings.items() if key not in set(read) and value is not None]
     said = [key for key in unread if settings[key] not in _SAYS_NOTHING.get(key, ())]
     lost += [Loss("request", "", key, "dropped: no setting elsewhere") for key in said]
 
 
-def drop_unwritten(request: Request, sampling: Iterable[str], lost: list[Loss], account: Iterable[str] = ()) -> None:
+def lose_unwritten(request: Request, sampling: Iterable[str], lost: list[Loss], account: Iterable[str] = ()) -> None:
     """Tell of the settings for which a provider has no words."""
-    drop_unread(request.sampling, sampling, lost)
-    drop_unread(request.account, account, lost)
+    lose_unread(request.sampling, sampling, lost)
+    lose_unread(request.account, account, lost)
 
 
 def read_thinking(request: Mapping[str, Any], lost: list[Loss]) -> bool | None:
     """Whether a `thinking` with a type asks for thought; None if nothing is said.  How much of it is told as lost."""
-    thinking = section(request, "thinking")
-    drop_unread(thinking, ("type",), lost)
-    kind = string(thinking, "type")
+    thinking = get_section(request, "thinking")
+    lose_unread(thinking, ("type",), lost)
+    kind = get_str(thinking, "type")
     return kind != "disabled" if kind else None
 
 
-def tell_unread_choice(request: Mapping[str, Any], choice: Choice, lost: list[Loss]) -> None:
+def lose_unread_choice(request: Mapping[str, Any], choice: Choice, lost: list[Loss]) -> None:
     """Tell of a choice of tools that says something nobody else can."""
     if choice.mode is None and request.get("tool_choice") is not None:
         lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
 
 
-def tell_serial(request: Request, lost: list[Loss]) -> None:
+def lose_serial(request: Request, lost: list[Loss]) -> None:
     """Tell that a provider cannot be asked for one call at a time."""
     if request.tools and request.choice.mode != "none" and request.choice.parallel is False:
         lost.append(Loss("request", "", "parallel_tool_calls", "dropped: the model decides"))
 
 
-def tell_stops(request: Request, most: int, lost: list[Loss]) -> None:
+def warn_of_stops(request: Request, most: int, lost: list[Loss]) -> None:
     """Tell that there are more stops than a provider takes."""
     if len(request.stop) > most:
         done = f"kept, but refused: {len(request.stop)} are more than {most}"
         lost.append(Loss("request", "", "stop", done, warning=True))
 
 
-def tell_unread_form(form: Any, schema: dict[str, Any] | None, lost: list[Loss]) -> None:
+def lose_unread_form(form: Any, schema: dict[str, Any] | None, lost: list[Loss]) -> None:
     """Tell of a form of the answer, in OpenAI's words, that says something nobody else can."""
     if form is not None and schema is None and not (isinstance(form, Mapping) and form.get("type") == "text"):
         lost.append(Loss("request", "", "response_format", "dropped: it says no schema, and nothing known elsewhere"))
 
 
-def tell_thinking(request: Request, lost: list[Loss]) -> None:
+def lose_thinking(request: Request, lost: list[Loss]) -> None:
     """Tell of a wish for thought, or for none, that says no effort."""
     if request.think is not None and not request.effort:
         lost.append(Loss("request", "", "thinking", "dropped: there are only degrees of effort, of few models"))
 
 
-def tell_effort(request: Request, lost: list[Loss]) -> None:
+def lose_effort(request: Request, lost: list[Loss]) -> None:
     """Tell that an effort counts as a wish for thought and no more."""
     if request.think and request.effort:
         lost.append(Loss("request", "", "reasoning_effort", "dropped: thought is on or off here"))
 
 
-def tell_no_messages(messages: list[Any], lost: list[Loss]) -> None:
+def warn_of_no_messages(messages: list[Any], lost: list[Loss]) -> None:
     """Tell that nobody says anything but the system."""
     if not messages:
         lost.append(Loss("request", "", "messages", "kept, but refused: there must be one", warning=True))
 
 
-def tell_schema_name(request: Request, lost: list[Loss]) -> None:
+def lose_schema_name(request: Request, lost: list[Loss]) -> None:
     """Tell that the schema of an answer has no name."""
     if request.schema and request.schema_name not in ("", SCHEMA_NAME):
         lost.append(Loss("request", "", "response_format", f"dropped: the name {request.schema_name!r} of the schema"))
 
 
-def chosen(settings: Any, names: Iterable[str]) -> dict[str, Any]:
+def pick(settings: Any, names: Iterable[str]) -> dict[str, Any]:
     """The settings of these names that are set."""
     known = settings if isinstance(settings, Mapping) else {}
     return {name: known[name] for name in names if known.get(name) is not None}
 
 
-def section(settings: Any, name: str) -> Mapping[str, Any]:
+def get_section(settings: Any, name: str) -> Mapping[str, Any]:
     """The settings under a name; none if there is no object."""
     found = settings.get(name) if isinstance(settings, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
-def bounded(settings: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]], lost: list[Loss]) -> dict[str, Any]:
+def clamp(settings: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]], lost: list[Loss]) -> dict[str, Any]:
     """The settings, each within the bounds that it has; what lies beyond is refused, so it is moved, and told."""
     written = dict(settings)
     for name, (least, most) in bounds.items():
@@ -191,7 +168,7 @@ def bounded(settings: Mapping[str, Any], bounds: Mapping[str, tuple[float, float
     return written
 
 
-def system_text(request: Request, lost: list[Loss]) -> str:
+def join_system_text(request: Request, lost: list[Loss]) -> str:
     """The system's turns, wherever they stood, as one text that stands before all messages."""
     texts: list[str] = []
     talked = False

@@ -58,33 +58,33 @@ def streamed(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_blocks_of_anthropic_come_back_in_order_with_signatures_and_citations() -> None:
     response = parsed(anthropic(CONTENT), wire="anthropic")
-    assert response.as_message("anthropic") == {"role": "assistant", "content": CONTENT}
+    assert sp.as_message(response, "anthropic") == {"role": "assistant", "content": CONTENT}
 
 
 def test_blocks_of_anthropic_come_back_from_a_stream_as_from_a_whole_message() -> None:
     response = parsed(*streamed(CONTENT), wire="anthropic")
-    assert response.as_message("anthropic") == {"role": "assistant", "content": CONTENT}
+    assert sp.as_message(response, "anthropic") == {"role": "assistant", "content": CONTENT}
 
 
 def test_a_thought_that_is_not_shown_comes_back_with_its_signature() -> None:
     hidden = {"type": "thinking", "thinking": "", "signature": "c2ln"}
     response = parsed(*streamed([hidden, CALL]), wire="anthropic")
-    assert response.as_message("anthropic")["content"] == [hidden, CALL]
+    assert sp.as_message(response, "anthropic")["content"] == [hidden, CALL]
 
 
 def test_text_of_blanks_alone_and_thought_without_a_signature_are_not_sent_to_anthropic() -> None:
     unsigned = {"type": "thinking", "thinking": "Hm.", "signature": ""}
     response = parsed(anthropic([unsigned, {"type": "text", "text": "\n\n"}, CALL]), wire="anthropic")
-    assert response.as_message("anthropic")["content"] == [CALL]
+    assert sp.as_message(response, "anthropic")["content"] == [CALL]
 
 
 def test_the_same_answer_speaks_every_providers_language() -> None:
     response = parsed(anthropic(CONTENT), wire="anthropic")
     for name, adapter in ADAPTERS.items():
-        message = response.as_message(name)
+        message = sp.as_message(response, name)
         (turn,) = adapter.read_messages(message if isinstance(message, list) else [message])
         assert [(call.id, call.name, call.arguments) for call in turn.calls] == [
-            (adapter.ids.fit(call.id), call.name, call.arguments) for call in response.tool_calls
+            (adapter.traits.ids.normalize(call.id), call.name, call.arguments) for call in response.tool_calls
         ]
         assert turn.text == "It is mild."
 
@@ -104,7 +104,7 @@ GEMINI_PARTS = [
 def test_signatures_of_gemini_come_back_on_the_parts_they_came_with() -> None:
     body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP", "index": 0}]}
     response = parsed(body, wire="gemini")
-    assert response.as_message("gemini") == {"role": "model", "parts": GEMINI_PARTS}
+    assert sp.as_message(response, "gemini") == {"role": "model", "parts": GEMINI_PARTS}
 
 
 def _gemini_stream(*parts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,13 +116,13 @@ def test_a_text_of_gemini_that_is_signed_is_not_joined_to_one_that_is_not() -> N
     signed, end = {"text": "mild.", "thoughtSignature": "c2ln"}, {"text": "", "thoughtSignature": "ZW5k"}
     response = parsed(*_gemini_stream(plain, more, signed, {"text": "Yes."}, end), wire="gemini")
     assert response.content == "Let me think: mild.Yes."
-    assert response.as_message("gemini")["parts"] == [{"text": "Let me think: "}, signed, {"text": "Yes."}, end]
+    assert sp.as_message(response, "gemini")["parts"] == [{"text": "Let me think: "}, signed, {"text": "Yes."}, end]
 
 
 def test_a_thought_of_gemini_that_is_signed_keeps_its_signature() -> None:
     thought = {"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}
     response = parsed(*_gemini_stream({"text": "So, ", "thought": True}, thought, {"text": "Yes."}), wire="gemini")
-    assert response.as_message("gemini")["parts"] == [{"text": "So, ", "thought": True}, thought, {"text": "Yes."}]
+    assert sp.as_message(response, "gemini")["parts"] == [{"text": "So, ", "thought": True}, thought, {"text": "Yes."}]
 
 
 def test_the_signatures_of_a_history_at_gemini_stay_on_their_parts() -> None:
@@ -133,29 +133,29 @@ def test_the_signatures_of_a_history_at_gemini_stay_on_their_parts() -> None:
 
 def test_a_part_of_gemini_that_is_a_signature_alone_is_no_text_elsewhere() -> None:
     response = parsed(*_gemini_stream({"text": "Yes."}, {"text": "", "thoughtSignature": "ZW5k"}), wire="gemini")
-    assert response.as_message("anthropic")["content"] == [{"type": "text", "text": "Yes."}]
-    assert response.as_message("openai-responses") == [{"type": "message", "role": "assistant", "content": "Yes."}]
+    assert sp.as_message(response, "anthropic")["content"] == [{"type": "text", "text": "Yes."}]
+    assert sp.as_message(response, "openai-responses") == [{"type": "message", "role": "assistant", "content": "Yes."}]
 
 
 def test_signatures_of_gemini_find_their_calls_also_without_an_order() -> None:
     body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP", "index": 0}]}
     response = parsed(body, wire="gemini")
     response.order = []
-    calls = [part for part in response.as_message("gemini")["parts"] if "functionCall" in part]
+    calls = [part for part in sp.as_message(response, "gemini")["parts"] if "functionCall" in part]
     assert calls == GEMINI_PARTS[2:4]
 
 
 def test_a_signature_behind_a_thought_of_gemini_has_a_part_of_its_own() -> None:
     parts = [{"text": "Hm.", "thought": True}, {"text": "", "thoughtSignature": "c2ln"}]
     body = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
-    assert parsed(body, wire="gemini").as_message("gemini")["parts"] == parts
+    assert sp.as_message(parsed(body, wire="gemini"), "gemini")["parts"] == parts
 
 
 def test_a_signature_of_code_that_gemini_ran_comes_back_on_the_code() -> None:
     code = {"executableCode": {"language": "PYTHON", "code": "1"}, "thoughtSignature": "c2ln"}
     outcome = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
     body = {"candidates": [{"content": {"parts": [code, outcome]}, "finishReason": "STOP"}]}
-    assert parsed(body, wire="gemini").as_message("gemini")["parts"] == [code, outcome]
+    assert sp.as_message(parsed(body, wire="gemini"), "gemini")["parts"] == [code, outcome]
 
 
 REASONING = {
@@ -172,7 +172,7 @@ def test_items_of_responses_come_back_whole_and_in_order() -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "call_x", "name": "now", "arguments": '{ "zone": "CET" }'}
     message = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "One moment."}]}
     body = {"object": "response", "id": "r", "status": "completed", "output": [REASONING, WEB, message, more, call]}
-    assert parsed(body, wire="openai-responses").as_message("openai-responses") == [
+    assert sp.as_message(parsed(body, wire="openai-responses"), "openai-responses") == [
         REASONING,
         WEB,
         {"type": "message", "role": "assistant", "content": "One moment."},
@@ -191,14 +191,14 @@ CHAT_CALL = {"id": "call_9", "type": "function", "function": {"name": "now", "ar
 
 def test_arguments_go_back_letter_by_letter_as_the_model_wrote_them() -> None:
     response = parsed(_chat({"content": None, "tool_calls": [CHAT_CALL]}), wire="openai-chat")
-    assert response.as_message("openai") == {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]}
+    assert sp.as_message(response, "openai") == {"role": "assistant", "content": None, "tool_calls": [CHAT_CALL]}
 
 
 def test_thought_goes_back_to_who_wants_it_and_to_no_one_else() -> None:
     response = parsed(_chat({"content": "Yes.", "reasoning_content": "Hm."}), wire="openai-chat")
-    assert response.as_message("openai") == {"role": "assistant", "content": "Yes."}
-    assert response.as_message("deepseek") == {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
-    assert response.as_message("ollama") == {"role": "assistant", "content": "Yes.", "thinking": "Hm."}
+    assert sp.as_message(response, "openai") == {"role": "assistant", "content": "Yes."}
+    assert sp.as_message(response, "deepseek") == {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
+    assert sp.as_message(response, "ollama") == {"role": "assistant", "content": "Yes.", "thinking": "Hm."}
 
 
 def test_reasoning_details_of_openrouter_come_back_whole_from_pieces() -> None:
@@ -219,7 +219,7 @@ def test_reasoning_details_of_openrouter_come_back_whole_from_pieces() -> None:
     end = {
         "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **CHAT_CALL}]}, "finish_reason": "tool_calls"}]
     }
-    message = parsed(*chunks, end, wire="openai-chat").as_message("openrouter")
+    message = sp.as_message(parsed(*chunks, end, wire="openai-chat"), "openrouter")
     signed, sealed = message["reasoning_details"]
     assert (signed["type"], signed["text"], signed["signature"]) == ("reasoning.text", "I look twice.", "c2ln")
     assert (sealed["data"], sealed["id"]) == ("eA==", "rs_1")
@@ -229,7 +229,7 @@ def test_reasoning_details_of_openrouter_come_back_whole_from_pieces() -> None:
 def test_the_plan_of_cohere_goes_back_beside_its_calls() -> None:
     message = {"role": "assistant", "tool_plan": "I ask the clock.", "tool_calls": [CHAT_CALL]}
     response = parsed({"id": "1", "message": message, "finish_reason": "TOOL_CALL"}, wire="cohere")
-    assert response.as_message("cohere") == message
+    assert sp.as_message(response, "cohere") == message
 
 
 def test_blocks_of_bedrock_come_back_in_order() -> None:
@@ -240,7 +240,7 @@ def test_blocks_of_bedrock_come_back_in_order() -> None:
         {"toolUse": {"toolUseId": "tooluse_1", "name": "now", "input": {"zone": "CET"}}},
     ]
     body = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use"}
-    assert parsed(body, wire="bedrock-converse").as_message("bedrock") == {"role": "assistant", "content": content}
+    assert sp.as_message(parsed(body, wire="bedrock-converse"), "bedrock") == {"role": "assistant", "content": content}
 
 
 def test_a_minted_id_is_the_same_in_the_call_and_in_its_result() -> None:
@@ -253,7 +253,7 @@ def test_a_minted_id_is_the_same_in_the_call_and_in_its_result() -> None:
     response = parsed(line, wire="ollama-chat")
     results = [sp.ToolResult(call.id, call.name, "noon", index=call.index) for call in response.tool_calls]
     for provider, adapter in ADAPTERS.items():
-        message = response.as_message(provider)
+        message = sp.as_message(response, provider)
         (turn,) = adapter.read_messages(message if isinstance(message, list) else [message])
         back = adapter.read_results(adapter.format_results(results))
         assert [call.id for call in turn.calls] == [result.call_id for result in back]
@@ -263,7 +263,7 @@ def test_a_minted_id_is_the_same_in_the_call_and_in_its_result() -> None:
 def test_calls_in_the_text_go_back_as_native_ones() -> None:
     text = 'So be it.\n<tool_call>\n{"name": "now", "arguments": {"zone": "CET"}}\n</tool_call>'
     response = parsed(_chat({"content": text}), wire="openai-chat")
-    message = response.as_message("openai")
+    message = sp.as_message(response, "openai")
     assert message["content"].strip() == "So be it."
     assert [call["function"]["name"] for call in message["tool_calls"]] == ["now"]
 
@@ -276,12 +276,12 @@ def test_calls_that_were_taken_back_do_not_go_back() -> None:
     }
     response = parsed(chunk, wire="openai-chat")
     assert response.tool_calls[0].revoked
-    assert response.as_message("openai") == {"role": "assistant", "content": ""}
+    assert sp.as_message(response, "openai") == {"role": "assistant", "content": ""}
 
 
 def test_a_refusal_goes_back_as_the_text_that_it_is() -> None:
     response = parsed(_chat({"content": None, "refusal": "I would rather not."}), wire="openai-chat")
-    assert response.as_message("openai") == {"role": "assistant", "content": "I would rather not."}
+    assert sp.as_message(response, "openai") == {"role": "assistant", "content": "I would rather not."}
 
 
 MARKUP = {"type": "text", "text": 'So.\n<tool_call>{"name": "now", "arguments": {}}</tool_call> Well. '}
@@ -297,17 +297,17 @@ def test_the_order_of_an_answer_does_not_depend_on_how_its_bytes_are_cut(content
         for at in range(0, len(body), size):
             parser.feed(body[at : at + size])
         parser.close()
-        turns.append((parser.response.order, parser.response.as_message("anthropic")))
+        turns.append((parser.response.order, sp.as_message(parser.response, "anthropic")))
     assert turns[0] == turns[1] == turns[2]
 
 
 def test_an_answer_without_an_order_has_thought_then_text_then_calls() -> None:
     response = sp.ParsedResponse(content="Yes.", reasoning="Hm.", tool_calls=[sp.ToolCall("now", {}, "c1")])
-    parts = response.as_message("gemini")["parts"]
+    parts = sp.as_message(response, "gemini")["parts"]
     assert [next(iter(part)) for part in parts] == ["text", "text", "functionCall"]
     assert parts[0] == {"text": "Hm.", "thought": True}
 
 
 def test_an_unknown_provider_raises_and_lists_the_known() -> None:
     with pytest.raises(ValueError, match=r"unknown provider 'klingon'; known are: openai, openai-responses, anthropic"):
-        sp.ParsedResponse().as_message("klingon")
+        sp.as_message(sp.ParsedResponse(), "klingon")

@@ -15,8 +15,7 @@ from sdk_types import validator_of
 
 import streamparse as sp
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_tools
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request, translate_tools
 from streamparse.writing.prompts import format_system_prompt
 
 U = {"role": "user", "content": "q"}
@@ -112,9 +111,9 @@ def test_a_long_id_is_shortened_alike_in_a_custom_call_and_in_its_result() -> No
 def test_the_custom_call_of_an_answer_goes_back_in_the_words_of_either_way() -> None:
     chat: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [{"index": 0, **CUSTOM}]}
     response = sp.parse_response({"choices": [{"index": 0, "message": chat, "finish_reason": "tool_calls"}]})
-    assert response.as_message("openai-responses") == [ITEM]
+    assert sp.as_message(response, "openai-responses") == [ITEM]
     answer = {"object": "response", "id": "r", "status": "completed", "output": [{**ITEM, "id": "i"}]}
-    assert sp.parse_response(answer).as_message("openai")["tool_calls"] == [CUSTOM]
+    assert sp.as_message(sp.parse_response(answer), "openai")["tool_calls"] == [CUSTOM]
 
 
 LARK = {"syntax": "lark", "definition": "start: /a+/"}

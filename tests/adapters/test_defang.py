@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.writing.defanging import defang
-from streamparse.writing.prompts import PROMPTS, format_calls_as_text, format_results_as_text
+from streamparse.writing.prompts import PROMPTS, defang, format_calls_as_text, format_results_as_text
 
 TOOLS = [
     sp.Tool(name, "", {"type": "object", "properties": {"city": {"type": "string"}, "query": {"type": "string"}}})

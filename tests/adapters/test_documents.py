@@ -258,18 +258,18 @@ def test_what_a_tool_of_mcp_reads_is_a_document(provider: str) -> None:
 
 
 def test_documents_are_what_the_sdks_take() -> None:
-    says = pytest.importorskip("sdk_types").assert_taken
+    assert_taken = pytest.importorskip("sdk_types").assert_taken
     chat = pytest.importorskip("openai.types.chat")
     responses = pytest.importorskip("openai.types.responses")
     messages = pytest.importorskip("anthropic.types")
     genai = pytest.importorskip("google.genai.types")
     document = Document(PDF, "application/pdf", name="guide", context="of 2024", cited=True)
     result = sp.ToolResult("c", "look", [OF_ANTHROPIC])
-    says(list[chat.ChatCompletionUserMessageParam], _sent(document, "openai")[0])
-    says(list[responses.EasyInputMessageParam], _sent(document, "openai-responses")[0])
-    says(list[messages.MessageParam], _sent(document, "anthropic")[0])
-    says(list[genai.Content], _sent(document, "gemini")[0])
+    assert_taken(list[chat.ChatCompletionUserMessageParam], _sent(document, "openai")[0])
+    assert_taken(list[responses.EasyInputMessageParam], _sent(document, "openai-responses")[0])
+    assert_taken(list[messages.MessageParam], _sent(document, "anthropic")[0])
+    assert_taken(list[genai.Content], _sent(document, "gemini")[0])
     outputs = list[responses.response_input_item_param.FunctionCallOutput]
-    says(outputs, ADAPTERS["openai-responses"].format_results([result]))
-    says(list[messages.MessageParam], ADAPTERS["anthropic"].format_results([result]))
-    says(list[genai.Content], ADAPTERS["gemini"].format_results([result]))
+    assert_taken(outputs, ADAPTERS["openai-responses"].format_results([result]))
+    assert_taken(list[messages.MessageParam], ADAPTERS["anthropic"].format_results([result]))
+    assert_taken(list[genai.Content], ADAPTERS["gemini"].format_results([result]))

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS, translate_tools
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_request, translate_tools
 
 CLOSED = {
     "type": "object",

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_messages, translate_request
 
 
 def _deep() -> dict[str, Any]:
@@ -114,7 +113,7 @@ def test_a_call_or_result_that_the_program_gives_raises_an_error_that_names_the_
         lambda: adapter.format_call(call),
         lambda: adapter.format_call(sp.ToolCall("f", value, "1", raw="{}")),
         lambda: adapter.format_result(sp.ToolResult("1", "f", value)),
-        lambda: sp.ParsedResponse(tool_calls=[call]).as_message(provider),
+        lambda: sp.as_message(sp.ParsedResponse(tool_calls=[call]), provider),
     ):
         with pytest.raises(ValueError) as caught:
             write()

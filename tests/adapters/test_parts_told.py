@@ -8,8 +8,7 @@ import pytest
 from conversations import PICTURE
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import translate_messages
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import translate_messages, translate_request
 
 PDF = "JVBERi0xLjcK"
 ASKED = {"role": "user", "content": "Which one?"}

@@ -92,7 +92,7 @@ def test_without_tools_there_is_no_prompt() -> None:
 
 def test_every_provider_falls_back_on_a_dialect_that_has_a_prompt() -> None:
     for adapter in ADAPTERS.values():
-        assert adapter.format_system_prompt([NOW]) == format_system_prompt([NOW], adapter.dialect)
+        assert adapter.format_system_prompt([NOW]) == format_system_prompt([NOW], adapter.traits.dialect)
 
 
 def test_every_prompt_is_for_a_dialect_that_is_read() -> None:

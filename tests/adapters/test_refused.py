@@ -91,7 +91,7 @@ def test_a_picture_at_an_address_is_named_and_told_where_none_is_loaded(provider
 
 @pytest.mark.parametrize("provider", ADAPTERS)
 def test_an_answer_of_nothing_goes_back_with_words(provider: str) -> None:
-    written = sp.ParsedResponse().as_message(provider)
+    written = sp.as_message(sp.ParsedResponse(), provider)
     if provider == "openai-responses":  # a list of items, which may be empty
         assert written == []
     elif provider in ("anthropic", "bedrock", "gemini", "gemini-openapi", "cohere"):

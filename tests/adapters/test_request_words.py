@@ -8,9 +8,9 @@ import pytest
 from conversations import PICTURE, parsed
 from test_requests import NOW, OPENAI, SCHEMA
 
+import streamparse as sp
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.providers.requests import READERS, REQUEST_WRITERS, translate_request
+from streamparse.providers.adapters import ADAPTERS, READERS, REQUEST_WRITERS, translate_messages, translate_request
 
 ADDRESS = f"data:image/png;base64,{PICTURE}"
 TARGETS = ("openai-responses", "gemini", "cohere")
@@ -317,7 +317,7 @@ def test_a_signature_beside_a_call_goes_back_as_it_came_and_to_gemini_in_its_own
 def test_an_answer_of_googles_own_server_for_openais_words_goes_back_with_its_signatures() -> None:
     call = {**CALLED["tool_calls"][0], "index": 0, "extra_content": {"google": {"thought_signature": "c2ln"}}}
     chunk = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
-    message = parsed(chunk, wire="openai-chat").as_message("openai")
+    message = sp.as_message(parsed(chunk, wire="openai-chat"), "openai")
     assert message["tool_calls"] == [{key: value for key, value in call.items() if key != "index"}]
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from thoroughness import usual_examples
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.providers.requests import READERS, translate_request
+from streamparse.providers.adapters import ADAPTERS, READERS, translate_messages, translate_request
 
 NOW = sp.Tool("now", "The time.", {"type": "object", "properties": {"zone": {"type": "string"}}})
 SCHEMA = {"type": "object", "properties": {"time": {"type": "string"}}}

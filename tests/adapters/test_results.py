@@ -119,8 +119,8 @@ def test_an_id_that_a_provider_refuses_is_replaced_alike_in_call_and_result(prov
     for id in ("functions.get_weather:0", "x" * 200, "ünï"):
         call = adapter.read_call(adapter.format_call(sp.ToolCall("t", {}, id)))
         result = adapter.read_result(adapter.format_result(sp.ToolResult(id, "t", "r")))
-        assert call.id == result.call_id == adapter.ids.fit(id)
-        assert adapter.ids.fit(call.id) == call.id
+        assert call.id == result.call_id == adapter.traits.ids.normalize(id)
+        assert adapter.traits.ids.normalize(call.id) == call.id
 
 
 OLLAMA = [

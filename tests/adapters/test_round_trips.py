@@ -90,7 +90,7 @@ def test_a_turn_of_calls_and_results_comes_back_equal_through_every_pair(
     shuffled = data.draw(st.permutations(answers))
     response = sp.ParsedResponse(content="One moment.", tool_calls=made)
     for first, second in PAIRS:
-        turn = response.as_message(first)
+        turn = sp.as_message(response, first)
         conversation = [*(turn if isinstance(turn, list) else [turn]), *ADAPTERS[first].format_results(shuffled)]
         written = translate_messages(conversation, first, second).result
         back, replied = ADAPTERS[second].read_messages(written)

@@ -13,8 +13,7 @@ from test_as_message import CONTENT, GEMINI_PARTS, REASONING, WEB, anthropic
 from thoroughness import usual_examples
 
 import streamparse as sp
-from streamparse.providers.adapters import ADAPTERS
-from streamparse.providers.requests import translate_request
+from streamparse.providers.adapters import ADAPTERS, translate_request
 
 pytest.importorskip("pydantic")
 
@@ -97,8 +96,8 @@ def _check_results(found: list[sp.ToolResult]) -> None:
 
 def test_the_assistants_turn_is_what_anthropic_takes(answer: sp.ParsedResponse) -> None:
     messages = pytest.importorskip("anthropic.types")
-    validator_of(messages.MessageParam).validate_python(answer.as_message("anthropic"))
-    for block in answer.as_message("anthropic")["content"]:
+    validator_of(messages.MessageParam).validate_python(sp.as_message(answer, "anthropic"))
+    for block in sp.as_message(answer, "anthropic")["content"]:
         if block["type"] in ("thinking", "redacted_thinking", "tool_use"):
             assert_taken(messages.ContentBlockParam, block)
 
@@ -106,10 +105,10 @@ def test_the_assistants_turn_is_what_anthropic_takes(answer: sp.ParsedResponse) 
 def test_the_assistants_turn_is_what_openai_takes(answer: sp.ParsedResponse) -> None:
     chat = pytest.importorskip("openai.types.chat")
     responses = pytest.importorskip("openai.types.responses")
-    assert_taken(chat.ChatCompletionAssistantMessageParam, answer.as_message("openai"))
+    assert_taken(chat.ChatCompletionAssistantMessageParam, sp.as_message(answer, "openai"))
     body = {"object": "response", "status": "completed", "output": [REASONING, WEB]}
-    items = parsed(body, wire="openai-responses").as_message("openai-responses")
-    for item in [*items, *answer.as_message("openai-responses")]:
+    items = sp.as_message(parsed(body, wire="openai-responses"), "openai-responses")
+    for item in [*items, *sp.as_message(answer, "openai-responses")]:
         validator_of(responses.ResponseInputItemParam).validate_python(item)
     assert_taken(responses.ResponseReasoningItemParam, items[0])
 
@@ -118,9 +117,9 @@ def test_the_assistants_turn_is_what_gemini_and_ollama_take(answer: sp.ParsedRes
     genai = pytest.importorskip("google.genai.types")
     ollama = pytest.importorskip("ollama")
     body = {"candidates": [{"content": {"parts": GEMINI_PARTS}, "finishReason": "STOP"}]}
-    genai.Content.model_validate(parsed(body, wire="gemini").as_message("gemini"))
-    genai.Content.model_validate(answer.as_message("gemini"))
-    ollama.Message.model_validate(answer.as_message("ollama"))
+    genai.Content.model_validate(sp.as_message(parsed(body, wire="gemini"), "gemini"))
+    genai.Content.model_validate(sp.as_message(answer, "gemini"))
+    ollama.Message.model_validate(sp.as_message(answer, "ollama"))
 
 
 OLLAMA_REQUEST = {

@@ -52,7 +52,7 @@ def test_citations_go_back_on_the_text_that_they_came_with(body: bytes, size: in
     for at in range(0, len(body), size):
         parser.feed(body[at : at + size])
     parser.close()
-    assert parser.response.as_message("anthropic") == {"role": "assistant", "content": BLOCKS}
+    assert sp.as_message(parser.response, "anthropic") == {"role": "assistant", "content": BLOCKS}
     assert parser.response.content == "".join(block["text"] for block in BLOCKS)
 
 
@@ -61,7 +61,7 @@ def test_an_emitted_answer_has_each_citation_on_its_text(body: bytes) -> None:
     parser = sp.StreamParser("anthropic", dialects=())
     emitter = EMITTERS["anthropic"](model="m")
     again = b"".join(emitter.emit(event) for event in [*parser.feed(body), *parser.close()])
-    assert sp.parse_response(again, "anthropic").as_message("anthropic")["content"] == BLOCKS
+    assert sp.as_message(sp.parse_response(again, "anthropic"), "anthropic")["content"] == BLOCKS
     assert json.loads(EMITTERS["anthropic"](model="m").whole(parser.response))["content"] == BLOCKS
 
 
@@ -74,7 +74,7 @@ def test_a_turn_with_citations_is_read_and_written_alike() -> None:
 def test_the_block_that_marks_a_fallback_stays_in_its_place() -> None:
     hop = {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}}
     content: list[dict[str, Any]] = [{"type": "text", "text": "One."}, hop, {"type": "text", "text": "Two."}]
-    assert sp.parse_response(_whole(content), "anthropic").as_message("anthropic")["content"] == content
+    assert sp.as_message(sp.parse_response(_whole(content), "anthropic"), "anthropic")["content"] == content
 
 
 # -- chat completions ----------------------------------------------------------------------------------
@@ -100,8 +100,8 @@ def test_googles_signature_goes_back_beside_its_call(provider: str) -> None:
     whole = parsed(_chat({"tool_calls": [call]}, "tool_calls"), wire="openai-chat")
     pieces = parsed(*_chunks({"tool_calls": [{**call, "index": 0}]}), wire="openai-chat")
     for response in (whole, pieces):
-        assert response.as_message(provider)["tool_calls"] == [call]
-        assert response.as_message("gemini")["parts"][0]["thoughtSignature"] == "c2ln"
+        assert sp.as_message(response, provider)["tool_calls"] == [call]
+        assert sp.as_message(response, "gemini")["parts"][0]["thoughtSignature"] == "c2ln"
         again = json.loads(EMITTERS["openai-chat"](model="m").whole(response))
         assert again["choices"][0]["message"]["tool_calls"] == [call]
 
@@ -111,7 +111,7 @@ def test_calls_of_tools_that_take_text_go_back_among_the_calls() -> None:
     message = {"role": "assistant", "content": None, "tool_calls": [CALL, custom]}
     response = parsed(_chat({"tool_calls": [CALL, custom]}, "tool_calls"), wire="openai-chat")
     openai = ADAPTERS["openai"]
-    assert response.as_message("openai") == message
+    assert sp.as_message(response, "openai") == message
     assert openai.write_messages(openai.read_messages([message]), []) == [message]
     assert [call.name for call in openai.read_messages([message])[0].calls] == ["now"]
 
@@ -120,8 +120,8 @@ def test_a_spoken_answer_goes_back_by_its_id() -> None:
     spoken = {"id": "audio_1", "data": "AA==", "transcript": "Hello.", "expires_at": 1}
     pieces = ({"audio": {"id": "audio_1"}}, {"audio": {"data": "AA=="}}, {"audio": {"transcript": "Hello."}})
     expected = {"role": "assistant", "audio": {"id": "audio_1"}}
-    assert parsed(_chat({"audio": spoken}), wire="openai-chat").as_message("openai") == expected
-    assert parsed(*_chunks(*pieces), wire="openai-chat").as_message("openai") == expected
+    assert sp.as_message(parsed(_chat({"audio": spoken}), wire="openai-chat"), "openai") == expected
+    assert sp.as_message(parsed(*_chunks(*pieces), wire="openai-chat"), "openai") == expected
 
 
 LITELLM = [
@@ -134,9 +134,9 @@ LITELLM = [
 def test_the_signed_thoughts_of_litellm_go_back_to_it_and_to_anthropic() -> None:
     message = {"content": "Yes.", "reasoning_content": "First.Second.", "thinking_blocks": LITELLM}
     response = parsed(_chat(message), wire="openai-chat")
-    assert response.as_message("openai")["thinking_blocks"] == LITELLM
-    assert response.as_message("anthropic")["content"] == [*LITELLM, {"type": "text", "text": "Yes."}]
-    assert "thinking_blocks" not in response.as_message("mistral")
+    assert sp.as_message(response, "openai")["thinking_blocks"] == LITELLM
+    assert sp.as_message(response, "anthropic")["content"] == [*LITELLM, {"type": "text", "text": "Yes."}]
+    assert "thinking_blocks" not in sp.as_message(response, "mistral")
 
 
 def test_a_signed_thought_of_litellm_is_whole_again_from_its_pieces() -> None:
@@ -144,8 +144,8 @@ def test_a_signed_thought_of_litellm_is_whole_again_from_its_pieces() -> None:
                for each in ("Fi", "rst")]  # fmt: skip
     end = {"reasoning_content": ".", "thinking_blocks": [{**LITELLM[0], "thinking": "."}]}
     response = parsed(*_chunks(*thought, end, {"content": "Yes."}), wire="openai-chat")
-    assert response.as_message("openai")["thinking_blocks"] == LITELLM[:1]
-    assert response.as_message("anthropic")["content"] == [LITELLM[0], {"type": "text", "text": "Yes."}]
+    assert sp.as_message(response, "openai")["thinking_blocks"] == LITELLM[:1]
+    assert sp.as_message(response, "anthropic")["content"] == [LITELLM[0], {"type": "text", "text": "Yes."}]
 
 
 DETAILS = [
@@ -180,7 +180,7 @@ def test_the_entries_of_openrouters_thought_go_back_unmodified(beside: bool) -> 
         parsed(whole, wire="openai-chat"),
     ):
         assert response.reasoning == "".join(map(_said, DETAILS))
-        message = response.as_message("openrouter")
+        message = sp.as_message(response, "openrouter")
         assert message["reasoning_details"] == DETAILS
         assert (message["reasoning"], message["content"]) == (response.reasoning, "Yes.")
 
@@ -189,7 +189,7 @@ def test_thought_before_text_stays_before_it_whatever_follows() -> None:
     open_entry = {"type": "reasoning.text", "text": "A thought.", "index": 0}
     sealed = {"type": "reasoning.encrypted", "data": "eA==", "index": 1}
     deltas = ({"reasoning_details": [open_entry]}, {"content": "Yes."}, {"reasoning_details": [sealed]})
-    parts = parsed(*_chunks(*deltas), wire="openai-chat").as_message("gemini")["parts"]
+    parts = sp.as_message(parsed(*_chunks(*deltas), wire="openai-chat"), "gemini")["parts"]
     assert [part["text"] for part in parts] == ["A thought.", "Yes."]
 
 
@@ -201,7 +201,7 @@ def test_the_entries_of_openrouters_thought_reach_a_client_of_the_same_wire() ->
     emitter = EMITTERS["openai-chat"](model="m")
     again = sp.parse_response(b"".join(emitter.emit(event) for event in events), "openai-chat")
     numbered = [{**detail, "index": place} for place, detail in enumerate(DETAILS)]
-    assert again.as_message("openrouter")["reasoning_details"] == numbered
+    assert sp.as_message(again, "openrouter")["reasoning_details"] == numbered
     assert again.reasoning == "".join(map(_said, DETAILS))
     body = json.loads(EMITTERS["openai-chat"](model="m").whole(parser.response))
     assert body["choices"][0]["message"]["reasoning_details"] == numbered
@@ -216,7 +216,7 @@ def test_the_thought_of_mistral_goes_back_in_its_content() -> None:
     response = parsed(_chat({"content": content}), wire="openai-chat")
     mistral = ADAPTERS["mistral"]
     assert response.reasoning == "Hm."
-    assert response.as_message("mistral") == message
+    assert sp.as_message(response, "mistral") == message
     assert translate_messages([message], "mistral", "deepseek").result == [
         {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
     ]
@@ -266,7 +266,7 @@ def test_messages_of_responses_stay_apart_and_keep_their_phase() -> None:
     responses = ADAPTERS["openai-responses"]
     for bodies in ([_response(*TWO)], _streamed(*TWO)):
         response = parsed(*bodies, wire="openai-responses")
-        assert response.as_message("openai-responses") == SENT
+        assert sp.as_message(response, "openai-responses") == SENT
         assert response.content == "I look it up.It is mild."
     assert responses.write_messages(responses.read_messages(SENT), []) == SENT
 
@@ -274,7 +274,7 @@ def test_messages_of_responses_stay_apart_and_keep_their_phase() -> None:
 def test_messages_without_a_phase_stay_apart() -> None:
     output = (_message("msg_1", "One."), _message("msg_2", "Two."))
     for bodies in ([_response(*output)], _streamed(*output)):
-        written = parsed(*bodies, wire="openai-responses").as_message("openai-responses")
+        written = sp.as_message(parsed(*bodies, wire="openai-responses"), "openai-responses")
         message = {"type": "message", "role": "assistant"}
         assert written == [{**message, "content": "One."}, {**message, "content": "Two."}]
 
@@ -284,7 +284,7 @@ def test_an_annotation_does_not_divide_a_message() -> None:
     for bodies in ([_response(*output)], _streamed(*output)):
         response = parsed(*bodies, wire="openai-responses")
         message = {"type": "message", "role": "assistant", "content": "It is sunny today."}
-        assert response.as_message("openai-responses") == [message]
+        assert sp.as_message(response, "openai-responses") == [message]
         assert [item["kind"] for item in response.items] == ["annotation"]
 
 
@@ -292,7 +292,7 @@ def test_what_a_search_for_tools_found_goes_back_to_responses() -> None:
     found = {"type": "tool_search_output", "id": "tso_1", "execution": "server", "tools": [], "status": "completed"}
     search = {"type": "tool_search_call", "id": "tsc_1", "execution": "server", "arguments": {}, "status": "completed"}
     response = parsed(_response(search, found), wire="openai-responses")
-    assert response.as_message("openai-responses") == [search, found]
+    assert sp.as_message(response, "openai-responses") == [search, found]
 
 
 def test_a_picture_of_the_assistant_is_lost_to_responses_and_its_text_is_not() -> None:
@@ -321,4 +321,4 @@ def test_calls_without_a_signature_are_told_to_who_sends_them_to_gemini() -> Non
 def test_a_thought_that_only_a_citation_of_no_text_follows_ends_no_message(provider: str) -> None:
     cited = Item("citations_delta", {"type": "citations_delta", "cited_text": "x"})
     turn = Turn("assistant", [Text("Yes."), Item("signature", "sig"), cited])
-    assert ADAPTERS[provider].adopt([turn], "") == [Turn("assistant", [Text("Yes.")])]
+    assert ADAPTERS[provider].adapt_turns([turn], "") == [Turn("assistant", [Text("Yes.")])]

@@ -382,7 +382,7 @@ def test_a_model_whose_native_calls_mostly_fail_is_asked_in_the_prompt_for_what_
     learner.record("m", "hermes", "malformed", 9)
     chosen = FormatNegotiator(learner=learner).negotiate("vllm", "m")
     assert chosen.tools_in == "prompt"
-    asked = ADAPTERS["openai"].asking_for("kimi-k2")
+    asked = ADAPTERS["openai"].with_prompt_dialect("kimi-k2")
     assert chosen.definitions.format_system_prompt([TOOL]) == asked.format_system_prompt([TOOL])
     configured = FormatNegotiator({"profiles": {"p": {"provider": "vllm", "dialects": ["hermes"]}}}, learner)
     assert configured.negotiate("vllm", "m").dialects == ("hermes",)

@@ -14,7 +14,8 @@ import streamparse as sp
 from streamparse.parser.composite import JSONContentParser, MarkupParser, NativeParser
 from streamparse.parser.intents import HeuristicParser
 from streamparse.protocols import ToolCallParser
-from streamparse.response import Mark, parts_of
+from streamparse.response import Mark
+from streamparse.writing.answer_parts import arrange_answer
 
 TOOLS = [{"name": name, "parameters": {"type": "object", "properties": {}}} for name in ("look", "find")]
 
@@ -156,7 +157,7 @@ def test_parsers_of_ones_own_are_asked_and_their_ids_kept_apart() -> None:
 
 def _parts(parsed: sp.ParsedResponse) -> list[Any]:
     """What came, in its order: texts, thoughts, kinds of items and names of calls."""
-    return [getattr(part, "text", None) or getattr(part, "kind", None) or part.name for part in parts_of(parsed)]
+    return [getattr(part, "text", None) or getattr(part, "kind", None) or part.name for part in arrange_answer(parsed)]
 
 
 MIXED = {
@@ -224,7 +225,7 @@ def test_text_and_calls_keep_their_order_whichever_parsers_are_asked(parsers: An
 def test_a_message_to_send_back_has_the_order_of_the_answer_whichever_parsers_were_asked(
     dialects: Any, names: list[str], kinds: list[str]
 ) -> None:
-    blocks = sp.CompositeParser(_every(dialects)).parse(MIXED).as_message("anthropic")["content"]
+    blocks = sp.as_message(sp.CompositeParser(_every(dialects)).parse(MIXED), "anthropic")["content"]
     assert [block["type"] for block in blocks] == kinds
     assert [block["name"] for block in blocks if "name" in block] == names
 

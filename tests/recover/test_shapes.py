@@ -142,7 +142,7 @@ def test_a_candidate_without_content_says_why() -> None:
 @pytest.mark.parametrize("blocks", [(TEXT, CALL), (CALL,), (TEXT,), (TEXT, SERVER, FOUND, CALL)])
 def test_an_answer_that_is_sent_back_can_be_read_again(provider: str, blocks: tuple[dict[str, Any], ...]) -> None:
     parsed = sp.parse_response(_message(*blocks))
-    again = sp.parse_response(parsed.as_message(provider))
+    again = sp.parse_response(sp.as_message(parsed, provider))
     assert _calls(again) == _calls(parsed)
     assert again.content == parsed.content
     assert again.ok

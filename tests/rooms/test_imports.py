@@ -24,13 +24,6 @@ FLOORS = {"dialects": ("engine", "grammars", "table")}
 """What a room has of its own floors, from below to above; its other modules stand on them."""
 SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
-NOT_YET = {
-    ("response", "providers.names"),
-    ("writing.adapter", "providers.server_tools"),
-    *((f"providers.{name}.requests", "providers.adapters")
-      for name in ("anthropic", "bedrock", "cohere", "gemini", "ollama", "openai_chat", "openai_responses")),
-}  # fmt: skip
-"""What still has to go."""
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 TASKS = {"anyio", "sniffio"}
 BY_ROOM = {"schema": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "cli": {"uvicorn"}}
@@ -91,7 +84,7 @@ def test_a_module_imports_only_from_its_own_room_and_from_those_below(name: str)
     upwards = {other for other in _modules_imported(name) if not _may_import(name, other)}
     if name.startswith("cli"):
         upwards.discard("__init__")  # the version
-    assert {(name, other) for other in upwards} <= NOT_YET
+    assert upwards == set()
 
 
 def test_a_provider_stands_on_at_most_one_shape() -> None:

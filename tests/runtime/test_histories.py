@@ -78,7 +78,7 @@ def _check_history(response: sp.ParsedResponse, results: list[sp.ToolResult]) ->
     standing += [call.index for call in response.broken_calls]
     assert [result.index for result in results if not result.revoked] == sorted(standing)
     for provider, adapter in ADAPTERS.items():
-        message = response.as_message(provider)
+        message = sp.as_message(response, provider)
         turns = adapter.read_messages(message if isinstance(message, list) else [message])
         calls = [call for turn in turns for call in turn.calls]
         answers = adapter.read_results(adapter.format_results(results), calls)
@@ -127,7 +127,7 @@ def test_so_it_is_wherever_the_answer_was_cut(name: str, place: float) -> None:
 
 def test_a_broken_call_stands_in_the_message_and_its_answer_says_what_was_wrong() -> None:
     response, results = anyio.run(_run, b"".join([_call(0, "weather", '{"city": "Be')]))
-    (call,) = response.as_message("openai")["tool_calls"]
+    (call,) = sp.as_message(response, "openai")["tool_calls"]
     assert call["function"] == {"name": "weather", "arguments": "{}"}
     assert (results[0].call_id, results[0].success) == (call["id"], False)
     assert "the stream ended inside the call" in (results[0].error or "")

@@ -10,8 +10,8 @@ import pytest
 from sdk_types import assert_taken, validator_of
 
 import streamparse as sp
+from streamparse.providers.adapters import REQUEST_WRITERS
 from streamparse.providers.names import PROVIDERS
-from streamparse.providers.requests import REQUEST_WRITERS
 
 pytest.importorskip("pydantic")
 

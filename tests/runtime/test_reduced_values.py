@@ -179,9 +179,9 @@ def test_what_a_tool_shows_arrives_at_each_provider_or_is_told_as_lost(provider,
 
 
 def content_of(result):
-    from streamparse.writing.content import shown
+    from streamparse.writing.results import show_result
 
-    return shown(result)
+    return show_result(result)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai-responses", "bedrock", "gemini"])

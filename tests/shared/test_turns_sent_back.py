@@ -48,7 +48,7 @@ def _turn(id: str, wire: str, provider: str) -> Any:
     parser = sp.StreamParser(wire, dialects=())
     parser.feed(_body(id))
     parser.close()
-    return parser.response.as_message(provider)
+    return sp.as_message(parser.response, provider)
 
 
 # -- Anthropic -----------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_the_message_of_a_recorded_stream_can_be_read_again_as_it_is_sent_back(i
     fed = _streamed(row, (SHARED / "streams" / row["file"]).read_bytes())
     if not fed.ok or fed.errors:
         return
-    again = sp.parse_response(fed.as_message("anthropic"), tools=Toolset.of(row.get("tools")))
+    again = sp.parse_response(sp.as_message(fed, "anthropic"), tools=Toolset.of(row.get("tools")))
     assert [call[:2] for call in _calls(again)] == [call[:2] for call in _calls(fed)]
 
 

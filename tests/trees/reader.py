@@ -217,10 +217,15 @@ def _rewrite_whole(rewriter: Any, messages: list[bytes]) -> Findings:
     yield Finding("whole", rewriter.whole())
 
 
+def _as_message(response: Any, provider: str) -> Any:
+    """The message for a provider; up to version 0.1.0 it was a method."""
+    return response.as_message(provider) if hasattr(response, "as_message") else sp.as_message(response, provider)
+
+
 def _send_back(response: Any) -> Findings:
     """The message for each provider, and this message in the words of each other one."""
     translate, providers = find_name("translate_messages"), list(find_name("ADAPTERS"))
-    written = {provider: response.as_message(provider) for provider in providers}
+    written = {provider: _as_message(response, provider) for provider in providers}
     for provider, message in written.items():
         yield Finding(f"to {provider}", message)
     if response.tool_calls or response.items:

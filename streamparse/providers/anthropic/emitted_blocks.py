@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from streamparse.emitting.ids import CallIds
 from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
-from streamparse.response import ParsedResponse, ToolCall, parts_of
+from streamparse.response import ParsedResponse, ToolCall
+from streamparse.writing.answer_parts import arrange_answer
 
 __all__ = ["BORDER", "as_own", "blocks_of", "is_own_block"]
 
@@ -47,7 +48,7 @@ def as_own(item: ProviderItem) -> ProviderItem:
 def blocks_of(response: ParsedResponse, ids: CallIds) -> list[Block]:
     """The blocks of a whole answer."""
     blocks: list[Block] = []
-    for each in parts_of(response):
+    for each in arrange_answer(response):
         part = as_own(each) if isinstance(each, ProviderItem) else each
         match part:
             case TextDelta() | RefusalDelta():

@@ -8,24 +8,24 @@ signature and in its place, or not at all: a block without one is refused.  So a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.response import ToolCall, block_of
+from streamparse.response import ToolCall
 from streamparse.schema.strict import find_open_objects, forbid
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import Shown, read_blocks, result_of, retold, shown, text_of
-from streamparse.writing.definitions import Declared
-from streamparse.writing.documents import PDF, PLAIN, as_block
-from streamparse.writing.json_access import mappings, present, read_call, string
-from streamparse.writing.media_support import Visible
-from streamparse.writing.naming import Ids, Names
-from streamparse.writing.paired_parts import drop_last_thoughts
-from streamparse.writing.parts import CITATION, Document, Image, Item, Part, Text, Thought, Turn, role_of
-
-__all__ = ["Anthropic"]
+from streamparse.writing.answer_parts import complete_block
+from streamparse.writing.content import PDF, PLAIN_TEXT, VisiblePart, join_text, read_blocks, write_document_block
+from streamparse.writing.correlation import drop_last_thoughts
+from streamparse.writing.definitions import DeclaredTool, has_type
+from streamparse.writing.json_access import drop_empty, get_objects, get_str, read_call
+from streamparse.writing.parts import CITATION, Document, Image, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.results import list_text_losses, make_result, show_result
+from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
 _BOUNDS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems",
@@ -34,6 +34,11 @@ _BOUNDS = (
 """What Anthropic does not enforce; its own library says these in descriptions."""
 _KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _USER_KINDS = ("document", "search_result")
+_SERVER_TOOLS = re.compile(r"\w+_20[0-9]{6}|mcp_toolset")
+"""The types of tools that Anthropic itself brings: they end with a date (`web_search_20250305`, `bash_20250124`).
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview
+"""
 _OURS = "anthropic-claude"
 """In the `format` of OpenRouter's `reasoning_details`: the thought is ours."""
 _OF_THE_TURN = ("stop_sequence", "stop_details", "container", "context_management")
@@ -43,47 +48,55 @@ _OF_THE_TURN = ("stop_sequence", "stop_details", "container", "context_managemen
 class Anthropic(Adapter):
     """The Messages API."""
 
-    name = "anthropic"
-    dialect = "anthropic-invoke"
-    names = Names(r"[a-zA-Z0-9_-]{1,64}")
-    ids = Ids(r"[a-zA-Z0-9_-]+", 128)
-    system_apart = True
-    strict = True
-    checks = (find_open_objects, forbid(*_BOUNDS))
-    top = ("anyOf", "oneOf", "allOf")
-    visible = Visible(
-        blanks=False,
-        kinds=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")),
-        documents=frozenset((PDF, PLAIN)),
+    traits = ProviderTraits(
+        name="anthropic",
+        dialect="anthropic-invoke",
+        names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
+        ids=IdPolicy(r"[a-zA-Z0-9_-]+", 128),
+        separate_system=True,
+        strict_schemas=True,
+        schema_checks=(find_open_objects, forbid(*_BOUNDS)),
+        forbidden_root_keywords=("anyOf", "oneOf", "allOf"),
+        media=MediaSupport(
+            blank_texts=False,
+            image_types=frozenset(("image/jpeg", "image/png", "image/gif", "image/webp")),
+            document_types=frozenset((PDF, PLAIN_TEXT)),
+        ),
+        is_server_tool=partial(has_type, pattern=_SERVER_TOOLS),
     )
 
-    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
-        fields = present(name=declared.tool.name, description=declared.tool.description)
+    def write_tool(self, declared: DeclaredTool, _lost: list[Loss], /) -> JSONObject:
+        fields = drop_empty(name=declared.tool.name, description=declared.tool.description)
         return {**fields, "input_schema": declared.parameters, **({"strict": True} if declared.strict else {})}
 
     def format_call(self, call: ToolCall) -> JSONObject:
-        return {"type": "tool_use", "id": self.ids.fit(call.id), "name": call.name, "input": call.arguments}
+        return {
+            "type": "tool_use",
+            "id": self.traits.ids.normalize(call.id),
+            "name": call.name,
+            "input": call.arguments,
+        }
 
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        return read_call(string(written, "name"), written.get("input"), string(written, "id"))
+        return read_call(get_str(written, "name"), written.get("input"), get_str(written, "id"))
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        block: JSONObject = {"type": "tool_result", "tool_use_id": self.ids.fit(result.call_id)}
+        block: JSONObject = {"type": "tool_result", "tool_use_id": self.traits.ids.normalize(result.call_id)}
         if result.error is not None:
-            return {**block, "content": self.visible.error(result.error), "is_error": True}
-        parts = self.visible.fit(shown(result))
+            return {**block, "content": self.traits.media.fill_error(result.error), "is_error": True}
+        parts = self.traits.media.filter(show_result(result))
         seen = any(not isinstance(part, Text) for part in parts)
-        return {**block, "content": [_visible(part) for part in parts] if seen else text_of(parts)}
+        return {**block, "content": [_visible(part) for part in parts] if seen else join_text(parts)}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         failed = written.get("is_error") is True
-        return result_of(string(written, "tool_use_id"), "", read_blocks(written.get("content")), failed)
+        return make_result(get_str(written, "tool_use_id"), "", read_blocks(written.get("content")), failed)
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
             return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
-        others = self.visible.fit(part for part in turn.parts if not isinstance(part, ToolResult))
+        others = self.traits.media.filter(part for part in turn.parts if not isinstance(part, ToolResult))
         if not blocks and len(others) == 1 and isinstance(others[0], Text):
             return [{"role": "user", "content": others[0].text}]
         blocks += [block for part in others if (block := _told(part, lost)) is not None]
@@ -91,14 +104,14 @@ class Anthropic(Adapter):
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts = [part for block in _blocks(message.get("content")) for part in self._read(block)]
-        return Turn(role_of(string(message, "role")), parts)
+        return Turn(read_role(get_str(message, "role")), parts)
 
-    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        for block in mappings(message.get("content")):
-            if string(block, "type") == "tool_result":
-                yield from retold(read_blocks(block.get("content")), place, block.get("is_error") is True)
+    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for block in get_objects(message.get("content")):
+            if get_str(block, "type") == "tool_result":
+                yield from list_text_losses(read_blocks(block.get("content")), place, block.get("is_error") is True)
 
-    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
         return [*map(drop_last_thoughts, turns)]
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -116,7 +129,7 @@ class Anthropic(Adapter):
                     blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
                     thought = ""
                 case Item(kind="thinking_blocks", data=dict(block)):
-                    blocks.append(block_of(block, thought))
+                    blocks.append(complete_block(block, thought))
                     thought = ""
                 case Item(kind="reasoning.encrypted", data={"format": str(form), "data": str(data)}) if _OURS in form:
                     blocks.append({"type": "redacted_thinking", "data": data})
@@ -124,7 +137,7 @@ class Anthropic(Adapter):
                     cited.append(part.data)
                 case Text():
                     if part.text.strip():
-                        blocks.append({"type": "text", "text": part.text, **present(citations=cited)})
+                        blocks.append({"type": "text", "text": part.text, **drop_empty(citations=cited)})
                     cited = []
                 case ToolCall():
                     blocks.append(self.format_call(part))
@@ -137,18 +150,18 @@ class Anthropic(Adapter):
         return blocks
 
     def _read(self, block: Mapping[str, Any]) -> list[Part]:
-        match string(block, "type"):
+        match get_str(block, "type"):
             case "tool_use":
                 return [self.read_call(block)]
             case "tool_result":
                 return [self.read_result(block)]
             case "thinking":
-                thought, signature = string(block, "thinking"), string(block, "signature")
+                thought, signature = get_str(block, "thinking"), get_str(block, "signature")
                 return [Thought(thought), *([Item("signature", signature)] if signature else [])]
             case "text":
                 citations = block.get("citations")
                 cited = citations if isinstance(citations, list) else []
-                return [*(Item(CITATION, each) for each in cited), Text(string(block, "text"))]
+                return [*(Item(CITATION, each) for each in cited), Text(get_str(block, "text"))]
             case _:
                 return read_blocks([block])
 
@@ -157,14 +170,14 @@ def _blocks(content: Any) -> list[Mapping[str, Any]]:
     """The blocks of a content; a bare text counts as one."""
     blocks = content if isinstance(content, (list, tuple)) else [content]
     spelled = [{"type": "text", "text": block} if isinstance(block, str) and block else block for block in blocks]
-    return mappings(spelled)
+    return get_objects(spelled)
 
 
-def _visible(part: Shown) -> JSONObject:
+def _visible(part: VisiblePart) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Document):
-        return as_block(part)
+        return write_document_block(part)
     if part.url:
         return {"type": "image", "source": {"type": "url", "url": part.url}}
     return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": part.data}}

@@ -10,60 +10,58 @@ from typing import Any
 
 from streamparse.json.json_safety import jsonable
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.schema.strict import as_warnings, find_open_objects
+from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
-from streamparse.writing.definitions import read_declared
-from streamparse.writing.json_access import mappings, present, string, strings
+from streamparse.writing.definitions import read_tools
+from streamparse.writing.json_access import drop_empty, get_objects, get_str, get_strs
 from streamparse.writing.parts import Turn
 from streamparse.writing.request import (
-    SAMPLING,
+    SAMPLING_FIELDS,
     Choice,
     Request,
-    bounded,
-    chosen,
-    drop_unread,
-    drop_unwritten,
+    clamp,
+    get_section,
+    join_system_text,
+    lose_schema_name,
+    lose_unread,
+    lose_unread_choice,
+    lose_unwritten,
+    pick,
     read_thinking,
-    section,
-    system_text,
-    tell_no_messages,
-    tell_schema_name,
-    tell_unread_choice,
+    warn_of_no_messages,
 )
-
-__all__ = ["DEFAULT_MAX_TOKENS", "read_anthropic", "write_anthropic"]
 
 DEFAULT_MAX_TOKENS = 4096
 """What stands for a limit that was not set: this API wants one."""
 
 _READ = (
     "model", "messages", "system", "tools", "tool_choice", "max_tokens", "stop_sequences", "stream", "output_config",
-    "thinking", *SAMPLING,
+    "thinking", *SAMPLING_FIELDS,
 )  # fmt: skip
 _SAMPLING = ("temperature", "top_p", "top_k")
 _MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required", "none": "none"}
 
 
-def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_anthropic(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for Messages."""
-    drop_unread(request, _READ, lost)
+    lose_unread(request, _READ, lost)
     choice = _choice(request.get("tool_choice"))
-    tell_unread_choice(request, choice, lost)
+    lose_unread_choice(request, choice, lost)
     lost += _unkept(request)
-    drop_unread(section(request, "output_config"), ("format",), lost)
+    lose_unread(get_section(request, "output_config"), ("format",), lost)
     parts = read_blocks(jsonable(request.get("system"), "system", lost))
     return Request(
-        model=string(request, "model"),
+        model=get_str(request, "model"),
         turns=[
             *([Turn("system", parts)] if parts else []),
-            *ADAPTERS["anthropic"].read_messages(request.get("messages"), lost),
+            *adapter.read_messages(request.get("messages"), lost),
         ],
-        tools=read_declared(request.get("tools"), lost),
+        tools=read_tools(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_tokens"),
-        stop=strings(request.get("stop_sequences")),
-        sampling=chosen(request, SAMPLING),
+        stop=get_strs(request.get("stop_sequences")),
+        sampling=pick(request, SAMPLING_FIELDS),
         stream=request.get("stream") is True,
         schema=_schema(request.get("output_config")),
         strict=True,  # a schema is always enforced here
@@ -73,9 +71,9 @@ def read_anthropic(request: Mapping[str, Any], lost: list[Loss]) -> Request:
 
 def _unkept(request: Mapping[str, Any]) -> Iterator[Loss]:
     """The marks of caching on blocks, which no other provider has; those on tools are told where these are read."""
-    contents = [request.get("system"), *(message.get("content") for message in mappings(request.get("messages")))]
-    blocks = [block for content in contents for block in mappings(content)]
-    within = [block for result in blocks for block in mappings(result.get("content"))]
+    contents = [request.get("system"), *(message.get("content") for message in get_objects(request.get("messages")))]
+    blocks = [block for content in contents for block in get_objects(content)]
+    within = [block for result in blocks for block in get_objects(result.get("content"))]
     if any("cache_control" in block for block in (*blocks, *within)):
         yield Loss("messages", "", "cache_control", "dropped: no setting elsewhere")
 
@@ -83,8 +81,8 @@ def _unkept(request: Mapping[str, Any]) -> Iterator[Loss]:
 def _choice(choice: Any) -> Choice:
     serial = choice.get("disable_parallel_tool_use") if isinstance(choice, Mapping) else None
     parallel = not serial if isinstance(serial, bool) else None
-    mode = string(choice, "type")
-    return Choice(_MODES.get(mode), string(choice, "name") if mode == "tool" else "", parallel)
+    mode = get_str(choice, "type")
+    return Choice(_MODES.get(mode), get_str(choice, "name") if mode == "tool" else "", parallel)
 
 
 def _schema(config: Any) -> dict[str, Any] | None:
@@ -93,18 +91,17 @@ def _schema(config: Any) -> dict[str, Any] | None:
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
-def write_anthropic(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_anthropic(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for Messages."""
-    adapter = ADAPTERS["anthropic"]
     turns = [turn for turn in request.turns if turn.role != "system"]
     written: dict[str, Any] = {"model": request.model, "max_tokens": _limit(request, lost)}
-    written |= present(system=system_text(request, lost))
+    written |= drop_empty(system=join_system_text(request, lost))
     written["messages"] = adapter.write_messages(turns, lost)
-    tell_no_messages(written["messages"], lost)
-    written |= present(tools=adapter.write_tools(request.tools, lost), stop_sequences=_stops(request, lost))
-    written |= present(stream=True if request.stream else None, tool_choice=_written_choice(request))
+    warn_of_no_messages(written["messages"], lost)
+    written |= drop_empty(tools=adapter.write_tools(request.tools, lost), stop_sequences=_stops(request, lost))
+    written |= drop_empty(stream=True if request.stream else None, tool_choice=_written_choice(request))
     written |= _sampling(request, lost)
-    tell_schema_name(request, lost)
+    lose_schema_name(request, lost)
     if request.schema:
         lost += as_warnings("request", find_open_objects(request.schema))
         written["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
@@ -131,11 +128,11 @@ def _limit(request: Request, lost: list[Loss]) -> int:
 
 def _sampling(request: Request, lost: list[Loss]) -> dict[str, Any]:
     """The settings of sampling, which newer versions of the official SDK leave out; temperatures reach to 1 here."""
-    drop_unwritten(request, _SAMPLING, lost)
-    written = chosen(request.sampling, _SAMPLING)
+    lose_unwritten(request, _SAMPLING, lost)
+    written = pick(request.sampling, _SAMPLING)
     done = "sent, but newer versions of the API do without it"
     lost += [Loss("request", "", name, done, warning=True) for name in written]
-    return bounded(written, {"temperature": (0, 1)}, lost)
+    return clamp(written, {"temperature": (0, 1)}, lost)
 
 
 def _written_choice(request: Request) -> dict[str, Any] | None:
@@ -143,6 +140,6 @@ def _written_choice(request: Request) -> dict[str, Any] | None:
     if not request.tools or (choice.mode is None and choice.parallel is None):
         return None
     names = {"auto": "auto", "none": "none", "required": "tool" if choice.name else "any"}
-    written = present(type=names[choice.mode or "auto"], name=choice.name)
+    written = drop_empty(type=names[choice.mode or "auto"], name=choice.name)
     serial = choice.parallel is not None and choice.mode != "none"
     return {**written, "disable_parallel_tool_use": not choice.parallel} if serial else written

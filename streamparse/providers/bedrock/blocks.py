@@ -15,9 +15,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.writing.content import Shown
-from streamparse.writing.documents import FORMATS, is_cited, media_type_of, of_text
-from streamparse.writing.json_access import mappings, present, string
+from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart, find_document_type, is_cited, make_text_document
+from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought
 
 __all__ = ["has_failed", "name_of", "read", "reasoning", "shown_by", "write"]
@@ -33,7 +32,7 @@ def reasoning(text: Block) -> Block:
     return {"reasoningContent": {"reasoningText": text}}
 
 
-def write(part: Shown) -> Block:
+def write(part: VisiblePart) -> Block:
     """A text, a picture or a document."""
     if isinstance(part, Text):
         return {"text": part.text}
@@ -44,20 +43,24 @@ def write(part: Shown) -> Block:
 
 def has_failed(block: Mapping[str, Any]) -> bool:
     """Whether a block is the result of a tool that failed."""
-    return string(block, "toolResult", "status") == "error"
+    return get_str(block, "toolResult", "status") == "error"
 
 
 def shown_by(block: Mapping[str, Any]) -> list[Part]:
     """What a result shows; nothing if the block is none."""
     result = block.get("toolResult")
-    blocks = mappings(result.get("content")) if isinstance(result, Mapping) else []
+    blocks = get_objects(result.get("content")) if isinstance(result, Mapping) else []
     return [part for each in blocks for part in read(each)]
 
 
 def _document(document: Document) -> Block:
     cited = {"citations": {"enabled": True}} if document.cited else {}
-    fields = {"format": FORMATS[document.media_type], "name": name_of(document), "source": {"bytes": document.data}}
-    return {**fields, **present(context=document.context), **cited}
+    fields = {
+        "format": DOCUMENT_ENDINGS[document.media_type],
+        "name": name_of(document),
+        "source": {"bytes": document.data},
+    }
+    return {**fields, **drop_empty(context=document.context), **cited}
 
 
 def name_of(document: Document) -> str:
@@ -69,12 +72,12 @@ def name_of(document: Document) -> str:
 def _read_document(block: Mapping[str, Any]) -> Document | None:
     """A document of a known format whose bytes or text are there."""
     document = block.get("document")
-    kind, text = media_type_of(string(document, "format") or "txt"), string(document, "source", "text")
-    data = of_text(text).data if text else _bytes(block, "document")
+    kind, text = find_document_type(get_str(document, "format") or "txt"), get_str(document, "source", "text")
+    data = make_text_document(text).data if text else _bytes(block, "document")
     if not isinstance(document, Mapping) or not data or not kind:
         return None
-    found = Document(data, kind, context=string(document, "context"), cited=is_cited(document))
-    name = string(document, "name")
+    found = Document(data, kind, context=get_str(document, "context"), cited=is_cited(document))
+    name = get_str(document, "name")
     return found if name == name_of(found) else replace(found, name=name)
 
 
@@ -82,7 +85,7 @@ def _bytes(block: Mapping[str, Any], kind: str) -> str:
     """The bytes of a picture or document in base64; boto3 takes them as they are."""
     source = block[kind].get("source") if isinstance(block.get(kind), Mapping) else None
     data = source.get("bytes") if isinstance(source, Mapping) else None
-    return b64encode(data).decode() if isinstance(data, bytes) else string(source, "bytes")
+    return b64encode(data).decode() if isinstance(data, bytes) else get_str(source, "bytes")
 
 
 def read(block: Mapping[str, Any]) -> list[Part]:
@@ -90,13 +93,13 @@ def read(block: Mapping[str, Any]) -> list[Part]:
     if isinstance(block.get("text"), str):
         return [Text(block["text"])]
     if data := _bytes(block, "image"):
-        return [Image(data, "image/" + string(block, "image", "format"))]
+        return [Image(data, "image/" + get_str(block, "image", "format"))]
     if (document := _read_document(block)) is not None:
         return [document]
     if "reasoningContent" in block:
         thought = block["reasoningContent"]
-        text, signature = string(thought, "reasoningText", "text"), string(thought, "reasoningText", "signature")
-        redacted = string(thought, "redactedContent")
+        text, signature = get_str(thought, "reasoningText", "text"), get_str(thought, "reasoningText", "signature")
+        redacted = get_str(thought, "redactedContent")
         return [
             *([Thought(text)] if text else []),
             *([Item("signature", signature)] if signature else []),

@@ -11,26 +11,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
-from streamparse.writing.definitions import Declared, read_declared
-from streamparse.writing.json_access import present, string, strings
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.definitions import DeclaredTool, read_tools
+from streamparse.writing.json_access import drop_empty, get_str, get_strs
 from streamparse.writing.request import (
     Choice,
     Request,
-    bounded,
-    chosen,
-    drop_unread,
-    drop_unwritten,
+    clamp,
+    get_section,
+    lose_effort,
+    lose_schema_name,
+    lose_serial,
+    lose_unread,
+    lose_unread_choice,
+    lose_unwritten,
+    pick,
     read_thinking,
-    section,
-    tell_effort,
-    tell_schema_name,
-    tell_serial,
-    tell_stops,
-    tell_unread_choice,
+    warn_of_stops,
 )
-
-__all__ = ["read_cohere", "write_cohere"]
 
 _SAMPLING = {
     "temperature": "temperature",
@@ -50,52 +48,51 @@ _MODES: dict[str, Any] = {"REQUIRED": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
-def read_cohere(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_cohere(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for a chat."""
-    drop_unread(request, _READ, lost)
-    choice = Choice(_MODES.get(string(request, "tool_choice")))
-    tell_unread_choice(request, choice, lost)
+    lose_unread(request, _READ, lost)
+    choice = Choice(_MODES.get(get_str(request, "tool_choice")))
+    lose_unread_choice(request, choice, lost)
     return Request(
-        model=string(request, "model"),
-        turns=ADAPTERS["cohere"].read_messages(request.get("messages"), lost),
-        tools=read_declared(request.get("tools"), lost),
+        model=get_str(request, "model"),
+        turns=adapter.read_messages(request.get("messages"), lost),
+        tools=read_tools(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_tokens"),
-        stop=strings(request.get("stop_sequences")),
+        stop=get_strs(request.get("stop_sequences")),
         sampling={name: request[word] for name, word in _SAMPLING.items() if request.get(word) is not None},
         stream=request.get("stream") is True,
-        schema=_schema(section(request, "response_format")),
+        schema=_schema(get_section(request, "response_format")),
         think=read_thinking(request, lost),
     )
 
 
 def _schema(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    return dict(section(wanted, "json_schema")) if wanted.get("type") == "json_object" else None
+    return dict(get_section(wanted, "json_schema")) if wanted.get("type") == "json_object" else None
 
 
-def write_cohere(request: Request, lost: list[Loss]) -> dict[str, Any]:
+def write_cohere(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for a chat."""
-    adapter = ADAPTERS["cohere"]
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
-    written |= {"stream": request.stream, **present(tools=adapter.write_tools(_tools(request), lost))}
-    written |= present(max_tokens=request.max_tokens, stop_sequences=request.stop)
-    written |= present(tool_choice=_WORDS.get(request.choice.mode or "") if request.tools else None)
-    sampling = bounded(chosen(request.sampling, _SAMPLING), _BOUNDS, lost)
+    written |= {"stream": request.stream, **drop_empty(tools=adapter.write_tools(_tools(request), lost))}
+    written |= drop_empty(max_tokens=request.max_tokens, stop_sequences=request.stop)
+    written |= drop_empty(tool_choice=_WORDS.get(request.choice.mode or "") if request.tools else None)
+    sampling = clamp(pick(request.sampling, _SAMPLING), _BOUNDS, lost)
     written |= {_SAMPLING[name]: value for name, value in sampling.items()}
-    drop_unwritten(request, _SAMPLING, lost)
-    tell_serial(request, lost)
-    tell_stops(request, _MOST_STOPS, lost)
-    tell_schema_name(request, lost)
+    lose_unwritten(request, _SAMPLING, lost)
+    lose_serial(request, lost)
+    warn_of_stops(request, _MOST_STOPS, lost)
+    lose_schema_name(request, lost)
     if request.schema is not None:
         described = {"json_schema": request.schema} if request.schema else {}
         written["response_format"] = {"type": "json_object", **described}
     if request.think is not None:
         written["thinking"] = {"type": "enabled" if request.think else "disabled"}
-    tell_effort(request, lost)
+    lose_effort(request, lost)
     return written
 
 
-def _tools(request: Request) -> list[Declared]:
+def _tools(request: Request) -> list[DeclaredTool]:
     """The tools; the one alone that must be called, if it is one of them."""
     only = [declared for declared in request.tools if declared.tool.name == request.choice.name]
     return only or request.tools

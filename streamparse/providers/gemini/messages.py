@@ -15,11 +15,13 @@ What they show stands beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
+from streamparse.providers.gemini.facts import SERVER_TOOL_KEYS
 from streamparse.providers.gemini.parts import (
     NO_SIGNATURE,
     OURS,
@@ -38,16 +40,12 @@ from streamparse.schema.openapi import to_openapi
 from streamparse.schema.strict import as_warnings
 from streamparse.tools import ToolResult, Toolset
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import Shown, result_of, shown
-from streamparse.writing.definitions import Declared, rooted
-from streamparse.writing.documents import FORMATS, PDF
-from streamparse.writing.json_access import mappings, present, read_call, string, value_text
-from streamparse.writing.media_support import Visible
-from streamparse.writing.naming import Names
-from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought, Turn, role_of
-from streamparse.writing.result_encoding import unwrapped, wrapped
-
-__all__ = ["Gemini", "GeminiOpenAPI"]
+from streamparse.writing.content import DOCUMENT_ENDINGS, PDF, VisiblePart
+from streamparse.writing.definitions import DeclaredTool, as_object_schema, has_keys
+from streamparse.writing.json_access import drop_empty, get_objects, get_str, read_call, write_value
+from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.results import make_result, show_result, unwrap_result, wrap_result
+from streamparse.writing.traits import MediaSupport, NamePolicy, ProviderTraits
 
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _OF_NO_PARAMETERS = ("type", "properties", "required")
@@ -56,23 +54,27 @@ _OF_NO_PARAMETERS = ("type", "properties", "required")
 class Gemini(Adapter):
     """The Gemini API, and Vertex AI."""
 
-    name = "gemini"
-    family = "gemini-openapi"
-    names = Names(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
-    system_apart = True
-    pictures_in_answers = True
-    media_apart = True
-    visible = Visible(
-        documents=frozenset(kind for kind in FORMATS if kind == PDF or kind.startswith("text/")), said=frozenset()
+    traits = ProviderTraits(
+        name="gemini",
+        family="gemini-openapi",
+        names=NamePolicy(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
+        separate_system=True,
+        assistant_images=True,
+        separate_media=True,
+        media=MediaSupport(
+            document_types=frozenset(kind for kind in DOCUMENT_ENDINGS if kind == PDF or kind.startswith("text/")),
+            document_fields=frozenset(),
+        ),
+        is_server_tool=partial(has_keys, keys=SERVER_TOOL_KEYS),
     )
 
-    def write_tools(self, tools: list[Declared], lost: list[Loss]) -> list[JSONObject]:
+    def write_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[JSONObject]:
         declarations = super().write_tools(tools, lost)
         return [{"functionDeclarations": declarations}] if declarations else []
 
-    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
+    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
         tool, schema = declared.tool, declared.parameters
-        fields = present(name=tool.name, description=tool.description)
+        fields = drop_empty(name=tool.name, description=tool.description)
         subset = to_openapi(schema, tool.name, [])
         written = {**fields, **_parameters(subset)}
         said = _says(written, schema) and not any(refusals(subset))
@@ -82,39 +84,39 @@ class Gemini(Adapter):
         return {**fields, "parametersJsonSchema": schema}
 
     def format_call(self, call: ToolCall) -> JSONObject:
-        return {"functionCall": {**present(id=call.id), "name": call.name, "args": call.arguments}}
+        return {"functionCall": {**drop_empty(id=call.id), "name": call.name, "args": call.arguments}}
 
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
         call = written.get("functionCall")
         arguments = call.get("args") if isinstance(call, Mapping) else None
-        return read_call(string(call, "name"), arguments or {}, string(call, "id"))
+        return read_call(get_str(call, "name"), arguments or {}, get_str(call, "id"))
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        parts = shown(result) if result.error is None else []
-        fields = {**present(id=result.call_id), "name": result.tool_name}
+        parts = show_result(result) if result.error is None else []
+        fields = {**drop_empty(id=result.call_id), "name": result.tool_name}
         if all(isinstance(part, Text) for part in parts):
-            return {"functionResponse": {**fields, "response": wrapped(result.result, result.error)}}
-        parts = self.visible.fit(parts)
+            return {"functionResponse": {**fields, "response": wrap_result(result.result, result.error)}}
+        parts = self.traits.media.filter(parts)
         text = "".join(part.text for part in parts if isinstance(part, Text))
         beside = [write(part) for part in parts if not isinstance(part, Text)]
-        return {"functionResponse": {**fields, "response": {"output": text}, **present(parts=beside)}}
+        return {"functionResponse": {**fields, "response": {"output": text}, **drop_empty(parts=beside)}}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         inner = written.get("functionResponse")
         response = inner if isinstance(inner, Mapping) else {}
-        id, name = string(response, "id"), string(response, "name")
-        value, error = unwrapped(response.get("response"))
-        beside = [part for part in map(read_part, shown_beside(response)) if isinstance(part, Shown)]
+        id, name = get_str(response, "id"), get_str(response, "name")
+        value, error = unwrap_result(response.get("response"))
+        beside = [part for part in map(read_part, shown_beside(response)) if isinstance(part, VisiblePart)]
         if beside:
-            return result_of(id, name, [*([Text(value_text(value))] if value not in (None, "") else []), *beside])
+            return make_result(id, name, [*([Text(write_value(value))] if value not in (None, "") else []), *beside])
         return ToolResult(id, name, value, error)
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
             return [{"role": "model", "parts": self._answer(turn.parts, lost)}]
         parts = [self.format_result(result) for result in turn.results]
-        for part in self.visible.fit(turn.parts):
-            if isinstance(part, Shown):
+        for part in self.traits.media.filter(turn.parts):
+            if isinstance(part, VisiblePart):
                 parts.append(write(part))
             elif isinstance(part, Item) and part.kind in OURS:
                 parts.append({part.kind: part.data})
@@ -125,22 +127,22 @@ class Gemini(Adapter):
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts: list[Part] = []
         number = 0
-        for part in map(in_camels, mappings(message.get("parts"))):
+        for part in map(in_camels, get_objects(message.get("parts"))):
             parts += self._read_part(part, number)
             number += "functionCall" in part
-        return Turn(role_of(string(message, "role")), parts)
+        return Turn(read_role(get_str(message, "role")), parts)
 
-    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        for part in map(in_camels, mappings(message.get("parts"))):
+    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for part in map(in_camels, get_objects(message.get("parts"))):
             for key in unread(part):
                 yield Loss(place, "", key, "dropped: there is no place for it elsewhere")
-            if string(part, "fileData", "fileUri") and not string(part, "fileData", "mimeType"):
+            if get_str(part, "fileData", "fileUri") and not get_str(part, "fileData", "mimeType"):
                 yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
 
-    def adopt(self, turns: list[Turn], model: str, /) -> list[Turn]:
+    def adapt_turns(self, turns: list[Turn], model: str, /) -> list[Turn]:
         return [_with_signature(turn) for turn in turns] if SIGNING_MODELS.match(model) else turns
 
-    def warn(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
+    def add_warnings(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
         for number, content in enumerate(messages):
             call = next((part for part in content["parts"] if "functionCall" in part), None)
             if content["role"] == "model" and call is not None and "thoughtSignature" not in call:
@@ -160,7 +162,7 @@ class Gemini(Adapter):
                     said.append(write(part))
                 case ToolCall():
                     signature = signed.get(part.index, "")
-                    said.append({**self.format_call(part), **present(thoughtSignature=signature)})
+                    said.append({**self.format_call(part), **drop_empty(thoughtSignature=signature)})
                 case Item() if signature_of(part):
                     if part.index is None:
                         sign(said, signature_of(part))
@@ -172,7 +174,7 @@ class Gemini(Adapter):
 
     def _read_part(self, part: Mapping[str, Any], number: int) -> list[Part]:
         """A part, and its signature; `number` is that of the next call."""
-        signature = string(part, "thoughtSignature")
+        signature = get_str(part, "thoughtSignature")
         index = number if "functionCall" in part else None
         signed: list[Part] = [Item(SIGNATURE, signature, index)] if signature else []
         if "functionCall" in part:
@@ -187,12 +189,15 @@ class Gemini(Adapter):
 class GeminiOpenAPI(Gemini):
     """The Gemini API of servers that know no JSON Schema."""
 
-    name = "gemini-openapi"
-    family = "gemini"
+    traits = replace(
+        Gemini.traits,
+        name="gemini-openapi",
+        family="gemini",
+    )
 
-    def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
+    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
-        fields = present(name=tool.name, description=tool.description)
+        fields = drop_empty(name=tool.name, description=tool.description)
         subset = to_openapi(declared.parameters, tool.name, lost)
         parameters = _parameters(subset)
         unsaid = [] if parameters else [key for key in subset if key not in _OF_NO_PARAMETERS]
@@ -218,4 +223,4 @@ def _parameters(schema: JSONObject) -> JSONObject:
 def _says(written: JSONObject, schema: JSONObject) -> bool:
     """Whether a declaration is read as this very schema."""
     (tool,) = Toolset.of([{"functionDeclarations": [written]}]).values()
-    return rooted(tool.parameters) == schema
+    return as_object_schema(tool.parameters) == schema

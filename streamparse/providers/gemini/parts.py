@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from streamparse.writing.content import Shown
-from streamparse.writing.documents import FORMATS
-from streamparse.writing.json_access import mappings, present, string
+from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
+from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
 
 __all__ = [
@@ -48,12 +47,12 @@ _OF_A_CALL: Final = {
 }
 
 
-def write(part: Shown) -> Written:
+def write(part: VisiblePart) -> Written:
     """A text, a picture or a document as a part."""
     if isinstance(part, Text):
         return {"text": part.text}
     if part.url:
-        return {"fileData": {**present(mimeType=part.media_type), "fileUri": part.url}}
+        return {"fileData": {**drop_empty(mimeType=part.media_type), "fileUri": part.url}}
     return {"inlineData": {"mimeType": part.media_type, "data": part.data}}
 
 
@@ -61,7 +60,7 @@ def read_part(part: Mapping[str, Any]) -> Part | None:
     """Text, thought, a picture, a document, or something that only Gemini knows; None if it says nothing."""
     if isinstance(part.get("text"), str):
         text = part["text"]
-        said = text or string(part, "thoughtSignature")
+        said = text or get_str(part, "thoughtSignature")
         return None if not said else Thought(text) if part.get("thought") is True else Text(text)
     found = _blob(part)
     return found or next((Item(kind, part[kind]) for kind in OURS if kind in part), None)
@@ -70,17 +69,17 @@ def read_part(part: Mapping[str, Any]) -> Part | None:
 def _blob(part: Mapping[str, Any]) -> Image | Document | None:
     """A picture, or a document; a file that does not say what it is, is taken for a picture."""
     place = "inlineData" if "inlineData" in part else "fileData"
-    kind, data, url = (string(part, place, key) for key in ("mimeType", "data", "fileUri"))
+    kind, data, url = (get_str(part, place, key) for key in ("mimeType", "data", "fileUri"))
     if kind.startswith("image/") or (url and not kind):
         return Image(data, kind, url)
-    if kind in FORMATS and (data or url):
-        return Document(data, kind, url, string(part, place, "displayName"))
+    if kind in DOCUMENT_ENDINGS and (data or url):
+        return Document(data, kind, url, get_str(part, place, "displayName"))
     return None
 
 
 def shown_beside(response: Mapping[str, Any]) -> list[Written]:
     """What a result shows beside its value."""
-    return [in_camels(part) for part in mappings(response.get("parts"))]
+    return [in_camels(part) for part in get_objects(response.get("parts"))]
 
 
 def unread(part: Mapping[str, Any]) -> Iterator[str]:
@@ -90,7 +89,7 @@ def unread(part: Mapping[str, Any]) -> Iterator[str]:
         yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
     yield from _unread_of_blob(part)
     for beside in shown_beside(_fields(part, "functionResponse")):
-        if isinstance(read_part(beside), Shown):
+        if isinstance(read_part(beside), VisiblePart):
             yield from _unread_of_blob(beside)
         else:
             yield from beside
@@ -127,7 +126,7 @@ def _camel(name: Any) -> str:
 def signature_of(item: Item) -> Any:
     """What signs a call or a part, as this API says it or as its server for OpenAI's words does; else nothing."""
     if item.kind == "extra_content":
-        return string(item.data, "google", SIGNATURE)
+        return get_str(item.data, "google", SIGNATURE)
     return item.data if item.kind == SIGNATURE else ""
 
 

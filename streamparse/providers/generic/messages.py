@@ -9,30 +9,30 @@ from streamparse.loss import Loss
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import Shown, read_blocks
-from streamparse.writing.definitions import Declared
-from streamparse.writing.documents import as_block
-from streamparse.writing.json_access import mappings, present, read_call, string
-from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, role_of
-
-__all__ = ["Generic"]
+from streamparse.writing.content import VisiblePart, read_blocks, write_document_block
+from streamparse.writing.definitions import DeclaredTool
+from streamparse.writing.json_access import drop_empty, get_objects, get_str, read_call
+from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.traits import ProviderTraits
 
 
 class Generic(Adapter):
     """A message is `{"role", "content", ...}`, a call `{"id", "name", "arguments"}`, a result beside its `call_id`."""
 
-    name = "generic"
-    pictures_in_answers = True
+    traits = ProviderTraits(
+        name="generic",
+        assistant_images=True,
+    )
 
-    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
+    def write_tool(self, declared: DeclaredTool, _lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
-        return {**present(name=tool.name, description=tool.description), "parameters": declared.parameters}
+        return {**drop_empty(name=tool.name, description=tool.description), "parameters": declared.parameters}
 
     def format_call(self, call: ToolCall) -> JSONObject:
-        return {**present(id=call.id), "name": call.name, "arguments": call.arguments}
+        return {**drop_empty(id=call.id), "name": call.name, "arguments": call.arguments}
 
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        return read_call(string(written, "name"), written.get("arguments"), string(written, "id"))
+        return read_call(get_str(written, "name"), written.get("arguments"), get_str(written, "id"))
 
     def format_result(self, result: ToolResult) -> JSONObject:
         said = {"result": result.result} if result.error is None else {"error": result.error}
@@ -40,7 +40,7 @@ class Generic(Adapter):
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         error = written.get("error")
-        id, name = string(written, "call_id"), string(written, "name")
+        id, name = get_str(written, "call_id"), get_str(written, "name")
         return ToolResult(id, name, written.get("result"), error if isinstance(error, str) else None)
 
     def write_turn(self, turn: Turn, _lost: list[Loss], /) -> list[JSONObject]:
@@ -48,29 +48,29 @@ class Generic(Adapter):
         if results and len(results) == len(turn.parts):
             return results
         items = [{"kind": part.kind, "data": part.data} for part in turn.parts if isinstance(part, Item)]
-        visible = [part for part in turn.parts if isinstance(part, Shown)]
+        visible = [part for part in turn.parts if isinstance(part, VisiblePart)]
         media = turn.images or turn.documents
         content = [_visible(part) for part in visible] if media else turn.text
         calls = self.format_calls(turn.calls)
-        fields = present(reasoning=turn.thought, tool_calls=calls, items=items)
+        fields = drop_empty(reasoning=turn.thought, tool_calls=calls, items=items)
         return [*results, {"role": turn.role, "content": content, **fields}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
-        role = string(message, "role")
+        role = get_str(message, "role")
         if role == "tool":
             return Turn("user", [self.read_result(message)])
-        thought: list[Part] = [Thought(text)] if (text := string(message, "reasoning")) else []
-        items = [Item(string(each, "kind"), each.get("data")) for each in mappings(message.get("items"))]
-        calls = self.read_calls(mappings(message.get("tool_calls")))
+        thought: list[Part] = [Thought(text)] if (text := get_str(message, "reasoning")) else []
+        items = [Item(get_str(each, "kind"), each.get("data")) for each in get_objects(message.get("items"))]
+        calls = self.read_calls(get_objects(message.get("tool_calls")))
         parts = [*thought, *items, *read_blocks(message.get("content")), *calls]
-        return Turn(role_of(role), parts)
+        return Turn(read_role(role), parts)
 
 
-def _visible(part: Shown) -> JSONObject:
+def _visible(part: VisiblePart) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Document):
-        return as_block(part)
+        return write_document_block(part)
     if part.url:
         return {"type": "image", "source": {"type": "url", "url": part.url}}
     return {"type": "image", "data": part.data, "mimeType": part.media_type}

@@ -40,7 +40,8 @@ from streamparse.providers.openai_chat.emitted_items import (
 )
 from streamparse.providers.openai_chat.reasoning_details import BLOCKS, Blocks, blocks_in, detail_of, details_in
 from streamparse.providers.openai_chat.token_counts import chat_counts
-from streamparse.response import ParsedResponse, ends_detail
+from streamparse.response import ParsedResponse
+from streamparse.writing.answer_parts import ends_detail
 
 __all__ = ["OpenAIChatEmitter"]
 

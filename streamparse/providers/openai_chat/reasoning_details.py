@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from streamparse.events import ProviderItem, ReasoningDelta
-from streamparse.response import AnswerPart, ParsedResponse, block_of, details_of, parts_of
+from streamparse.response import ParsedResponse
+from streamparse.writing.answer_parts import AnswerPart, arrange_answer, complete_block, join_details
 
 __all__ = ["BLOCKS", "Blocks", "blocks_in", "detail_of", "details_in"]
 
@@ -24,14 +25,14 @@ class Blocks:
     def add(self, block: Any) -> None:
         """Take the end of a block, as the server told it."""
         if isinstance(block, dict):
-            self.whole.append(block_of(block, "".join(self._thought)))
+            self.whole.append(complete_block(block, "".join(self._thought)))
         self._thought.clear()
 
 
 def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return LiteLLM's blocks of a whole answer."""
     blocks = Blocks()
-    for part in parts_of(response):
+    for part in arrange_answer(response):
         if isinstance(part, ReasoningDelta):
             blocks.think(part.text)
         elif isinstance(part, ProviderItem) and part.kind == BLOCKS:
@@ -41,8 +42,8 @@ def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
 
 def details_in(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
-    pieces = (_piece(part) for part in parts_of(response))
-    entries = details_of(piece for piece in pieces if piece is not None)
+    pieces = (_piece(part) for part in arrange_answer(response))
+    entries = join_details(piece for piece in pieces if piece is not None)
     return [entry | {"index": place} for place, entry in enumerate(entries)]
 
 

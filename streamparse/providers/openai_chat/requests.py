@@ -21,41 +21,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamparse.loss import Loss
-from streamparse.providers.adapters import ADAPTERS
 from streamparse.schema.strict import find_open_objects, find_optional_properties
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.definitions import read_declared
-from streamparse.writing.json_access import present, string, strings
+from streamparse.writing.definitions import read_tools
+from streamparse.writing.json_access import drop_empty, get_str, get_strs
 from streamparse.writing.request import (
-    ACCOUNT,
-    SAMPLING,
+    ACCOUNT_FIELDS,
+    SAMPLING_FIELDS,
     SCHEMA_NAME,
     Choice,
     Request,
-    chosen,
-    drop_unread,
-    drop_unwritten,
-    section,
-    tell_stops,
-    tell_thinking,
-    tell_unread_choice,
-    tell_unread_form,
+    get_section,
+    lose_thinking,
+    lose_unread,
+    lose_unread_choice,
+    lose_unread_form,
+    lose_unwritten,
+    pick,
+    warn_of_stops,
 )
-
-__all__ = [
-    "enforced",
-    "read_choice",
-    "read_openai",
-    "thought_wanted",
-    "write_deepseek",
-    "write_mistral",
-    "write_openai",
-    "write_openrouter",
-]
 
 _READ = (
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "stop",
-    "stream", "response_format", "reasoning_effort", *SAMPLING, *ACCOUNT,
+    "stream", "response_format", "reasoning_effort", *SAMPLING_FIELDS, *ACCOUNT_FIELDS,
 )  # fmt: skip
 _FORMAT = ("name", "schema", "strict")
 _SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
@@ -65,31 +53,31 @@ _THINKING_MODELS = re.compile(r"(?:[\w.-]+/|ft:)?(?:o\d|gpt-(?!3|4|oss))")
 """The models that refuse `max_tokens`: OpenAI's that think."""
 
 
-def read_openai(request: Mapping[str, Any], lost: list[Loss]) -> Request:
+def read_openai(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read a request for chat completions."""
-    drop_unread(request, _READ, lost)
+    lose_unread(request, _READ, lost)
     choice = read_choice(request, "function", "name")
-    tell_unread_choice(request, choice, lost)
+    lose_unread_choice(request, choice, lost)
     form = request.get("response_format")
     schema = _schema(form)
-    tell_unread_form(form, schema, lost)
-    drop_unread(section(form, "json_schema"), _FORMAT, lost)
-    stop, effort = request.get("stop"), string(request, "reasoning_effort")
+    lose_unread_form(form, schema, lost)
+    lose_unread(get_section(form, "json_schema"), _FORMAT, lost)
+    stop, effort = request.get("stop"), get_str(request, "reasoning_effort")
     return Request(
-        model=string(request, "model"),
-        turns=ADAPTERS["deepseek"].read_messages(request.get("messages"), lost),
-        tools=read_declared(request.get("tools"), lost),
+        model=get_str(request, "model"),
+        turns=adapter.read_messages(request.get("messages"), lost),
+        tools=read_tools(request.get("tools"), lost),
         choice=choice,
         max_tokens=request.get("max_completion_tokens") or request.get("max_tokens"),
-        stop=[stop] if isinstance(stop, str) else strings(stop),
-        sampling=chosen(request, SAMPLING),
+        stop=[stop] if isinstance(stop, str) else get_strs(stop),
+        sampling=pick(request, SAMPLING_FIELDS),
         stream=request.get("stream") is True,
         schema=schema,
-        schema_name=string(section(form, "json_schema"), "name"),
-        strict=section(form, "json_schema").get("strict") is True,
-        think=thought_wanted(effort),
+        schema_name=get_str(get_section(form, "json_schema"), "name"),
+        strict=get_section(form, "json_schema").get("strict") is True,
+        think=wants_thought(effort),
         effort=effort,
-        account=chosen(request, ACCOUNT),
+        account=pick(request, ACCOUNT_FIELDS),
     )
 
 
@@ -99,56 +87,34 @@ def read_choice(request: Mapping[str, Any], *name: str) -> Choice:
     said = parallel if isinstance(parallel, bool) else None
     if choice in ("auto", "none", "required"):
         return Choice(choice, parallel=said)
-    only = string(choice, *name) if string(choice, "type") in ("", "function") else ""
+    only = get_str(choice, *name) if get_str(choice, "type") in ("", "function") else ""
     return Choice("required", only, said) if only else Choice(parallel=said)
 
 
-def thought_wanted(effort: str) -> bool | None:
+def wants_thought(effort: str) -> bool | None:
     """Whether an effort asks for thought; None if nothing is said."""
     return effort not in _NO_EFFORT if effort else None
 
 
 def _schema(wanted: Any) -> dict[str, Any] | None:
-    if string(wanted, "type") == "json_object":
-        return dict(section(wanted, "schema"))  # llama.cpp, Together and Fireworks take a schema there
-    schema = section(wanted, "json_schema").get("schema")
+    if get_str(wanted, "type") == "json_object":
+        return dict(get_section(wanted, "schema"))  # llama.cpp, Together and Fireworks take a schema there
+    schema = get_section(wanted, "json_schema").get("schema")
     return dict(schema) if isinstance(schema, Mapping) else None
 
 
-def write_openai(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions as OpenAI takes it."""
-    return _write_chat(request, lost, ADAPTERS["openai"])
-
-
-def write_deepseek(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions to those who want the plain thought back."""
-    return _write_chat(request, lost, ADAPTERS["deepseek"])
-
-
-def write_openrouter(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions to those who want thought back with its signatures."""
-    return _write_chat(request, lost, ADAPTERS["openrouter"])
-
-
-def write_mistral(request: Request, lost: list[Loss]) -> dict[str, Any]:
-    """Write a request for chat completions as Mistral takes it, which has a word of its own for the seed."""
-    written = _write_chat(request, lost, ADAPTERS["mistral"])
-    if "seed" in written:
-        written["random_seed"] = written.pop("seed")
-    return written
-
-
-def _write_chat(request: Request, lost: list[Loss], adapter: Adapter) -> dict[str, Any]:
+def write_openai(adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
+    """Write a request for chat completions, as OpenAI takes it and most of those that speak like it."""
     written: dict[str, Any] = {"model": request.model, "messages": adapter.write_messages(request.turns, lost)}
-    written |= present(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
-    tell_stops(request, _MOST_STOPS, lost)
-    written |= present(**{_limit_word(request): request.max_tokens}, stream=True if request.stream else None)
-    written |= chosen(request.sampling, _SAMPLING) | chosen(request.account, ACCOUNT) | _written_choice(request)
-    drop_unwritten(request, _SAMPLING, lost, ACCOUNT)
+    written |= drop_empty(tools=adapter.write_tools(request.tools, lost), stop=request.stop)
+    warn_of_stops(request, _MOST_STOPS, lost)
+    written |= drop_empty(**{_limit_word(request): request.max_tokens}, stream=True if request.stream else None)
+    written |= pick(request.sampling, _SAMPLING) | pick(request.account, ACCOUNT_FIELDS) | _written_choice(request)
+    lose_unwritten(request, _SAMPLING, lost, ACCOUNT_FIELDS)
     if request.schema is not None:
         written["response_format"] = _format(request, lost)
-    tell_thinking(request, lost)
-    return {**written, **present(reasoning_effort=request.effort)}
+    lose_thinking(request, lost)
+    return {**written, **drop_empty(reasoning_effort=request.effort)}
 
 
 def _limit_word(request: Request) -> str:
@@ -165,10 +131,10 @@ def _written_choice(request: Request) -> dict[str, Any]:
     if not request.tools:
         return {}
     named = {"type": "function", "function": {"name": choice.name}} if choice.name else choice.mode
-    return present(tool_choice=named, parallel_tool_calls=choice.parallel)
+    return drop_empty(tool_choice=named, parallel_tool_calls=choice.parallel)
 
 
-def enforced(request: Request, lost: list[Loss]) -> bool:
+def can_enforce(request: Request, lost: list[Loss]) -> bool:
     """Whether the schema of the answer is to be enforced; one that would be refused then is not, and it is told."""
     refused = [*find_open_objects(request.schema), *find_optional_properties(request.schema)] if request.strict else []
     for path, keyword, why in refused[:1]:
@@ -179,6 +145,6 @@ def enforced(request: Request, lost: list[Loss]) -> bool:
 def _format(request: Request, lost: list[Loss]) -> dict[str, Any]:
     if not request.schema:
         return {"type": "json_object"}
-    strict = {"strict": True} if enforced(request, lost) else {}
+    strict = {"strict": True} if can_enforce(request, lost) else {}
     name = request.schema_name or SCHEMA_NAME
     return {"type": "json_schema", "json_schema": {"name": name, "schema": request.schema, **strict}}

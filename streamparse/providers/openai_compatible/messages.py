@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -17,29 +19,36 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.response import details_of
-from streamparse.writing.adapter import NO_ANSWER, JSONObject
-from streamparse.writing.documents import PDF
-from streamparse.writing.json_access import mappings, present, string
-from streamparse.writing.media_support import Visible
-from streamparse.writing.naming import Ids
+from streamparse.providers.openai_chat.requests import write_openai
+from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.writing.answer_parts import join_details
+from streamparse.writing.content import PDF
+from streamparse.writing.definitions import has_type
+from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import Item, Part, Text, Thought, Turn
+from streamparse.writing.request import Request
+from streamparse.writing.traits import IdPolicy, MediaSupport, is_no_server_tool
 
-__all__ = ["DeepSeek", "Mistral", "OpenRouter"]
+_ROUTER_TOOLS = re.compile(r"openrouter:\w+")
+"""https://openrouter.ai/docs/guides/features/server-tools/overview"""
 
 
 class DeepSeek(OpenAI):
     """Chat completions of those who want the plain thought back, as `reasoning_content`."""
 
-    name = "deepseek"
-    texts = False
-    top = ()
-    dialect = "deepseek-v3.1"
+    traits = replace(
+        OpenAI.traits,
+        name="deepseek",
+        custom_tools=False,
+        forbidden_root_keywords=(),
+        dialect="deepseek-v3.1",
+        is_server_tool=is_no_server_tool,
+    )
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        return present(reasoning_content=turn.thought)
+        return drop_empty(reasoning_content=turn.thought)
 
-    def adopt(self, turns: list[Turn], _model: str, /) -> list[Turn]:
+    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
         """With thought or calls in a conversation, models that think refuse an answer without thought.
 
         An empty one does not do (Kimi).
@@ -56,17 +65,21 @@ class OpenRouter(OpenAI):
     https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
     """
 
-    name = "openrouter"
-    texts = False
-    top = ()
-    visible = Visible(documents=frozenset((PDF,)), said=frozenset(("name",)))
+    traits = replace(
+        OpenAI.traits,
+        name="openrouter",
+        custom_tools=False,
+        forbidden_root_keywords=(),
+        media=MediaSupport(document_types=frozenset((PDF,)), document_fields=frozenset(("name",))),
+        is_server_tool=partial(has_type, pattern=_ROUTER_TOOLS),
+    )
 
-    def takes(self, item: Item) -> bool:
-        return item.kind.startswith("reasoning.") or super().takes(item)
+    def has_place_for(self, item: Item) -> bool:
+        return item.kind.startswith("reasoning.") or super().has_place_for(item)
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        details = details_of(piece for part in turn.parts if (piece := self._piece(part)))
-        return present(reasoning=turn.thought, reasoning_details=details)
+        details = join_details(piece for part in turn.parts if (piece := self._piece(part)))
+        return drop_empty(reasoning=turn.thought, reasoning_details=details)
 
     def _piece(self, part: Part) -> str | JSONObject:
         """What a part is of the details: a thought, a piece of an entry, or nothing."""
@@ -83,15 +96,19 @@ class Mistral(OpenAI):
     https://docs.mistral.ai/capabilities/function_calling/, https://docs.mistral.ai/capabilities/reasoning/
     """
 
-    name = "mistral"
-    texts = False
-    top = ()
-    dialect = "mistral-array"
-    named = False
-    visible = Visible(documents=frozenset())
-    ids = Ids(r"[a-zA-Z0-9]{9}", 9)
+    traits = replace(
+        OpenAI.traits,
+        name="mistral",
+        custom_tools=False,
+        forbidden_root_keywords=(),
+        dialect="mistral-array",
+        message_names=False,
+        media=MediaSupport(document_types=frozenset()),
+        ids=IdPolicy(r"[a-zA-Z0-9]{9}", 9),
+        is_server_tool=is_no_server_tool,
+    )
 
-    def takes(self, _item: Item, /) -> bool:
+    def has_place_for(self, _item: Item, /) -> bool:
         return False
 
     def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
@@ -132,5 +149,13 @@ def _thought(part: Part) -> Part:
     """A chunk of thought as such; its text may stand alone, or in chunks of its own."""
     if not isinstance(part, Item) or part.kind != "thinking":
         return part
-    chunks = mappings(part.data.get("thinking"))
-    return Thought(string(part.data, "thinking") or "".join(string(chunk, "text") for chunk in chunks))
+    chunks = get_objects(part.data.get("thinking"))
+    return Thought(get_str(part.data, "thinking") or "".join(get_str(chunk, "text") for chunk in chunks))
+
+
+def write_mistral(adapter: Adapter, request: Request, lost: list[Loss]) -> JSONObject:
+    """Write a request for chat completions as Mistral takes it, which has its own word for the seed."""
+    written = write_openai(adapter, request, lost)
+    if "seed" in written:
+        written["random_seed"] = written.pop("seed")
+    return written

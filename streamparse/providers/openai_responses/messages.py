@@ -9,99 +9,118 @@ does not look for a thought that it never stored.  `strict` is always said, for 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from streamparse.loss import Loss
+from streamparse.providers.openai_chat.extras import (
+    CUSTOM_CALL,
+    CUSTOM_OUTPUT,
+    is_custom_output,
+    write_item_call,
+    write_item_tool,
+)
 from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import Shown, read_blocks, result_heard, retold, shown, spoken
-from streamparse.writing.custom_tools import CALL, OUTPUT, is_output, responses_call, responses_tool
-from streamparse.writing.definitions import Declared
-from streamparse.writing.documents import address, filename
-from streamparse.writing.json_access import argument_text, present, read_call, string
-from streamparse.writing.media_support import Visible
-from streamparse.writing.naming import Ids, Names
-from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, pieces, role_of
-
-__all__ = ["Responses"]
+from streamparse.writing.answer_parts import read_answer
+from streamparse.writing.content import VisiblePart, get_address, get_filename, read_blocks
+from streamparse.writing.definitions import DeclaredTool, has_type
+from streamparse.writing.json_access import drop_empty, get_str, read_call, write_arguments
+from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
+from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
 _KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
 _ENDINGS = ("_call", "_output")
+_SERVER_TOOLS = re.compile(
+    r"(?:web_search|file_search|computer|computer_use|code_interpreter|image_generation|local_shell|shell|apply_patch"
+    r"|mcp|tool_search|custom)(?:_preview)?(?:_20[0-9]{2}_[0-9]{2}_[0-9]{2})?"
+)
+"""https://platform.openai.com/docs/api-reference/responses/create#responses-create-tools"""
 _PHASE = "phase"
 _ABOUT_THE_TEXT = ("annotation",)
 """Items that come in the middle of a message, and have no place in one that is sent."""
 
 
+def _is_server_tool(tool: Mapping[str, Any]) -> bool:
+    return "custom" not in tool and has_type(tool, _SERVER_TOOLS)
+
+
 class Responses(Adapter):
     """The Responses API."""
 
-    name = "openai-responses"
-    detailed = True
-    names = Names(r"[a-zA-Z0-9_-]{1,64}")
-    ids = Ids(r"(?s).*", 64)
-    strict = True
-    texts = True
-    checks = STRICT_CHECKS
-    top = REFUSED_AT_ROOT
-    visible = Visible(said=frozenset(("name",)))
+    traits = ProviderTraits(
+        name="openai-responses",
+        image_detail=True,
+        names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
+        ids=IdPolicy(r"(?s).*", 64),
+        strict_schemas=True,
+        custom_tools=True,
+        schema_checks=STRICT_CHECKS,
+        forbidden_root_keywords=REFUSED_AT_ROOT,
+        media=MediaSupport(document_fields=frozenset(("name",))),
+        is_server_tool=_is_server_tool,
+    )
 
-    def definition(self, declared: Declared, _lost: list[Loss], /) -> JSONObject:
-        if declared.takes is not None:
-            return responses_tool(declared.takes)
-        fields = present(type="function", name=declared.tool.name, description=declared.tool.description)
+    def write_tool(self, declared: DeclaredTool, _lost: list[Loss], /) -> JSONObject:
+        if declared.custom is not None:
+            return write_item_tool(declared.custom)
+        fields = drop_empty(type="function", name=declared.tool.name, description=declared.tool.description)
         return {**fields, "parameters": declared.parameters, "strict": declared.strict}
 
     def format_call(self, call: ToolCall) -> JSONObject:
-        fields = {"type": "function_call", "call_id": self.ids.fit(call.id)}
-        return {**fields, "name": call.name, "arguments": argument_text(call)}
+        fields = {"type": "function_call", "call_id": self.traits.ids.normalize(call.id)}
+        return {**fields, "name": call.name, "arguments": write_arguments(call)}
 
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        return read_call(string(written, "name"), written.get("arguments"), string(written, "call_id"))
+        return read_call(get_str(written, "name"), written.get("arguments"), get_str(written, "call_id"))
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        parts = [] if result.error is not None else shown(result)
+        parts = [] if result.error is not None else show_result(result)
         seen = any(not isinstance(part, Text) for part in parts)
-        output = [_block(part) for part in parts] if seen else spoken(result)
-        return {"type": "function_call_output", "call_id": self.ids.fit(result.call_id), "output": output}
+        output = [_block(part) for part in parts] if seen else write_result_text(result)
+        return {"type": "function_call_output", "call_id": self.traits.ids.normalize(result.call_id), "output": output}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        return result_heard(string(written, "call_id"), "", read_blocks(written.get("output")))
+        return read_text_result(get_str(written, "call_id"), "", read_blocks(written.get("output")))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
             return self._answer(turn, lost)
         written: list[JSONObject] = []
-        for visible, group in groupby(self.visible.fit(turn.parts), key=lambda part: isinstance(part, Shown)):
+        for visible, group in groupby(
+            self.traits.media.filter(turn.parts), key=lambda part: isinstance(part, VisiblePart)
+        ):
             parts = list(group)
             written += [_message(turn.role, parts)] if visible else self._items(parts, turn.role, lost)
         return written
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
-        match string(message, "type"):
+        match get_str(message, "type"):
             case "function_call":
                 return Turn("assistant", [self.read_call(message)])
             case "function_call_output":
                 return Turn("user", [self.read_result(message)])
-            case kind if kind == OUTPUT:
+            case kind if kind == CUSTOM_OUTPUT:
                 return Turn("user", [Item(kind, dict(message))])
             case "" | "message":
-                phase = string(message, _PHASE)
+                phase = get_str(message, _PHASE)
                 head: list[Part] = [Item(_PHASE, phase)] if phase else []
-                return Turn(role_of(string(message, "role")), [*head, *read_blocks(message.get("content"))])
+                return Turn(read_role(get_str(message, "role")), [*head, *read_blocks(message.get("content"))])
             case "reasoning" as kind:
                 return Turn("assistant", [*_thoughts(message), Item(kind, dict(message))])
             case kind:
                 return Turn("assistant", [Item(kind, dict(message))])
 
-    def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        if string(message, "type") == "function_call_output":
-            yield from retold(read_blocks(message.get("output")), place)
+    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        if get_str(message, "type") == "function_call_output":
+            yield from list_text_losses(read_blocks(message.get("output")), place)
 
-    def joins(self, before: Turn, turn: Turn) -> bool:
+    def is_same_turn(self, before: Turn, turn: Turn) -> bool:
         """Items of one side follow each other; of the user only results are one turn."""
         return before.role == turn.role and (turn.role == "assistant" or (_answers(before) and _answers(turn)))
 
@@ -125,7 +144,7 @@ class Responses(Adapter):
                 phase = {} if texts else phase
                 texts = []
                 if isinstance(part, Item) and part.kind == _PHASE:
-                    phase = present(phase=part.data)
+                    phase = drop_empty(phase=part.data)
                 else:
                     written += self._items([part], turn.role, lost)
         if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
@@ -139,8 +158,8 @@ class Responses(Adapter):
                 written.append(self.format_call(part))
             elif isinstance(part, ToolResult):
                 written.append(self.format_result(part))
-            elif isinstance(part, Item) and part.kind == CALL:
-                written.append(responses_call(part.data, self.ids))
+            elif isinstance(part, Item) and part.kind == CUSTOM_CALL:
+                written.append(write_item_call(part.data, self.traits.ids))
             elif isinstance(part, Item) and _is_ours(part):
                 written.append(part.data)
             elif isinstance(part, Item):
@@ -148,29 +167,29 @@ class Responses(Adapter):
         return written
 
     def read_calls(self, written: Any) -> list[ToolCall]:
-        return super().read_calls(item for item in written if string(item, "type") == "function_call")
+        return super().read_calls(item for item in written if get_str(item, "type") == "function_call")
 
     def as_message(self, response: ParsedResponse) -> list[JSONObject]:
         """The items of the assistant's turn."""
-        return self.write_turn(Turn("assistant", pieces(response)), [])
+        return self.write_turn(Turn("assistant", read_answer(response)), [])
 
 
 def _answers(turn: Turn) -> bool:
-    return turn.role == "user" and any(isinstance(part, ToolResult) or is_output(part) for part in turn.parts)
+    return turn.role == "user" and any(isinstance(part, ToolResult) or is_custom_output(part) for part in turn.parts)
 
 
 def _message(role: str, parts: list[Part]) -> JSONObject:
     if len(parts) == 1 and isinstance(parts[0], Text):
         return {"role": role, "content": parts[0].text}
-    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, Shown)]}
+    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, VisiblePart)]}
 
 
-def _block(part: Shown) -> JSONObject:
+def _block(part: VisiblePart) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
     if isinstance(part, Document):
-        held = {"file_url": part.url} if part.url else {"file_data": address(part)}
-        return {"type": "input_file", **held, **present(filename=part.name if part.url else filename(part))}
+        held = {"file_url": part.url} if part.url else {"file_data": get_address(part)}
+        return {"type": "input_file", **held, **drop_empty(filename=part.name if part.url else get_filename(part))}
     return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
 
 
@@ -182,7 +201,7 @@ def _thoughts(item: Mapping[str, Any]) -> list[Part]:
 def _summaries(item: Mapping[str, Any]) -> list[Text]:
     summary = item.get("summary") or item.get("content") or []
     blocks = summary if isinstance(summary, list) else []
-    return [Text(text) for block in blocks if (text := string(block, "text"))]
+    return [Text(text) for block in blocks if (text := get_str(block, "text"))]
 
 
 def _is_ours(item: Item) -> bool:

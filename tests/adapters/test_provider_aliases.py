@@ -9,9 +9,8 @@ import pytest
 import streamparse as sp
 from streamparse.negotiate import FormatNegotiator, known_providers
 from streamparse.parser.registry import parser_for
-from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_tools
+from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_request, translate_tools
 from streamparse.providers.names import PROVIDERS, key_of, provider_named
-from streamparse.providers.requests import translate_request
 
 NAMES = [word for name, row in PROVIDERS.items() for word in (name, *row.aliases)]
 SAID = [sp.Tool("look", "", {"type": "object", "properties": {"a": {"type": "string"}}})]
@@ -23,7 +22,7 @@ def test_a_provider_s_name_opens_every_door(name: str) -> None:
     assert FormatNegotiator().negotiate(name).definitions.format_tools(SAID) == adapter.format_tools(SAID)
     assert parser_for(name).parse("").tool_calls == []
     assert translate_tools(SAID, name).definitions == adapter.format_tools(SAID)
-    assert sp.ParsedResponse(content="hi").as_message(name) == adapter.as_message(sp.ParsedResponse(content="hi"))
+    assert sp.as_message(sp.ParsedResponse(content="hi"), name) == adapter.as_message(sp.ParsedResponse(content="hi"))
     assert translate_messages([], name, "generic").result == []
 
 
@@ -60,7 +59,7 @@ def test_a_name_that_nobody_has_raises_in_every_door() -> None:
     for door in (
         lambda: adapter_for("klingon"),
         lambda: translate_tools([], "klingon"),
-        lambda: sp.ParsedResponse().as_message("klingon"),
+        lambda: sp.as_message(sp.ParsedResponse(), "klingon"),
         lambda: translate_request({}, "klingon", "openai"),
         lambda: FormatNegotiator().negotiate("klingon"),
         lambda: parser_for("klingon"),

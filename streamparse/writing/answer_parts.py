@@ -1,0 +1,187 @@
+"""An answer in the order in which it came, and as the parts of a turn that is sent back.
+
+`ParsedResponse` holds text, thought, calls and items apart, with a mark for each call and each item.  `arrange_answer`
+puts them in order again, and `read_answer` makes of them the parts of `streamparse.writing.parts`.
+
+Two shapes of thought come in pieces, of which a stream has the ends alone; here they are made whole:
+
+| field | a piece |
+|---|---|
+| `reasoning_details` | an entry begins with an unsigned piece, and ends with one that signs or hides the thought |
+| `thinking_blocks` | the end of the thought with its signature |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.writing.json_access import read_call
+from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Text, Thought
+
+AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
+"""A piece of an answer, in the words of its events."""
+
+_SEALS: Final = ("signature", "reasoning", "thinking_blocks")
+_DETAIL: Final = "reasoning."
+_BORDER: Final = "content_block_start"
+_TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+
+
+def arrange_answer(response: ParsedResponse) -> list[AnswerPart]:
+    """What came, in the order in which it came; calls that were taken back are left out.
+
+    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
+    an item seals it, unless another has just begun it.
+    """
+    return [part for part in _arrange(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
+
+
+def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
+    calls = {call.index: call for call in response.tool_calls if not call.revoked}
+    items = {place: _item(item) for place, item in enumerate(response.items)}
+    content = reasoning = 0
+    begun = False
+    if not response.order:
+        yield ReasoningDelta(response.reasoning)
+        reasoning = len(response.reasoning)
+    for mark in response.order:
+        text = TextDelta(response.content[content : mark.content])
+        thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
+        content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
+        item = items.get(mark.index) if mark.what == "item" else None
+        yield from (text, thought) if item is not None and _seals(item) and not begun else (thought, text)
+        begun = item is not None and item.kind.startswith(_DETAIL) and not _seals(item)
+        part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
+        if part is not None:
+            yield part
+    yield ReasoningDelta(response.reasoning[reasoning:])
+    yield from items.values()
+    yield TextDelta(response.content[content:])
+    yield RefusalDelta(response.refusal)
+    yield from calls.values()
+
+
+def _seals(item: ProviderItem) -> bool:
+    """Whether an item ends a thought: text that came beside it came before it."""
+    return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
+
+
+def ends_detail(piece: Any) -> bool:
+    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it, for it signs or hides the thought."""
+    return isinstance(piece, dict) and bool(piece.get("signature") or piece.get("data"))
+
+
+def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
+    """Whole entries of OpenRouter's `reasoning_details`, of thoughts and of pieces of entries, as they came.
+
+    A piece that does not end an entry begins one, which the thoughts behind it belong to.  One that does ends that
+    which is open if it has its index and its type; else it is an entry by itself, with the thoughts before it.
+    """
+    entries: list[dict[str, Any]] = []
+    texts: list[str] = []
+    is_open = False
+    for piece in pieces:
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        ends = ends_detail(piece)
+        if not (is_open and ends and _of_one(entries[-1], piece)):
+            texts = _put(texts, entries[-1]) if is_open else texts if ends else []
+            entries.append({})
+        entries[-1].update(piece)
+        texts = _put(texts, entries[-1]) if ends else texts
+        is_open = not ends
+    if is_open:
+        _put(texts, entries[-1])
+    return entries
+
+
+def complete_block(block: dict[str, Any], thought: str) -> dict[str, Any]:
+    """One of LiteLLM's `thinking_blocks` with all of its thought: a stream has but the end of it with the signature."""
+    if block.get("type") == "redacted_thinking":
+        return block
+    end = block.get("thinking")
+    return {**block, "thinking": thought if not isinstance(end, str) or thought.endswith(end) else end}
+
+
+def _of_one(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
+    return all(entry.get(key) == piece.get(key) for key in ("type", "index"))
+
+
+def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
+    """Put thoughts into an entry, and return those that have no place in it."""
+    field = _TEXTS.get(entry.get("type", ""))
+    if field is None or not texts:
+        return texts
+    entry[field] = "".join(texts)
+    return []
+
+
+def _item(item: dict[str, Any]) -> ProviderItem:
+    index = item.get("index")
+    return ProviderItem(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
+
+
+def read_answer(response: ParsedResponse) -> list[Part]:
+    """The parts of an answer in the order in which they came (`arrange_answer`); a refusal is text.
+
+    A call that broke is one of the parts, so that its answer has its call: with the arguments that can be read of it,
+    or none.
+    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
+    behind an empty text.
+    """
+    if response.broken_calls:
+        whole = [*response.tool_calls, *map(_stand_in, response.broken_calls)]
+        response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
+    return list(_divided(map(_piece, arrange_answer(response))))
+
+
+def _stand_in(broken: BrokenCall) -> ToolCall:
+    """A call that can be sent back in the place of a broken one."""
+    return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
+
+
+def _divided(parts: Iterable[Part]) -> Iterator[Part]:
+    """Bring texts together up to the border of their block, and their citations before them."""
+    texts: list[str] = []
+    citations: list[Part] = []
+    before: Part | None = None
+    bordered = False
+    for part in (*parts, None):
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Item) and part.kind == CITATION:
+            citations.append(part)
+        else:
+            yield from citations
+            yield from [Text("".join(texts))] if texts else []
+            words = bool(texts) or isinstance(before, Thought)
+            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
+            texts, citations, before = [], [], part
+            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
+            yield from [part] if part is not None and not _is_border(part) else []
+
+
+def _signs_a_part(part: Part | None) -> bool:
+    return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
+
+
+def _is_border(part: Part | None) -> bool:
+    return isinstance(part, Item) and part.kind == _BORDER
+
+
+def _piece(part: AnswerPart) -> Part:
+    match part:
+        case ReasoningDelta():
+            return Thought(part.text)
+        case ProviderItem():
+            return Item(part.kind, part.data, part.index)
+        case ToolCall():
+            return part
+        case _:
+            return Text(part.text)

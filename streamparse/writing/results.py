@@ -1,0 +1,151 @@
+"""What a tool's result shows, and how it is written where a provider takes text alone.
+
+A result is a JSON value.  A list of content blocks counts as what they show (`content`).
+
+How a result that failed is told from one that did not, where a provider has no field that says so.
+
+| | an error | a value that could be taken for one |
+|---|---|---|
+| an object (Gemini, Cohere) | `{"error": text}` | `{"output": value}` |
+| a text (OpenAI, Ollama) | the JSON of `{"error": text}` | its text between `{"output":` and `}` |
+
+Only a text that is letter by letter what is written here for an error is read as one; any other stays what it is, JSON
+or not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from streamparse.json.json_safety import compact
+from streamparse.loss import Loss
+from streamparse.tools import ToolResult
+from streamparse.writing.content import (
+    VisiblePart,
+    join_text,
+    read_block,
+    replace_on_lines,
+    write_block,
+)
+from streamparse.writing.json_access import get_str, write_value
+from streamparse.writing.parts import Document, Image, Item, Part, Text
+
+
+def show_result(result: ToolResult) -> list[VisiblePart]:
+    """What a successful result shows."""
+    value = result.result
+    if isinstance(value, list) and value:
+        parts = [read_block(block) if isinstance(block, Mapping) else Item("", block) for block in value]
+        visible = [part for part in parts if isinstance(part, VisiblePart)]
+        if len(visible) == len(parts):
+            return visible
+    return [Text(write_value(value))]
+
+
+def has_text_after_media(parts: Iterable[object]) -> bool:
+    """Whether a text stands behind a picture or a document: who holds these beside the text loses the place."""
+    texts = [isinstance(part, Text) for part in parts]
+    return False in texts and True in texts[texts.index(False) :]
+
+
+def write_result_text(result: ToolResult) -> str:
+    """A result as one text, for who takes nothing else; an error is told as such."""
+    if result.error is not None:
+        return encode_error(result.error)
+    return encode_text(join_text(show_result(result)))
+
+
+def make_result(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
+    """The result that shows these parts, where the provider itself says whether the tool failed; text stays text."""
+    visible = _visible(list(parts))
+    if failed:
+        return ToolResult(id, name, error=join_text(visible))
+    seen = any(not isinstance(part, Text) for part in visible)
+    return ToolResult(id, name, [write_block(part) for part in visible] if seen else join_text(visible))
+
+
+def list_text_losses(parts: Iterable[Part], place: str, failed: bool = False) -> Iterator[Loss]:
+    """Tell of the parts of a result that `result_of` makes text."""
+    for part in parts:
+        if isinstance(part, Item):
+            yield Loss(place, "", part.kind, "written as text: a result shows no such thing elsewhere")
+        elif failed and isinstance(part, (Image, Document)):
+            yield Loss(place, "", type(part).__name__.lower(), "written as text: an error is one")
+
+
+def read_text_result(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
+    """The result that shows these parts, where only a text can say that the tool failed; see `outcomes`."""
+    result = make_result(id, name, parts)
+    return ToolResult(id, name, *decode_text(result.result)) if isinstance(result.result, str) else result
+
+
+def _visible(parts: list[Part]) -> list[VisiblePart]:
+    """What of a result's parts shows; any other block is text."""
+    told = replace_on_lines(parts, lambda part: _told(part) if isinstance(part, Item) else None)
+    return [part for part in told if isinstance(part, VisiblePart)]
+
+
+def _told(item: Item) -> str:
+    """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
+    kind = get_str(item.data, "source", "media_type") if get_str(item.data, "source", "type") == "base64" else ""
+    kind = kind or (get_str(item.data, "format") if get_str(item.data, "source", "bytes") else "")
+    return f"[{item.kind}: {kind}]" if kind else write_value(item.data)
+
+
+_SHIELD: Final = '{"output":'
+
+
+def wrap_result(value: Any, error: str | None) -> dict[str, Any]:
+    """A result as an object: an object as it is, anything else, and what could be misread, under `output`."""
+    if error is not None:
+        return {"error": error}
+    plain = isinstance(value, dict) and not value.keys() & {"output", "error"}
+    return value if plain else {"output": value}
+
+
+def unwrap_result(value: Any) -> tuple[Any, str | None]:
+    """The result and the error that an object holds; the inverse of `wrapped`."""
+    if isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str):
+        return None, value["error"]
+    if isinstance(value, dict) and value.keys() == {"output"}:
+        return value["output"], None
+    return value, None
+
+
+def encode_error(error: str) -> str:
+    """An error as a text."""
+    return compact({"error": error})
+
+
+def encode_text(text: str) -> str:
+    """The text of a result that succeeded: as it is, unless it would be taken for an error."""
+    return f"{_SHIELD}{text}}}" if _error_within(text) is not None else text
+
+
+def decode_text(text: str) -> tuple[str | None, str | None]:
+    """The result and the error that a text says; the inverse of `output_text` and `error_text`."""
+    error = _error_within(text)
+    if error is None:
+        return text, None
+    return (text[len(_SHIELD) : -1], None) if text.startswith(_SHIELD) else (None, error)
+
+
+def _error_within(text: str) -> str | None:
+    """The error that a text says, within however many shields."""
+    shields = 0
+    while text.startswith(_SHIELD, shields * len(_SHIELD)):
+        shields += 1
+    within = text[shields * len(_SHIELD) : len(text) - shields]
+    return _error(within) if text.endswith("}" * shields) else None
+
+
+def _error(text: str) -> str | None:
+    if not (text.startswith('{"error":"') and text.endswith('"}')):
+        return None
+    try:
+        error = json.loads(text)["error"]
+    except (ValueError, RecursionError):
+        return None
+    return error if isinstance(error, str) and encode_error(error) == text else None
