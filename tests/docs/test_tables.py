@@ -57,7 +57,7 @@ def _sentence(text: str | None) -> str:
 def _wires() -> str:
     rows = []
     for name, wire in sp.WIRES.items():
-        about = _sentence(sys.modules[wire.__module__].__doc__)
+        about = _sentence(wire.__doc__)
         rows.append((f"`{name}`", about))
     return _table(("wire", "what it is"), rows)
 

@@ -92,7 +92,7 @@ class Event(Message, gc=False):
 
 
 class Anthropic(MessageWire[Event]):
-    """Reads the events of the Messages API."""
+    """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
     shape = Event
     parses_calls = True

@@ -125,7 +125,7 @@ _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
 
 
 class BedrockConverse(MessageWire[Event]):
-    """Reads the events of Converse and of `invoke`."""
+    """Amazon Bedrock: the events of Converse, and what `invoke` wraps."""
 
     shape = Event
     parses_calls = True

@@ -82,7 +82,7 @@ class _Event(msgspec.Struct, gc=False):
 
 
 class Cohere(MessageWire[_Event]):
-    """Reads the events of a chat."""
+    """Cohere's chat, version 2."""
 
     shape = _Event
     parses_calls = True

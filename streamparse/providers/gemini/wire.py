@@ -105,7 +105,7 @@ _NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
 class Gemini(MessageWire[Chunk]):
-    """Reads the chunks of a `GenerateContentResponse`."""
+    """Google Gemini and Vertex AI: `streamGenerateContent`, with `alt=sse` or as one growing JSON array."""
 
     shape = Chunk
     parses_calls = True

@@ -57,7 +57,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class OllamaChat(MessageWire[_Line]):
-    """Reads the lines of `/api/chat`, and those of `/api/generate`."""
+    """Ollama's `/api/chat`; lines of `/api/generate` are read as well."""
 
     shape = _Line
     reads: ClassVar[tuple[str, ...]] = ("ollama-generate",)
@@ -110,7 +110,7 @@ class OllamaChat(MessageWire[_Line]):
 
 
 class OllamaGenerate(OllamaChat):
-    """Reads the lines of `/api/generate`, and those of `/api/chat`."""
+    """Ollama's `/api/generate`; lines of `/api/chat` are read as well."""
 
     reads: ClassVar[tuple[str, ...]] = ("ollama-chat",)
 

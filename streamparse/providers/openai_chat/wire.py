@@ -110,7 +110,7 @@ class _Chunk(ErrorFields, gc=False):
 
 
 class OpenAICompletions(MessageWire[_Chunk]):
-    """Tells what `text_completion` frames hold."""
+    """OpenAI's legacy completions: like chat chunks, but a choice holds plain `text`.  Local servers still speak it."""
 
     shape = _Chunk
 
@@ -152,7 +152,7 @@ _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
 class OpenAIChat(MessageWire[Chunk]):
-    """Tells what `chat.completion.chunk` frames hold."""
+    """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
 

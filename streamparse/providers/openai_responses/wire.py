@@ -166,7 +166,7 @@ _PARTS: Final = {
 
 
 class OpenAIResponses(MessageWire[Event]):
-    """Reads the events of a response."""
+    """OpenAI Responses, and everything that speaks like it."""
 
     shape = Event
     parses_calls = True
