@@ -239,8 +239,8 @@ class IndexedMarkers:
         find = self._finds[0]
         while (place := find(text, pos)) is not None:
             pos = place.start()
-            if found := self._at(text, pos):
-                return found
+            if size := self._measure(text[pos : pos + self._longest]):
+                return Found(text, pos, pos + abs(size), begins=size < 0)
             pos += 1
         return None
 
@@ -257,19 +257,17 @@ class IndexedMarkers:
                     place, stop = found, found.start()
             if place is None:
                 pos = stop
-            elif marker := self._at(text, stop):
-                return marker
+            elif size := self._measure(text[stop : stop + self._longest]):
+                return Found(text, stop, stop + abs(size), begins=size < 0)
             else:
                 pos = stop + 1
         return None
 
-    def _at(self, text: str, at: int) -> Found | None:
-        """The marker at a place, or the beginning of one that the end of the text cuts."""
-        head = text[at : at + self._longest]
+    def _measure(self, head: str) -> int:
+        """The length of the marker that a text begins with; negative if the end of the text may have cut it."""
         if len(head) < self._longest and self._begins(head):  # `head` is then all that has come
-            return Found(text, at, len(text), begins=True)
-        size = self._match(head)
-        return Found(text, at, at + size) if size else None
+            return -len(head)
+        return self._match(head)
 
     def is_complete(self, match: Found, final: bool) -> bool:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
