@@ -6,6 +6,7 @@ import pytest
 from turns import DONE, TEXT, complete
 
 from streamparse.events import Done, Error, TextDelta, ToolCallRevoked, ToolCallStart
+from streamparse.runtime.admission import find_needed
 from streamparse.runtime.endings import CUT_INSIDE, DIFFERS, UNFINISHED
 from streamparse.runtime.facts import (
     Abandoned,
@@ -26,8 +27,9 @@ from streamparse.runtime.facts import (
     Wake,
     Woke,
 )
+from streamparse.runtime.retries import find_jitter
 from streamparse.runtime.turn import Turn
-from streamparse.tools import StateChange, Streamed, Tool, ToolFailure
+from streamparse.tools import StateChange, Streamed, Tool, ToolFailure, tool
 
 SCHEMA = {
     "type": "object",
@@ -606,3 +608,31 @@ def test_what_was_checked_is_what_a_function_is_opened_with_though_others_change
     (command,) = hear(turn, Opened(0, arguments, ("content",), 0.0))
     arguments["path"] = "../y"
     assert command.arguments == {"path": "x"}
+
+
+def test_the_same_call_is_one_whatever_the_order_of_its_arguments():
+    turn = Turn([Tool("write", "", {"type": "object"}, do_nothing, "none")])
+    said = hear(turn, *received(complete(0, "write", id="x", a=1, b=2), complete(1, "write", id="x", b=2, a=1)))
+    assert [answer.failure.code for answer in answers(said)] == ["duplicate_call"]
+
+
+def test_only_a_turn_with_a_time_limit_is_limited():
+    assert Turn([READ], time_limit=5.0).is_limited is True
+    assert Turn([READ]).is_limited is False
+
+
+def test_the_delays_of_many_calls_spread_over_twice_the_first_one():
+    jitters = [find_jitter(f"run:{number}", 0) for number in range(200)]
+    assert min(jitters) < 1.1
+    assert max(jitters) > 1.9
+
+
+def test_what_is_required_and_what_the_lock_needs_is_closed_before_a_function_is_opened():
+    async def write(n: int, content: Streamed[str], path: str = "") -> None: ...
+
+    assert find_needed(tool(effect="idempotent", lock="path")(write).tool) == {"n", "path"}
+
+
+def test_a_refusal_is_nothing_that_was_cut():
+    (result,) = answers(hear(Turn([READ]), *received(complete(0, "nobody"), DONE)))
+    assert result.truncated is False
