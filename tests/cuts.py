@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from branches import untraced
 from hypothesis import settings
+from thoroughness import is_nightly
 
 import streamparse as sp
 
@@ -33,7 +34,6 @@ __all__ = [
     "in_messages",
     "in_pieces",
     "in_random_pieces",
-    "is_nightly",
     "merged",
     "places_of",
     "plain",
@@ -170,11 +170,6 @@ def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequen
             yield f"comb from {first}", cut_at(data, range(first, len(data), teeth))
         for offset in offsets_of(data, most):
             yield f"cut at {offset}", cut_at(data, [offset])
-
-
-def is_nightly() -> bool:
-    """Whether this is the run that tries more of the same: more examples, more cuts, longer inputs."""
-    return settings.get_current_profile_name() == "nightly"
 
 
 def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:

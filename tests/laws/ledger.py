@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hypothesis import settings
+from thoroughness import is_nightly
 
 import streamparse as sp
 from streamparse.errors import CODES
@@ -19,9 +20,8 @@ def settings_of(examples: int, steps: int) -> settings:
     """What a machine may cost: so many examples and steps; the nightly run keeps its own number of examples."""
     profile = settings.default
     assert profile is not None
-    is_nightly = profile.max_examples > 1000
     few = min(profile.max_examples, examples)
-    return settings(max_examples=profile.max_examples if is_nightly else few, stateful_step_count=steps)
+    return settings(max_examples=profile.max_examples if is_nightly() else few, stateful_step_count=steps)
 
 
 class Ledger:

@@ -19,10 +19,11 @@ from typing import Any
 
 import pytest
 from answers import ollama_answers, openai_answers, pieces_of_markup, with_damage
-from cuts import Parser, is_nightly
+from cuts import Parser
 from hypothesis import settings
 from hypothesis import strategies as st
 from messages import read_messages
+from thoroughness import is_nightly
 
 import streamparse as sp
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from answers import TOOLS
-from cuts import is_nightly
+from thoroughness import is_nightly
 from work import assert_linear, repeated
 
 import streamparse as sp

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from cuts import is_nightly
+from thoroughness import is_nightly
 from work import assert_linear, repeated
 
 import streamparse as sp
