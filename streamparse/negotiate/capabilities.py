@@ -1,28 +1,32 @@
-"""What is known of providers and of families of models: the table `capabilities.toml`, each row with its source."""
+"""What is known of providers and of families of models: the table `capabilities.toml`, each row with its source.
+
+A family is found by the model's name, which every server and every person writes in another way:
+
+| as people write it | is read as |
+|---|---|
+| `Qwen/Qwen3-8B`, `C:\\models\\Qwen3-8B.gguf`, `Qwen_Qwen3-8B` | what follows maker and folder |
+| `us.meta.llama3-1-8b-instruct-v1:0` (Bedrock) | also without region and maker |
+| `accounts/me/models/glm-4p5#accounts/me/deployments/x` (Fireworks) | `p` between digits is a point; no deployment |
+| `llama3-1-8b`, `Meta-Llama-3_1-8B` | a single digit after a digit is the minor version |
+| `qwen-2.5`, `qwen2.5` | no hyphen between letter and digit |
+| `ft:gpt-4o:me::x` (OpenAI) | the model that was tuned |
+
+What follows the name (`:7b-instruct-q4_K_M`, `:free`, `-GGUF:Q4`, `@20240620`) is left to the patterns, which end in `*`.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.negotiate.model_names import fits, spellings
 from streamparse.providers.names import PROVIDERS, provider_named
-from streamparse.providers.names import Provider as Named
-
-__all__ = [
-    "Capabilities",
-    "Family",
-    "Provider",
-    "capabilities_of",
-    "family_of",
-    "known_families",
-    "known_providers",
-    "provider_of",
-]
 
 Streamed: TypeAlias = Literal["pieces", "whole"]
 Most: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
@@ -55,16 +59,16 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Where this was read: an address, or files of this project."""
 
     def over(self, other: Capabilities) -> Capabilities:
-        """Return what is known here, and where nothing is, what is known there."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        kept = {name: getattr(other, name) if _is_unsaid(name, value) else value for name, value in fields.items()}
-        kept["quirks"] = tuple(dict.fromkeys((*self.quirks, *other.quirks)))
-        kept["source"] = "; ".join(dict.fromkeys(each for each in (self.source, other.source) if each))
-        return Capabilities(**kept)
+        """Return what is known here, and `other`'s value for what is not; quirks and sources of both."""
+        values = {name: getattr(self, name) for name in Capabilities.__struct_fields__}
+        known = {name: getattr(other, name) if _is_unknown(name, each) else each for name, each in values.items()}
+        known["quirks"] = tuple(dict.fromkeys((*self.quirks, *other.quirks)))
+        known["source"] = "; ".join(dict.fromkeys(each for each in (self.source, other.source) if each))
+        return Capabilities(**known)
 
 
-def _is_unsaid(name: str, value: object) -> bool:
-    """Whether a row says nothing of this; that there is no choice of tools is said with an empty list."""
+def _is_unknown(name: str, value: object) -> bool:
+    # An empty list of choices is a fact: the server ignores `tool_choice`.
     return value is None or (value in ((), "") and name != "tool_choice")
 
 
@@ -82,65 +86,100 @@ class Family(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True
     models: tuple[str, ...]
 
 
-class _Table(msgspec.Struct, frozen=True):
-    providers: dict[str, Capabilities]
-    families: dict[str, Family]
+@cache
+def _read_table() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads((files(__package__) / "capabilities.toml").read_text(encoding="utf-8"))
 
 
 @cache
-def _table() -> _Table:
-    text = (files(__package__) / "capabilities.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _Table)
+def _read_providers() -> dict[str, Provider]:
+    """All providers that have a name, also those of which nothing else is known."""
+    known, kinds = _read_table()["providers"], _read_table()["kinds"]
+    providers: dict[str, Provider] = {}
+    for name, named in PROVIDERS.items():
+        row = known.get(name, {})
+        common = kinds[row["kind"]] if "kind" in row else {}
+        values = {**common, **row, "wire": named.wire, "adapter": named.adapter, "aliases": named.aliases}
+        values.pop("kind", None)
+        providers[name] = msgspec.convert(values, Provider)
+    return providers
 
 
 @cache
-def _providers() -> dict[str, Provider]:
-    told = _table().providers
-    return {name: _joined(row, told.get(name, Capabilities())) for name, row in PROVIDERS.items()}
+def _read_families() -> dict[str, Family]:
+    rows = _read_table()["families"].items()
+    pages = {name: f"docs/formats.md: {', '.join(row.get('dialects', ()))}" for name, row in rows}
+    return {name: msgspec.convert({"source": pages[name], **row}, Family) for name, row in rows}
 
 
-def _joined(row: Named, told: Capabilities) -> Provider:
-    fields = {name: getattr(told, name) for name in Capabilities.__struct_fields__}
-    return Provider(wire=row.wire, adapter=row.adapter, aliases=row.aliases, **fields)
+@cache
+def _list_patterns() -> list[tuple[str, str]]:
+    """The patterns of all families, spelled as `_list_spellings` spells names, each with its family."""
+    return [(_HYPHEN.sub("", each), name) for name, row in _read_families().items() for each in row.models]
 
 
 def known_providers() -> dict[str, Provider]:
     """The providers of the table, by name."""
-    return {name: _providers()[name] for name in _table().providers}
+    return {name: _read_providers()[name] for name in _read_table()["providers"]}
 
 
 def known_families() -> dict[str, Family]:
     """The families of models of the table, by name; of two that fit a model the first counts."""
-    return dict(_table().families)
+    return dict(_read_families())
 
 
 def provider_of(name: str) -> tuple[str, Provider] | None:
-    """Find a provider by any of its names (`streamparse.providers`), though nothing else may be known of it."""
+    """Find a provider by any of its names (`streamparse.providers`), also one of which nothing else is known."""
     found = provider_named(name)
-    return (found, _providers()[found]) if found is not None else None
+    return (found, _read_providers()[found]) if found is not None else None
 
 
 def family_of(model: str) -> tuple[str, Family] | None:
-    """Find the family of a model by its name, as any server or person writes it (see `model_names`)."""
-    spelled = spellings(model)
-    rows = _table().families.items()
-    return next(((name, row) for name, row in rows if any(fits(each, spelled) for each in row.models)), None)
+    """Find the family of a model by its name, as any server or person writes it."""
+    spellings = list(_list_spellings(model))
+    for pattern, name in _list_patterns():
+        if any(fnmatchcase(spelling, pattern) for spelling in spellings):
+            return name, _read_families()[name]
+    return None
 
 
 def capabilities_of(provider: str | None = None, model: str | None = None) -> Capabilities:
-    """What is known of a model on a server: of the model first, but what one of them cannot do both cannot."""
-    of_family = family_of(model) if model else None
-    of_provider = provider_of(provider) if provider else None
-    rows = [_plain(found[1]) for found in (of_family, of_provider) if found is not None]
-    return _together(*rows) if len(rows) == 2 else rows[0] if rows else Capabilities()
+    """What is known of a model on a server: the model's row first, but what one of them cannot do both cannot."""
+    found = (family_of(model) if model else None, provider_of(provider) if provider else None)
+    rows: list[Capabilities] = [row for _, row in filter(None, found)]
+    both = Capabilities()
+    for row in reversed(rows):
+        both = row.over(both)
+    limits: dict[str, Any] = {name: False for name in _ABILITIES if any(getattr(row, name) is False for row in rows)}
+    for name in _BOUNDS:
+        limits[name] = min((each for row in rows if (each := getattr(row, name)) is not None), default=None)
+    return msgspec.structs.replace(both, **limits)
 
 
-def _plain(row: Capabilities) -> Capabilities:
-    return Capabilities(**{name: getattr(row, name) for name in Capabilities.__struct_fields__})
+# -- the names of models ---------------------------------------------------------------------------
+
+_FOLDERS = re.compile(r"(?:.*[/\\])?(?:ft:)?", re.DOTALL)
+_MAKER = re.compile(r"(?:[a-z-]+|ai21)\.|[a-z-]+_")
+_POINT = re.compile(r"(?<=\d)p(?=\d)")
+_MINOR = re.compile(r"(?<=\d)-(?=\d(?![\da-z.]))")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
+
+_LONGEST = 200
+"""Characters that are looked at: the names of models may come from outside."""
 
 
-def _together(model: Capabilities, server: Capabilities) -> Capabilities:
-    known = {name: [getattr(row, name) for row in (model, server)] for name in (*_ABILITIES, *_BOUNDS)}
-    abilities = {name: False for name in _ABILITIES if False in known[name]}
-    bounds = {name: min(known[name]) for name in _BOUNDS if None not in known[name]}
-    return msgspec.structs.replace(model.over(server), **abilities, **bounds)
+def _list_spellings(model: str) -> Iterator[str]:
+    """Yield the plain spellings that a model's name may stand for, the longest first."""
+    name = _FOLDERS.sub("", model.strip().lower().partition("#")[0], count=1)[:_LONGEST]
+    yield from _list_versions(name)
+    while maker := _MAKER.match(name):
+        name = name[maker.end() :]
+        yield from _list_versions(name)
+
+
+def _list_versions(name: str) -> Iterator[str]:
+    name = _HYPHEN.sub("", _POINT.sub(".", name.replace("_", "-")))
+    yield name
+    if (minor := _MINOR.sub(".", name, count=1)) != name:
+        yield minor
+
