@@ -7,11 +7,11 @@ from streamparse.middleware.steps import (
     LearnFormats,
     NormaliseTools,
     ParseAnswer,
+    ReadStream,
     Transform,
     TranslateTools,
     ValidateCalls,
 )
-from streamparse.middleware.stream import ReadStream
 
 __all__ = [
     "LearnFormats",

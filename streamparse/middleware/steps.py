@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
 from streamparse.dialects import Dialects
 from streamparse.events import Error
 from streamparse.loss import Loss
+from streamparse.middleware.chain import Middleware
 from streamparse.negotiate import CapabilityLearner
+from streamparse.parser import StreamParser
 from streamparse.parser.composite import CompositeParser
+from streamparse.parser.loops import AsyncEventStream, EventStream, aiter_events, iter_events
 from streamparse.providers.adapters import adapter_for
-from streamparse.repair import Guard, Preflight, judge
+from streamparse.repair import CallChecks, Preflight, judge
 from streamparse.response import BrokenCall, ParsedResponse
 from streamparse.tools import Toolset
 from streamparse.writing.definitions import read_entry, split_server_tools
 
-__all__ = ["LearnFormats", "NormaliseTools", "ParseAnswer", "Transform", "TranslateTools", "ValidateCalls"]
-
 _TOOLS = "tools"
+_BODIES = ("response", "stream", "content")
+"""Where the stream itself is found: of an event source, of a response of HTTPX, of one of aiohttp."""
 
 
-class NormaliseTools:
+class NormaliseTools(Middleware):
     """Makes `Tool`s of the request's `tools`, whatever they are: functions, definitions of any provider, `Tool`s.
 
-    Tools that a provider brings itself stay as they are, behind the others.
+    Tools that a provider brings itself stay as they are, after the others.
     """
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -37,13 +40,9 @@ class NormaliseTools:
         tools = Toolset(declared.tool for place, tool in others for declared in read_entry(tool, place, []))
         return {**request, _TOOLS: [*tools.values(), *own]}
 
-    def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
-        """Answers pass."""
-        return response
 
-
-class TranslateTools:
-    """Writes the request's tools as one provider wants them; stands last, next to the client.
+class TranslateTools(Middleware):
+    """Writes the request's tools as one provider wants them; it comes last, next to the client.
 
     Tools that this provider brings itself stay as they are: by their shape, or all if the request was written for it
     (`source`).  `tell` is given what was lost of each request's tools, if anything was.
@@ -58,7 +57,7 @@ class TranslateTools:
         self._tell = tell
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Translate the tools; where none is left there is no list, for an empty one is refused."""
+        """Translate the tools; where none is left there is no list, because an empty one is refused."""
         lost: list[Loss] = []
         written = self._adapter.translate_tools(request.get(_TOOLS) or (), lost, self._source)
         if lost and self._tell is not None:
@@ -66,12 +65,8 @@ class TranslateTools:
         kept = {key: value for key, value in request.items() if key != _TOOLS}
         return {**kept, _TOOLS: written} if written else kept
 
-    def process_response(self, response: Any, _request: Mapping[str, Any]) -> Any:
-        """Answers pass."""
-        return response
 
-
-class ParseAnswer:
+class ParseAnswer(Middleware):
     """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request.
 
     Of a whole answer: a client that returns a stream needs `ReadStream`.  Raises ValueError for unknown names.
@@ -82,10 +77,6 @@ class ParseAnswer:
         self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         CompositeParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
 
-    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Requests pass."""
-        return request
-
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Parse what is not parsed yet.  Raises TypeError for a stream, of which nothing is read."""
         if isinstance(response, ParsedResponse):
@@ -95,18 +86,41 @@ class ParseAnswer:
         return CompositeParser(self._wire, dialects=self._dialects, tools=request.get(_TOOLS)).parse(response)
 
 
-class LearnFormats:
-    """Lets a learner observe each answer, as one of the request's `model`; stands behind `ValidateCalls`.
+class ReadStream(Middleware):
+    """Makes the loop of events of whatever stream the client returned, by the tools of the request.
+
+    That is what `iter_events` returns, or for an async client's stream `aiter_events`: its `parser` has the whole
+    response at the end, and closing it closes the client's stream.  Raises ValueError for unknown names.
+    """
+
+    def __init__(self, wire: str = "auto", *, dialects: Dialects = "auto") -> None:
+        self._wire = wire
+        self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
+        StreamParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
+
+    def process_response(self, response: Any, request: Mapping[str, Any]) -> EventStream | AsyncEventStream:
+        """Open the stream; nothing is read yet.  Raises TypeError for what is no stream."""
+        open_stream: Callable[..., EventStream | AsyncEventStream]
+        open_stream = aiter_events if _is_async(response) else iter_events
+        return open_stream(response, self._wire, dialects=self._dialects, tools=request.get(_TOOLS))
+
+
+def _is_async(stream: Any) -> bool:
+    """Whether a stream, or what is in it, is read with `async for`."""
+    if isinstance(stream, (Iterable, AsyncIterable)):
+        return isinstance(stream, AsyncIterable)
+    inner = next((name for name in _BODIES if hasattr(stream, name)), None)
+    return inner is not None and _is_async(getattr(stream, inner))
+
+
+class LearnFormats(Middleware):
+    """Lets a learner observe each answer, as one of the request's `model`; comes after `ValidateCalls`.
 
     Streams pass: `learner.observe` takes their `parser` at the end.
     """
 
     def __init__(self, learner: CapabilityLearner) -> None:
         self._learner = learner
-
-    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Requests pass."""
-        return request
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Count the calls of an answer that is parsed, to a request that names its model."""
@@ -116,48 +130,45 @@ class LearnFormats:
         return response
 
 
-class ValidateCalls:
-    """Keeps the calls that may be run, coerced as `preflight` does; the others are broken calls, each with an error."""
+class ValidateCalls(Middleware):
+    """Keeps the calls that may be run, coerced as `preflight` does; the others are broken calls, each with an error.
 
-    def __init__(self, *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()) -> None:
-        self._tier = tier
-        self._sanitise = sanitise
-        self._guards = tuple(guards)
+    The keywords are those of `preflight`.
+    """
 
-    def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Requests pass."""
-        return request
+    def __init__(self, **checks: Unpack[CallChecks]) -> None:
+        self._checks: CallChecks = {**checks, "guards": tuple(checks.get("guards", ()))}
+        judge((), **self._checks)  # raises at once if a keyword is unknown
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Look at each call.  Raises TypeError if no step has parsed the answer."""
         if not isinstance(response, ParsedResponse):
-            raise TypeError("ValidateCalls needs a ParsedResponse: put ParseAnswer behind it")
-        look = judge(request.get(_TOOLS) or (), tier=self._tier, sanitise=self._sanitise, guards=self._guards)
-        verdict = look(response)
+            raise TypeError("ValidateCalls needs a ParsedResponse: put ParseAnswer after it")
+        verdict = judge(request.get(_TOOLS) or (), **self._checks)(response)
         unfit = [each for each in verdict.preflights if not each.ok]
         return msgspec.structs.replace(
             response,
             tool_calls=[each.call for each in verdict.preflights if each.ok],
-            broken_calls=[*response.broken_calls, *map(_broken, unfit)],
-            errors=[*response.errors, *map(_error, unfit)],
+            broken_calls=[*response.broken_calls, *map(_make_broken, unfit)],
+            errors=[*response.errors, *map(_make_error, unfit)],
         )
 
 
-def _broken(unfit: Preflight) -> BrokenCall:
+def _make_broken(unfit: Preflight) -> BrokenCall:
     call = unfit.call
-    return BrokenCall(call.name, call.raw, call.id, _code(unfit), call.index)
+    return BrokenCall(call.name, call.raw, call.id, _find_code(unfit), call.index)
 
 
-def _error(unfit: Preflight) -> Error:
-    return Error("call", _code(unfit), unfit.message, index=unfit.call.index)
+def _make_error(unfit: Preflight) -> Error:
+    return Error("call", _find_code(unfit), unfit.message, index=unfit.call.index)
 
 
-def _code(unfit: Preflight) -> str:
+def _find_code(unfit: Preflight) -> str:
     """The code of the first thing that keeps a call from running."""
     return next(finding.code for finding in unfit.findings if finding.fatal)
 
 
-class Transform:
+class Transform(Middleware):
     """Changes requests and answers by two functions of the user; None lets them pass."""
 
     def __init__(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from streamparse.negotiate.call_stats import Figures, count_outcomes
 from streamparse.negotiate.capabilities import (
     Capabilities,
     capabilities_of,
@@ -11,7 +10,7 @@ from streamparse.negotiate.capabilities import (
     known_providers,
     provider_of,
 )
-from streamparse.negotiate.learner import CapabilityLearner
+from streamparse.negotiate.learner import CapabilityLearner, Figures, count_outcomes
 from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
 from streamparse.negotiate.profiles import Configuration, ConfigurationError, Profile, ToolSettings
 from streamparse.negotiate.stores import JSONFile, Record, SharedStore, SQLiteFile, Store

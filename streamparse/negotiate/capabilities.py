@@ -11,7 +11,8 @@ A family is found by the model's name, which every server and every person write
 | `qwen-2.5`, `qwen2.5` | no hyphen between letter and digit |
 | `ft:gpt-4o:me::x` (OpenAI) | the model that was tuned |
 
-What follows the name (`:7b-instruct-q4_K_M`, `:free`, `-GGUF:Q4`, `@20240620`) is left to the patterns, which end in `*`.
+What follows the name (`:7b-instruct-q4_K_M`, `:free`, `-GGUF:Q4`, `@20240620`) is left to the patterns, which end in
+`*`.
 """
 
 from __future__ import annotations
@@ -182,4 +183,3 @@ def _list_versions(name: str) -> Iterator[str]:
     yield name
     if (minor := _MINOR.sub(".", name, count=1)) != name:
         yield minor
-

@@ -1,32 +1,149 @@
 """What is learnt of models while they are used: how often each format worked.
 
-Figures are kept by slots of time, each a sixtieth of the time to live, so that what is old goes though the model is
+`count_outcomes` says what an answer shows, `Figures` holds counts, `CapabilityLearner` keeps them over time.
+
+Figures are kept by slots of time, each a sixtieth of the time to live, so that old figures go although the model is
 still in use.  What was learnt since the last `save` is kept apart from what the store held then: a save adds the one to
 whatever the store holds by now, which other learners may have written.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from itertools import chain
-from operator import index
-from typing import Final, TypeAlias, get_args
+from operator import add, index
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 
-from streamparse.negotiate.call_stats import Figures, Outcome, Reader, count_outcomes
-from streamparse.negotiate.stores import Record, Store, update
-from streamparse.response import ParsedResponse
+from streamparse.errors import CODES
+from streamparse.negotiate.stores import Record, SharedStore, Store
+from streamparse.response import ParsedResponse, ToolCall
 from streamparse.stats import Stats
 
-__all__ = ["CapabilityLearner"]
+Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool", "refused"]
+"""What came of a call; `refused` is what came of a request with tools."""
+OUTCOMES: Final = get_args(Outcome)
+NATIVE: Final = "native"
+"""The format of calls that come in fields of their own."""
 
-DAY = 86_400.0
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a model's calls in one format came out well, and when last."""
+
+    parsed: Count = 0
+    recovered: Count = 0
+    malformed: Count = 0
+    unknown_tool: Count = 0
+    refused: Count = 0
+    """Requests, not calls, that the server refused because they have tools."""
+    last: float = 0.0
+    """When the last one was counted, in seconds since the epoch."""
+    last_refused: float = 0.0
+    """When the last request was refused."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls were seen."""
+        return self.parsed + self.recovered + self.malformed + self.unknown_tool
+
+    @property
+    def rate(self) -> float | None:
+        """The share of calls that could be run, 0 to 1; None before the first."""
+        return (self.parsed + self.recovered) / self.calls if self.calls else None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was counted."""
+        return not (self.calls or self.refused)
+
+    def __add__(self, other: Figures) -> Figures:
+        """Both together."""
+        return self._combine(other, add)
+
+    def __sub__(self, other: Figures) -> Figures:
+        """What remains of this count without `other`, which is a part of it."""
+        return self._combine(other, lambda whole, part: max(whole - part, 0))
+
+    def __or__(self, other: Figures) -> Figures:
+        """The later of two states of one count."""
+        return self._combine(other, max)
+
+    def _combine(self, other: Figures, join: Callable[[int, int], int]) -> Figures:
+        counts = {name: join(getattr(self, name), getattr(other, name)) for name in OUTCOMES}
+        last, last_refused = max(self.last, other.last), max(self.last_refused, other.last_refused)
+        return Figures(**counts, last=last, last_refused=last_refused)
+
+
+# -- what an answer shows --------------------------------------------------------------------------
+
+# A call that the end cut off was stopped by the network or the limit of tokens, which not every server says: vLLM ends
+# such an answer with "tool_calls".  A call that came twice was written well, as was one that a limit of ours stopped.
+_SHOWS_NOTHING: Final = re.compile(r"truncated_call|json_truncated|duplicate_call|limit_.*")
+"""Codes of broken calls that do not show how well the format was written; nor do those that no parser gives."""
+# Ollama, OpenRouter, vLLM, llama.cpp, Groq, Bedrock, OpenAI, Gemini and Mistral, of models or settings without tools.
+_NO_TOOLS: Final = re.compile(
+    r"(?:not|n't) support (?:tool(?![_ ]choice)|function)|support tool use|"
+    r"--enable-auto-tool-choice|tools param requires|"
+    r"(?<!custom )(?<!hosted )(?<!built-in )(?<!parallel )"
+    r"\b(?:tools|(?:tool|function) (?:calling|use))[`'\"]? (?:is|are) not (?:supported|enabled)",
+    re.IGNORECASE,
+)
+
+
+class Reader(Protocol):
+    """A parser of a stream, at its end or wherever it was left."""
+
+    @property
+    def response(self) -> ParsedResponse:
+        """What came so far."""
+
+
+def count_outcomes(
+    answer: ParsedResponse | Reader, stats: Stats | None = None, tool_names: Collection[str] = ()
+) -> Counter[tuple[str, Outcome]]:
+    """Count the calls of an answer by format and outcome, with those that were badly written or refused by the server.
+
+    The format is `native`, a dialect, or `json-content`.  A call that was cut off says nothing of its format: it is not
+    counted.  `stats` are only for answers that no parser of ours read; their `dialect` is that of calls in the text.
+    """
+    response = answer if isinstance(answer, ParsedResponse) else answer.response
+    in_text = (stats.dialect if stats is not None else None) or "inband"
+    counts: Counter[tuple[str, Outcome]] = Counter()
+    for call in response.tool_calls:
+        if call.revoked and call.place in ("bare", "thought"):
+            continue  # it turned out not to be a call
+        name = response.formats.get(call.index, in_text if call.source == "inband" else NATIVE)
+        counts[name, _classify(call, tool_names)] += 1
+    for broken in response.broken_calls:
+        if broken.code in CODES and not _SHOWS_NOTHING.fullmatch(broken.code):
+            counts[response.formats.get(broken.index, NATIVE), "malformed"] += 1
+    # A server that gives no answer says that the model's call was no good, or that it takes no tools at all.
+    if any(item.get("kind") == "failed_generation" for item in response.items):
+        counts[NATIVE, "malformed"] += 1
+    elif any(error.code == "provider_error" and _NO_TOOLS.search(error.message) for error in response.errors):
+        counts[NATIVE, "refused"] += 1
+    return counts
+
+
+def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
+    if tool_names and call.name not in tool_names:
+        return "unknown_tool"
+    return "recovered" if call.source == "recovered" else "parsed"
+
+
+# -- over time -------------------------------------------------------------------------------------
+
+DAY: Final = 86_400.0
 _SLOTS: Final = 60
 _MOST: Final = 10_000
-"""Slots that are kept of all models and formats: who names models without end makes a learner forget the oldest."""
+"""Slots that are kept of all models and formats: with names of models without end the oldest are forgotten."""
 _RECENT: Final = 20
 _NONE: Final = Figures()
 
@@ -38,7 +155,7 @@ _Table: TypeAlias = dict[_Key, Figures]
 class CapabilityLearner:
     """Keeps figures by model and format; what was learnt longer than `ttl` seconds ago is forgotten.
 
-    It is forgotten to within a sixtieth of that time, though the model is still in use.  Safe to use from several
+    It is forgotten to within a sixtieth of that time, although the model is still in use.  Safe to use from several
     threads.  With a `store` it begins with what that holds; `save` adds what was learnt since.  Several learners, of
     several processes too, may share a `JSONFile` or an `SQLiteFile`, if they have the same `ttl`.  Raises ValueError if
     `ttl` is not positive, and what the store raises.
@@ -54,9 +171,9 @@ class CapabilityLearner:
         self._clock = clock
         self._lock = threading.Lock()
         self._saving = threading.Lock()
-        self._stored: _Table = {} if store is None else _table(store.load())
+        self._stored: _Table = {} if store is None else _read_records(store.load())
         self._unsaved: _Table = {}
-        self._slot = self._slot_of(clock())
+        self._slot = self._get_slot(clock())
         self._version = 0
 
     @property
@@ -72,8 +189,8 @@ class CapabilityLearner:
 
         Raises ValueError for another outcome, or if `times` is negative, TypeError if it is no integer.
         """
-        if outcome not in get_args(Outcome):
-            raise ValueError(f"unknown outcome {outcome!r}; known are: {', '.join(get_args(Outcome))}")
+        if outcome not in OUTCOMES:
+            raise ValueError(f"unknown outcome {outcome!r}; known are: {', '.join(OUTCOMES)}")
         if index(times) < 0:
             raise ValueError(f"`times` is a count, not {times!r}")
         now = self._clock()
@@ -82,7 +199,7 @@ class CapabilityLearner:
         with self._lock:
             self._rotate(now)
             self._version += 1
-            key = (_written(model), _written(format_name), self._slot)
+            key = (_replace_surrogates(model), _replace_surrogates(format_name), self._slot)
             self._unsaved[key] = self._unsaved.get(key, _NONE) + seen
             if len(self._unsaved) > _MOST:
                 del self._unsaved[next(iter(self._unsaved))]
@@ -103,15 +220,17 @@ class CapabilityLearner:
 
     def figures(self, model: str) -> dict[str, Figures]:
         """The figures of a model, by format."""
-        return {format_name: figures for (_, format_name), figures in self._totals(_written(model)).items()}
+        return {
+            format_name: figures for (_, format_name), figures in self._sum_slots(_replace_surrogates(model)).items()
+        }
 
     def recent(self, model: str) -> dict[str, Figures]:
         """The figures of a model's latest calls, by format: so much of the latest time as holds at least 20.
 
-        What is concluded of a model is concluded from these, so that neither many good calls of long ago hide that it
-        has changed, nor many bad ones.
+        What is concluded about a model is concluded from these, so that neither many good calls of long ago hide that
+        it has changed, nor many bad ones.
         """
-        latest = sorted(self._counted(_written(model)), key=lambda pair: pair[1].last, reverse=True)
+        latest = sorted(self._list_valid(model), key=lambda pair: pair[1].last, reverse=True)
         recent: dict[str, Figures] = {}
         for (_, format_name, _), figures in latest:
             known = recent.get(format_name, _NONE)
@@ -121,7 +240,7 @@ class CapabilityLearner:
 
     def export(self) -> list[Record]:
         """Everything that is not forgotten, by model and format, as records that JSON can hold."""
-        return [Record(*key, msgspec.to_builtins(figures)) for key, figures in sorted(self._totals().items())]
+        return [Record(*key, msgspec.to_builtins(figures)) for key, figures in sorted(self._sum_slots().items())]
 
     def save(self) -> None:
         """Add what was learnt since the last time to the store, and learn what others have added.
@@ -133,43 +252,43 @@ class CapabilityLearner:
         with self._saving:
             with self._lock:
                 stored, unsaved = self._stored, dict(self._unsaved)
-            records = update(self._store, lambda kept: self._merged(_table(kept), stored, unsaved))
+            records = _update(self._store, lambda kept: self._merge(_read_records(kept), stored, unsaved))
             with self._lock:
                 self._version += 1
-                self._stored = _table(records)
+                self._stored = _read_records(records)
                 left = {key: each - unsaved.get(key, _NONE) for key, each in self._unsaved.items()}
                 self._unsaved = {key: each for key, each in left.items() if not each.empty}
 
-    def _merged(self, kept: _Table, stored: _Table, unsaved: _Table) -> list[Record]:
-        """What the store holds, or held when it was last seen, with what was learnt since; the latest of it."""
-        now = self._clock()
+    def _merge(self, kept: _Table, stored: _Table, unsaved: _Table) -> list[Record]:
+        """What the store holds, or held when it was last read, with what was learnt since; the latest of it."""
         keys = dict.fromkeys(chain(kept, stored, unsaved))
         table = {key: (kept.get(key, _NONE) | stored.get(key, _NONE)) + unsaved.get(key, _NONE) for key in keys}
-        latest = sorted(self._drop_old(table, now).items(), key=lambda pair: pair[1].last)[-_MOST:]
+        latest = sorted(self._drop_old(table, self._clock()).items(), key=lambda pair: pair[1].last)[-_MOST:]
         latest.sort(key=lambda pair: pair[0])
         return [Record(model, each, msgspec.to_builtins(figures), slot) for (model, each, slot), figures in latest]
 
-    def _totals(self, of: str | None = None) -> dict[tuple[str, str], Figures]:
-        """What counts now, by model and format; of all models, or of one."""
+    def _sum_slots(self, of: str | None = None) -> dict[tuple[str, str], Figures]:
+        """What is valid now, by model and format; of all models, or of one."""
         totals: dict[tuple[str, str], Figures] = {}
-        for (model, format_name, _), figures in self._counted(of):
+        for (model, format_name, _), figures in self._list_valid(of):
             totals[model, format_name] = totals.get((model, format_name), _NONE) + figures
         return totals
 
-    def _counted(self, of: str | None = None) -> list[tuple[_Key, Figures]]:
-        """What counts now, by slots; of all models, or of one."""
+    def _list_valid(self, of: str | None = None) -> list[tuple[_Key, Figures]]:
+        """What is valid now, by slots; of all models, or of one."""
         now = self._clock()
-        counted: _Table = {}
+        of = of and _replace_surrogates(of)
+        valid: _Table = {}
         with self._lock:
             for key, figures in chain(self._stored.items(), self._unsaved.items()):
                 # A clock that was wrong may have left figures of a time that is yet to come, be it far off.
                 if (of is None or key[0] == of) and abs(now - figures.last) <= self._ttl:
-                    counted[key] = counted.get(key, _NONE) + figures
-        return list(counted.items())
+                    valid[key] = valid.get(key, _NONE) + figures
+        return list(valid.items())
 
     def _rotate(self, now: float) -> None:
         """Forget what is old whenever another slot begins."""
-        slot = self._slot_of(now)
+        slot = self._get_slot(now)
         if slot != self._slot:
             self._slot = slot
             self._version += 1
@@ -179,14 +298,22 @@ class CapabilityLearner:
     def _drop_old(self, table: _Table, now: float) -> _Table:
         return {key: each for key, each in table.items() if now - each.last <= self._ttl}
 
-    def _slot_of(self, now: float) -> int:
+    def _get_slot(self, now: float) -> int:
         return int(now // (self._ttl / _SLOTS))
 
 
-def _table(records: Iterable[Record]) -> _Table:
+def _update(store: Store, change: Callable[[list[Record]], list[Record]]) -> list[Record]:
+    if isinstance(store, SharedStore):
+        return store.update(change)
+    records = change(store.load())
+    store.save(records)
+    return records
+
+
+def _read_records(records: Iterable[Record]) -> _Table:
     return {(each.model, each.format, each.slot): msgspec.convert(each.figures, Figures) for each in records}
 
 
-def _written(name: str) -> str:
+def _replace_surrogates(name: str) -> str:
     """A name as it can be written to a file, where it holds half of a character."""
     return name.encode("utf-8", "replace").decode("utf-8")

@@ -1,40 +1,51 @@
-"""Picks how to speak with a model: from the user's configuration, then the model, then the provider's defaults."""
+"""Picks how to speak with a model: from the user's configuration, then the model, then the provider's defaults.
+
+The formats that are looked for in the text of an answer are the preferred ones, then the rest:
+
+| the server | first | then |
+|---|---|---|
+| parses calls itself (`calls_in_text = false`) | what the model was seen to write | `"reasoning"` |
+| prints calls as text, too (`true`) | the same, and the formats of the family | `"auto"`; `"all"` on a native wire |
+| is not known for either | the same | `"auto"`; `"reasoning"` on a native wire |
+
+On a native wire the server parses calls (`Wire.parses_calls`), and a parser's `"auto"` is `"reasoning"`.  With the
+tools in the prompt no server parses calls: then the second row holds.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.negotiate.call_stats import NATIVE, Figures
+from streamparse.dialects import DIALECTS, GROUPS
 from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
-from streamparse.negotiate.learner import CapabilityLearner
-from streamparse.negotiate.preference import (
-    ENOUGH_CALLS,
-    Wanted,
-    choose_dialects,
-    dialect_to_ask_for,
-    is_good,
-    seen_dialects,
-)
+from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
 from streamparse.providers.adapters import adapter_for
-from streamparse.providers.names import PROVIDERS
+from streamparse.providers.names import NATIVE_FORMATS, PROVIDERS
+from streamparse.providers.wires import DEFAULT_WIRE, WIRES
+from streamparse.writing.prompts import PROMPTS
 
-__all__ = ["FormatNegotiator", "NegotiatedFormat"]
+Rest: TypeAlias = Literal["auto", "all", "reasoning"]
+Wanted: TypeAlias = tuple[str, ...] | Rest
+"""What a parser's `dialects` takes: names, of which the last may be a word for many, or that word alone."""
 
-MOST_KEPT = 1000
+MOST_KEPT: Final = 1000
 """Answers that are kept: the names of models may come from outside, without end."""
-MAX_RETRIES = 2
+MAX_RETRIES: Final = 2
 """How often a model is asked again whose calls cannot be run, if no profile says it."""
-GENERAL = Provider(wire="auto", adapter="openai", source="the general rules: most servers take what OpenAI takes")
-"""An unknown server."""
-_ADAPTERS = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
-"""Who writes what a server reads that speaks a wire, though it is not its provider's."""
+ENOUGH_CALLS: Final = 5
+"""Fewer calls say nothing about a format."""
+_GOOD_RATE: Final = 0.5
+_ADAPTERS: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
+"""Who writes for a server that speaks a wire which is not its provider's."""
+GENERAL: Final = Provider(wire="auto", adapter=_ADAPTERS[DEFAULT_WIRE])
+"""A server that is not known."""
 
 
 class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +77,7 @@ class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
     max_retries: int = MAX_RETRIES
     """How often a model is asked again whose calls cannot be run (`RepairLoop`)."""
     instructions: str = ""
-    """What the system prompt says besides, for this model."""
+    """What the system prompt adds for this model."""
     context_window: int | None = None
     """In tokens."""
 
@@ -97,7 +108,7 @@ class FormatNegotiator:
     ) -> NegotiatedFormat:
         """Return the format for a model of a provider, or the one that a profile names.
 
-        Raises ValueError for a profile or provider that nobody knows; a model may be any.
+        Raises ValueError for an unknown profile or provider; a model may be any.
         """
         key = (provider, model, profile)
         with self._lock:
@@ -106,45 +117,42 @@ class FormatNegotiator:
                 self._answers.clear()
                 self._learnt = learnt
             if key not in self._answers:
-                self._answers[key] = self._negotiated(*key)
+                self._answers[key] = self._negotiate(*key)
             return self._answers[key]
 
-    def _negotiated(self, provider: str | None, model: str | None, profile: str | None) -> NegotiatedFormat:
-        name, chosen = self._profile(provider, model, profile)
-        provider = _meant(name, chosen) or provider
+    def _negotiate(self, provider: str | None, model: str | None, profile: str | None) -> NegotiatedFormat:
+        name, chosen = self._find_profile(provider, model, profile)
+        known_as, row = _find_provider(_get_provider(name, chosen) or provider)
         model = model or chosen.model
-        known_as, row = _provider(provider)
-        capabilities = chosen.capabilities.over(capabilities_of(provider, model))
+        capabilities = chosen.capabilities.over(capabilities_of(known_as, model))
         figures = self._learner.recent(model) if self._learner is not None and model else {}
-        adapter = row.adapter if chosen.wire in (None, row.wire) else _ADAPTERS.get(chosen.wire, row.adapter)
-        definitions, results = (
-            adapter_for(each or adapter) for each in (chosen.tools.definition_format, chosen.tools.result_format)
-        )
         wire = chosen.wire or row.wire
-        seen = seen_dialects(figures)
-        in_prompt = _in_prompt(chosen, capabilities, figures)
-        asked = dialect_to_ask_for(chosen, capabilities, seen, definitions.traits.dialect)
+        adapter = row.adapter if wire == row.wire else _ADAPTERS.get(wire, row.adapter)
+        definitions = adapter_for(chosen.tools.definition_format or adapter)
+        seen = _list_seen_dialects(figures)
+        in_prompt = _goes_into_prompt(chosen, capabilities, figures)
+        asked = _choose_prompt_dialect(chosen, capabilities, seen, definitions.traits.dialect)
         return NegotiatedFormat(
             name=name or known_as,
             wire=wire,
-            dialects=choose_dialects(chosen, capabilities, wire, seen, asked if in_prompt else None),
+            dialects=_choose_dialects(chosen, capabilities, wire, seen, asked if in_prompt else None),
             reasoning=chosen.reasoning,
             tools_in="prompt" if in_prompt else "request",
             call_parser=chosen.tools.call_parser or "composite",
             definitions=definitions.with_prompt_dialect(asked),
-            results=results,
+            results=adapter_for(chosen.tools.result_format or adapter),
             provider=adapter,
             dialect=asked,
             capabilities=capabilities,
             model=model,
             url=chosen.url,
-            output_modes=chosen.output_modes or _output_modes(capabilities),
+            output_modes=chosen.output_modes or _list_output_modes(capabilities),
             max_retries=MAX_RETRIES if chosen.max_retries is None else chosen.max_retries,
             instructions=chosen.instructions,
             context_window=chosen.context_window,
         )
 
-    def _profile(self, provider: str | None, model: str | None, name: str | None) -> tuple[str | None, Profile]:
+    def _find_profile(self, provider: str | None, model: str | None, name: str | None) -> tuple[str | None, Profile]:
         """The profile that was named, or else the first that fits, those that name models before the others."""
         profiles = self._configuration.profiles
         if name is not None:
@@ -152,19 +160,21 @@ class FormatNegotiator:
                 raise ValueError(f"unknown profile {name!r}; known are: {', '.join(profiles) or 'none'}")
             return name, profiles[name]
         fitting = [(key, each) for key, each in profiles.items() if _fits(key, each, provider, model)]
-        fitting.sort(key=lambda pair: not _names_models(pair[1]))
-        return fitting[0] if fitting else (None, Profile())
+        return min(fitting, key=lambda pair: not _names_models(pair[1]), default=(None, Profile()))
+
+
+# -- profiles and providers ------------------------------------------------------------------------
 
 
 def _fits(name: str, profile: Profile, provider: str | None, model: str | None) -> bool:
-    """Whether a profile speaks of this; one that speaks of no provider and no models must be asked for by name."""
-    meant = _meant(name, profile)
-    if meant is None and not _names_models(profile):
+    """Whether a profile is for this; one that names neither provider nor models must be asked for by name."""
+    its_provider = _get_provider(name, profile)
+    if its_provider is not None and _normalize_provider(its_provider) != _normalize_provider(provider):
         return False
-    if meant is not None and _name(meant) != _name(provider):
+    if not _names_models(profile):
+        return its_provider is not None
+    if model is None:
         return False
-    if model is None or not _names_models(profile):
-        return not _names_models(profile)
     asked = model.casefold()
     is_its_own = profile.model is not None and asked == profile.model.casefold()
     return is_its_own or any(fnmatchcase(asked, each.casefold()) for each in profile.models)
@@ -174,28 +184,27 @@ def _names_models(profile: Profile) -> bool:
     return bool(profile.models) or profile.model is not None
 
 
-def _meant(name: str | None, profile: Profile) -> str | None:
-    """The provider that a profile speaks of: the one it is called after, if it names neither that nor models."""
+def _get_provider(name: str | None, profile: Profile) -> str | None:
+    """The provider of a profile: if it names neither that nor models, the one that it is called after."""
     is_called_so = name is not None and not _names_models(profile) and provider_of(name) is not None
     return profile.provider or (name if is_called_so else None)
 
 
-def _name(provider: str | None) -> str | None:
-    found = provider_of(provider) if provider else None
-    return found[0] if found else provider
+def _normalize_provider(name: str | None) -> str | None:
+    found = provider_of(name) if name else None
+    return found[0] if found else name
 
 
-def _provider(name: str | None) -> tuple[str, Provider]:
+def _find_provider(name: str | None) -> tuple[str, Provider]:
     if name is None:
         return "general", GENERAL
-    found = provider_of(name)
-    if found is None:
+    if (found := provider_of(name)) is None:
         raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile")
     return found
 
 
-def _output_modes(capabilities: Capabilities) -> tuple[OutputMode, ...]:
-    """The modes that the model and its server are known to have; text always goes."""
+def _list_output_modes(capabilities: Capabilities) -> tuple[OutputMode, ...]:
+    """The modes that the model and its server are known to have; text is always possible."""
     modes: list[OutputMode] = ["text"]
     if capabilities.json_object:
         modes.insert(0, "json_object")
@@ -204,17 +213,74 @@ def _output_modes(capabilities: Capabilities) -> tuple[OutputMode, ...]:
     return tuple(modes)
 
 
-def _in_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
-    """Whether tools belong into the prompt: so configured, or the server takes none, or native calls mostly failed."""
+# -- tools in the prompt or in the request ---------------------------------------------------------
+
+
+def _goes_into_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
+    """Whether tools belong in the prompt: so configured, or the server takes none, or native calls mostly failed."""
     if profile.capabilities.native_tools is not None:
         return not profile.capabilities.native_tools
-    return capabilities.native_tools is False or _native_fails(figures.get(NATIVE, Figures()))
+    return capabilities.native_tools is False or _fails_natively(figures.get(NATIVE, Figures()))
 
 
-def _native_fails(native: Figures) -> bool:
-    """Whether this model's server refuses tools, or enough native calls came of late and most were bad.
-
-    A native call that came after the last refusal shows that the server takes tools by now.
-    """
+def _fails_natively(native: Figures) -> bool:
+    # A native call that came after the last refusal shows that the server takes tools by now.
     refuses = native.refused > native.calls and (not native.calls or native.last <= native.last_refused)
-    return refuses or (native.calls >= ENOUGH_CALLS and not is_good(native))
+    return refuses or (native.calls >= ENOUGH_CALLS and not _is_good(native))
+
+
+def _is_good(figures: Figures) -> bool:
+    return (figures.rate or 0.0) >= _GOOD_RATE
+
+
+# -- dialects --------------------------------------------------------------------------------------
+
+
+def _list_seen_dialects(figures: Mapping[str, Figures]) -> list[str]:
+    """The dialects in which a model was seen to write good calls, the most used first."""
+    enough = (name for name, each in figures.items() if name in DIALECTS and each.calls >= ENOUGH_CALLS)
+    return sorted(filter(lambda name: _is_good(figures[name]), enough), key=lambda name: -figures[name].calls)
+
+
+def _choose_dialects(
+    profile: Profile, capabilities: Capabilities, wire: str, seen: Iterable[str], asked: str | None
+) -> Wanted:
+    """What was configured; else what is preferred, and then the rest.
+
+    `asked` is the dialect that a prompt asks for, None if the tools are in the request.  Experience removes no dialect:
+    one that is not looked for would never be seen again.  It adds none whose markers may as well be prose: a named
+    dialect is looked for wherever it may begin.
+    """
+    if profile.dialects is not None:
+        return profile.dialects
+    if profile.tools.call_parser in NATIVE_FORMATS:
+        return "reasoning"
+    first = _get_configured(profile)
+    if not first:
+        clear = [name for name in seen if all(opener.auto == "armed" for opener in DIALECTS[name].openers)]
+        is_native = capabilities.calls_in_text is False and asked is None
+        first = (*clear, *(() if is_native else capabilities.dialects))
+    named = tuple(dict.fromkeys((*first, *([asked] if asked is not None else ()))))
+    rest = _choose_rest(capabilities, wire, in_prompt=asked is not None)
+    return (*named, rest) if named else rest
+
+
+def _get_configured(profile: Profile) -> tuple[str, ...]:
+    return GROUPS.get(profile.tools.call_parser or "", profile.capabilities.dialects)
+
+
+def _choose_rest(capabilities: Capabilities, wire: str, *, in_prompt: bool) -> Rest:
+    is_native = wire in WIRES and WIRES[wire].parses_calls
+    if in_prompt or capabilities.calls_in_text:
+        return "all" if is_native else "auto"
+    return "reasoning" if capabilities.calls_in_text is False or is_native else "auto"
+
+
+def _choose_prompt_dialect(profile: Profile, capabilities: Capabilities, seen: Iterable[str], default: str) -> str:
+    """The dialect that a prompt asks for: one that is looked for in the answer, if there is a prompt for any."""
+    if profile.dialects is not None:
+        given = (profile.dialects,) if isinstance(profile.dialects, str) else profile.dialects
+    else:
+        armed = [name for name in seen if DIALECTS[name].openers[0].auto == "armed"]
+        given = _get_configured(profile) or (*armed, *capabilities.dialects)
+    return next((name for name in given if name in PROMPTS), default)

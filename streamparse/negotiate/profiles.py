@@ -41,8 +41,6 @@ from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.wires import WIRES
 
-__all__ = ["Configuration", "ConfigurationError", "OutputMode", "Profile", "ToolSettings"]
-
 OutputMode: TypeAlias = Literal["tools", "json_schema", "json_object", "text"]
 """How an answer is bound to a shape: by a call, by a JSON Schema, as any JSON object, not at all."""
 

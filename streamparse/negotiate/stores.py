@@ -1,8 +1,8 @@
 """Where figures are kept between runs: a JSON file, or an SQLite database.
 
-A JSON file is changed under a lock file.  The lock is that of an SQLite database to which nothing is written: every
-system has one, and it ends with its process, however that ends.  The lock file is empty, and it stays: if it were
-removed, two processes could wait at two files.
+A JSON file is changed under a lock file: an SQLite database to which nothing is written.  SQLite can lock a file on
+every system, and its lock ends with the process, however that ends.  The lock file is empty, and it stays: if it were
+removed, two processes could wait for two files.
 """
 
 from __future__ import annotations
@@ -46,19 +46,15 @@ class SharedStore(Store, Protocol):
     """A store that several learners may share, also of several processes."""
 
     def update(self, change: Change, /) -> list[Record]:
-        """Put what `change` makes of the records in their place, while nobody else writes; return that."""
+        """Replace the records by what `change` makes of them, while no one else writes; return the new ones."""
+        ...
+
+    def save(self, records: Iterable[Record], /) -> None:
+        """Put these records in the place of what was saved before, wholly or not at all."""
+        self.update(lambda _: list(records))
 
 
-def update(store: Store, change: Change) -> list[Record]:
-    """Change what a store holds; return what it holds then."""
-    if isinstance(store, SharedStore):
-        return store.update(change)
-    records = change(store.load())
-    store.save(records)
-    return records
-
-
-class JSONFile:
+class JSONFile(SharedStore):
     """Keeps the records in one JSON file.  Raises OSError where that fails, ValueError if it is no such file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -72,34 +68,25 @@ class JSONFile:
             return []
         return msgspec.json.decode(data, type=list[Record])
 
-    def save(self, records: Iterable[Record]) -> None:
-        """Write a new file beside the old one, then put it in its place."""
-        self.update(lambda _: list(records))
-
     def update(self, change: Change) -> list[Record]:
-        """Change the records, with a lock file beside the old one as long as it takes."""
-        with file_lock(self._beside("lock")):
+        """Write a new file next to the old one, then put it in its place; a lock file keeps other writers out."""
+        new = self._path.with_name(f".{self._path.name}.new")
+        with file_lock(self._path.with_name(f".{self._path.name}.lock")):
             records = change(self.load())
-            self._write(msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n")
+            data = msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n"
+            try:
+                with new.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                new.replace(self._path)
+            except OSError:
+                new.unlink(missing_ok=True)
+                raise
         return records
 
-    def _write(self, data: bytes) -> None:
-        new = self._beside("new")
-        try:
-            with new.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self._path)
-        except OSError:
-            new.unlink(missing_ok=True)
-            raise
 
-    def _beside(self, ending: str) -> Path:
-        return self._path.with_name(f".{self._path.name}.{ending}")
-
-
-class SQLiteFile:
+class SQLiteFile(SharedStore):
     """Keeps the records in one table of an SQLite database, which may hold other tables.
 
     Raises sqlite3.Error where that fails, ValueError if a row holds something else.
@@ -118,16 +105,20 @@ class SQLiteFile:
         with closing(self._open()) as database:
             return self._read(database)
 
-    def save(self, records: Iterable[Record]) -> None:
-        """Replace the table's rows in one transaction."""
-        self.update(lambda _: list(records))
-
     def update(self, change: Change) -> list[Record]:
         """Change the table's rows in one transaction, which no other writer can enter."""
         with closing(self._open()) as database, database:
             database.execute("BEGIN IMMEDIATE")
             records = change(self._read(database))
-            self._write(database, records)
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table}"
+                " (model TEXT, format TEXT, figures TEXT, slot INTEGER, PRIMARY KEY (model, format, slot))"
+            )
+            database.execute(f"DELETE FROM {self._table}")
+            rows = [
+                (each.model, each.format, msgspec.json.encode(each.figures).decode(), each.slot) for each in records
+            ]
+            database.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?, ?)", rows)
         return records
 
     def _open(self) -> sqlite3.Connection:
@@ -138,19 +129,10 @@ class SQLiteFile:
         if not known:
             return []
         rows = database.execute(f"SELECT model, format, figures, slot FROM {self._table}").fetchall()
-        return [_record(*msgspec.convert(row, tuple[str, str, str, int])) for row in rows]
-
-    def _write(self, database: sqlite3.Connection, records: list[Record]) -> None:
-        database.execute(
-            f"CREATE TABLE IF NOT EXISTS {self._table}"
-            " (model TEXT, format TEXT, figures TEXT, slot INTEGER, PRIMARY KEY (model, format, slot))"
-        )
-        database.execute(f"DELETE FROM {self._table}")
-        rows = [(each.model, each.format, msgspec.json.encode(each.figures).decode(), each.slot) for each in records]
-        database.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?, ?)", rows)
+        return [_read_row(*msgspec.convert(row, tuple[str, str, str, int])) for row in rows]
 
 
-def _record(model: str, format_name: str, figures: str, slot: int) -> Record:
+def _read_row(model: str, format_name: str, figures: str, slot: int) -> Record:
     return Record(model, format_name, msgspec.json.decode(figures, type=dict[str, Any]), slot)
 
 
@@ -176,7 +158,7 @@ def file_lock(path: Path) -> Iterator[None]:
 def _try_lock(database: sqlite3.Connection) -> bool:
     """Try once to get the lock; return whether that worked."""
     try:
-        database.execute("PRAGMA journal_mode = MEMORY")  # no second file beside
+        database.execute("PRAGMA journal_mode = MEMORY")  # no second file next to it
         database.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:

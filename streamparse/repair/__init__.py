@@ -13,10 +13,11 @@ from streamparse.repair.loop import (
     SwitchMode,
     SwitchModel,
 )
-from streamparse.repair.preflight import Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
+from streamparse.repair.preflight import CallChecks, Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
 from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 
 __all__ = [
+    "CallChecks",
     "Complaint",
     "FallbackChain",
     "Finding",

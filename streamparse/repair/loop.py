@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, Unpack
 
 import msgspec
 
@@ -11,7 +11,7 @@ from streamparse.dialects import Dialects
 from streamparse.findings import Finding
 from streamparse.providers.adapters import adapter_for
 from streamparse.providers.user_messages import add_user_message
-from streamparse.repair.preflight import Guard
+from streamparse.repair.preflight import CallChecks
 from streamparse.repair.refusals import read_refusal
 from streamparse.repair.review import AttemptLog, Repaired, Reviewer, Verdict
 from streamparse.response import ParsedResponse
@@ -41,7 +41,7 @@ class RepairLoop:
     """Takes an answer; if its calls cannot be run, recovers what the server refused, then asks the model again.
 
     `ask` is called at most `max_attempts` times; what it raises passes through.  `wire` and `dialects` say how answers
-    are read, the other keywords what a call must be (`preflight`).  Raises ValueError if `max_attempts` is negative.
+    are read; `checks` are those of `preflight`.  Raises ValueError if `max_attempts` is negative.
     """
 
     def __init__(
@@ -52,15 +52,13 @@ class RepairLoop:
         max_attempts: int = 2,
         wire: str = "auto",
         dialects: Dialects = "auto",
-        tier: int = 0,
-        sanitise: bool = False,
-        guards: Iterable[Guard] = (),
+        **checks: Unpack[CallChecks],
     ) -> None:
         if max_attempts < 0:
             raise ValueError(f"`max_attempts` is a count, not {max_attempts!r}")
         self._ask = ask
         self._attempts = range(1, max_attempts + 1)
-        self._reviewer = Reviewer([*tools], wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards)
+        self._reviewer = Reviewer([*tools], checks, wire=wire, dialects=dialects)
 
     async def run(self, answer: Any) -> Repaired:
         """Return an answer whose calls may all be run, or, if the model does not give one, the last one as text."""
@@ -157,17 +155,13 @@ class FallbackChain:
         required: bool = False,
         wire: str = "auto",
         dialects: Dialects = "auto",
-        tier: int = 0,
-        sanitise: bool = False,
-        guards: Iterable[Guard] = (),
+        **checks: Unpack[CallChecks],
     ) -> None:
         declared = [*tools]
         self._send = send
         self._strategies = tuple(strategies)
         demand = _make_no_call_finding(Toolset.of(declared)) if required else None
-        self._reviewer = Reviewer(
-            declared, wire=wire, dialects=dialects, tier=tier, sanitise=sanitise, guards=guards, demand=demand
-        )
+        self._reviewer = Reviewer(declared, checks, wire=wire, dialects=dialects, demand=demand)
 
     async def run(self, request: Mapping[str, Any]) -> Repaired:
         """Return the first answer that can be used, or the last one as text, with the log of what was tried."""

@@ -6,7 +6,7 @@ import copy
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 from urllib.parse import unquote
 
 import msgspec
@@ -61,25 +61,31 @@ class GuardFailed(RuntimeError):
     """A guard raised an exception, which is the cause of this one: the call was not judged, and must not run."""
 
 
-def preflight(
-    call: ToolCall,
-    tools: Iterable[Any],
-    *,
-    tier: int = 0,
-    coerce: bool = True,
-    sanitise: bool = False,
-    guards: Iterable[Guard] = (),
-) -> Preflight:
+class CallChecks(TypedDict, total=False):
+    """What a call must pass besides being declared and fitting its tool's schema; see `preflight`."""
+
+    tier: int
+    coerce: bool
+    sanitise: bool
+    guards: Iterable[Guard]
+
+
+def preflight(call: ToolCall, tools: Iterable[Any], **checks: Unpack[CallChecks]) -> Preflight:
     """Say whether a call may be run, and with which arguments, without running it.
 
-    The tool must be declared and of a tier that is unlocked, the arguments must fit its JSON Schema, and the
-    annotations of its function if it has one.  With `coerce` values are converted where nothing is lost (`"3"` for an
-    integer), with `sanitise` control characters are taken out of texts; both are reported.  `guards` look at the call
-    that comes out.  `ToolRunner` asks the same of each call.
+    The tool must be declared, the arguments must fit its JSON Schema, and the annotations of its function if it has
+    one.  `checks` are:
+
+    - `tier` (0): the highest tier of tools that is unlocked.
+    - `coerce` (True): values are converted where nothing is lost (`"3"` for an integer).  This is reported.
+    - `sanitise` (False): control characters are removed from texts.  This is reported.
+    - `guards`: look at the call that comes out of all this.
+
+    `ToolRunner` asks the same of each call.
     Raises GuardFailed for what a guard raises.
     Raises ModuleNotFoundError if the tool's schema is not its function's own, and the extra `schema` is not installed.
     """
-    return Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards).look(call)
+    return Gate(tools, **checks).look(call)
 
 
 class Gate:
@@ -107,21 +113,14 @@ class Gate:
             if tool.function is not None and not _is_from_function(tool):
                 raise ModuleNotFoundError(f"the tool {tool.name!r} has a schema of its own; {MISSING}")
 
-    def look(self, call: ToolCall) -> Preflight:
-        """Say whether a call may be run, and with which arguments."""
-        return self._look(call, frozenset())
+    def look(self, call: ToolCall, without: frozenset[str] = frozenset()) -> Preflight:
+        """Say whether a call may be run, and with which arguments.
 
-    def look_without(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
-        """Do as `look` does for a call that is still being written, without the arguments that are streamed.
-
-        They need not be there; the whole call has to pass `look` all the same.  With `sanitise` no text may be read
-        before it is whole.
+        A call that is still being written is looked at `without` the arguments that are streamed: they need not be
+        there, and the whole call has to be looked at all the same.
         """
-        if self._sanitise:
+        if without and self._sanitise:
             return Preflight(call, (Finding("invalid_value", "texts are only read once they are whole"),))
-        return self._look(call, streamed)
-
-    def _look(self, call: ToolCall, streamed: frozenset[str]) -> Preflight:
         tool = self.tools.get(call.name)
         if tool is None:
             return Preflight(call, (_describe_unknown(call.name, self.tools),))
@@ -129,31 +128,32 @@ class Gate:
             return Preflight(call, (Finding("locked_tool", f"the tool {call.name!r} is not unlocked"),))
         if (problem := find_excess(call.arguments)) is not None:
             return Preflight(call, (Finding("invalid_value", problem),))
-        arguments, found = _strip_controls(call.arguments, ()) if self._sanitise else (call.arguments, [])
+        found: list[Finding] = []
+        arguments = _strip_controls(call.arguments, (), found) if self._sanitise else call.arguments
         if tool.parameters and (has_validator() or not _is_from_function(tool)):
-            arguments, problems = self._check(tool, arguments, streamed)
+            arguments, problems = self._check(tool, arguments, without)
             found += problems
         if arguments is not call.arguments:
             if (problem := find_excess(arguments)) is not None:  # a text was read as more than may be given
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
         if tool.function is not None and not any(finding.fatal for finding in found):
-            found += _find_misfits(tool, arguments, bind_others if streamed else bind)
+            found += _find_misfits(tool, arguments, bind_others if without else bind)
         for guard in self._guards:
             found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
 
     def _check(
-        self, tool: Tool, arguments: dict[str, Any], streamed: frozenset[str]
+        self, tool: Tool, arguments: dict[str, Any], without: frozenset[str]
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Check arguments with the schema as it was when the tool was first called here."""
-        compiled = self._compiled.get((tool.name, streamed))
+        compiled = self._compiled.get((tool.name, without))
         if compiled is None:
             try:
-                compiled = compile_schema(_drop_properties(tool.parameters, streamed))
+                compiled = compile_schema(_drop_properties(tool.parameters, without))
             except ValueError as error:
                 return arguments, [Finding("invalid_schema", f"the tool's schema cannot be read: {error}")]
-            self._compiled[tool.name, streamed] = compiled
+            self._compiled[tool.name, without] = compiled
         return compiled.check(arguments, coerce=self._coerce)
 
 
@@ -204,22 +204,17 @@ def _describe_unknown(name: str, tools: Toolset) -> Finding:
     return Finding("unknown_tool", f"there is no tool {name[:200]!r}{known_names}")
 
 
-def _strip_controls(value: Any, path: tuple[Any, ...]) -> tuple[Any, list[Finding]]:
-    """Take control characters out of every text of a value."""
+def _strip_controls(value: Any, path: tuple[Any, ...], found: list[Finding]) -> Any:
+    """Remove control characters from every text of a value."""
+    if isinstance(value, dict):
+        return {key: _strip_controls(each, (*path, key), found) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_strip_controls(each, (*path, number), found) for number, each in enumerate(value)]
     if isinstance(value, str) and _CONTROL.search(value):
         message = f"control characters were taken out of {format_path(path)}"
-        return _CONTROL.sub("", value), [Finding("sanitised", message, make_pointer(path), fatal=False)]
-    found: list[Finding] = []
-    if isinstance(value, dict):
-        value = {key: _collect(_strip_controls(each, (*path, key)), found) for key, each in value.items()}
-    elif isinstance(value, list):
-        value = [_collect(_strip_controls(each, (*path, number)), found) for number, each in enumerate(value)]
-    return value, found
-
-
-def _collect(result: tuple[Any, list[Finding]], found: list[Finding]) -> Any:
-    found += result[1]
-    return result[0]
+        found.append(Finding("sanitised", message, make_pointer(path), fatal=False))
+        return _CONTROL.sub("", value)
+    return value
 
 
 # -- paths -----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -13,7 +13,7 @@ from streamparse.errors import CODES
 from streamparse.findings import Finding, join_messages
 from streamparse.parser.composite import CompositeParser
 from streamparse.repair.answers import answer_broken
-from streamparse.repair.preflight import Gate, Guard, Preflight
+from streamparse.repair.preflight import CallChecks, Gate, Preflight
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import ToolResult
 
@@ -57,11 +57,9 @@ class Verdict(msgspec.Struct, frozen=True):
         return sorted([*unfit, *map(answer_broken, self.response.broken_calls)], key=lambda result: result.index)
 
 
-def judge(
-    tools: Iterable[Any], *, tier: int = 0, sanitise: bool = False, guards: Iterable[Guard] = ()
-) -> Callable[[ParsedResponse], Verdict]:
-    """Return what looks at each answer to a request with these tools; the keywords are those of `preflight`."""
-    gate = Gate(tools, tier=tier, sanitise=sanitise, guards=guards)
+def judge(tools: Iterable[Any], **checks: Unpack[CallChecks]) -> Callable[[ParsedResponse], Verdict]:
+    """Return what looks at each answer to a request with these tools; `checks` are those of `preflight`."""
+    gate = Gate(tools, **checks)
 
     def look(response: ParsedResponse) -> Verdict:
         preflights = tuple(gate.look(call) for call in response.tool_calls if not call.revoked)
@@ -117,19 +115,11 @@ class Reviewer:
     """
 
     def __init__(
-        self,
-        tools: list[Any],
-        *,
-        wire: str,
-        dialects: Dialects,
-        tier: int,
-        sanitise: bool,
-        guards: Iterable[Guard],
-        demand: Finding | None = None,
+        self, tools: list[Any], checks: CallChecks, *, wire: str, dialects: Dialects, demand: Finding | None = None
     ) -> None:
         self._parser = CompositeParser(wire, dialects=dialects, tools=tools)
         self._generated = CompositeParser(tools=tools)
-        self._judge = judge(tools, tier=tier, sanitise=sanitise, guards=guards)
+        self._judge = judge(tools, **checks)
         self._demand = demand
 
     def review(self, answer: Any) -> Iterator[Verdict]:

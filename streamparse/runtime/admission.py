@@ -108,7 +108,7 @@ def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted
     if not tool.streamed.isdisjoint(call.arguments) or not find_needed(tool) <= call.arguments.keys():
         return None
     try:
-        looked = gate.look_without(call, tool.streamed)
+        looked = gate.look(call, without=tool.streamed)
     except GuardFailed:  # it may want to see the whole call
         return None
     if not looked.ok:
