@@ -88,21 +88,21 @@ class Family(Capabilities, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 @cache
-def _read_table() -> dict[str, dict[str, dict[str, Any]]]:
+def _read_table() -> dict[str, dict[str, Any]]:
     return tomllib.loads((files(__package__) / "capabilities.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def _read_providers() -> dict[str, Provider]:
     """All providers that have a name, also those of which nothing else is known."""
-    known, kinds = _read_table()["providers"], _read_table()["kinds"]
+    table = _read_table()
     providers: dict[str, Provider] = {}
     for name, named in PROVIDERS.items():
-        row = known.get(name, {})
-        common = kinds[row["kind"]] if "kind" in row else {}
-        values = {**common, **row, "wire": named.wire, "adapter": named.adapter, "aliases": named.aliases}
-        values.pop("kind", None)
-        providers[name] = msgspec.convert(values, Provider)
+        row = {"quirks": table["quirks"].get(name, []), "source": table["sources"].get(name, "")}
+        row |= {"wire": named.wire, "adapter": named.adapter, "aliases": named.aliases}
+        own = dict(table["providers"].get(name, {}))
+        common = table["kinds"][own.pop("kind")] if "kind" in own else {}
+        providers[name] = msgspec.convert({**row, **common, **own}, Provider)
     return providers
 
 

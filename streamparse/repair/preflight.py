@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypedDict, Unpack
 from urllib.parse import unquote
 
@@ -20,7 +20,7 @@ from streamparse.schema.validation import (
     find_excess,
     has_validator,
 )
-from streamparse.tools import InvalidArguments, Tool, Toolset, bind, bind_others
+from streamparse.tools import Tool, Toolset, validate
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """All but tab, line feed and carriage return."""
@@ -138,7 +138,9 @@ class Gate:
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
         if tool.function is not None and not any(finding.fatal for finding in found):
-            found += _find_misfits(tool, arguments, bind_others if without else bind)
+            # The function's annotations may say more than the schema.
+            if (problem := validate(tool, arguments, without_streamed=bool(without))) is not None:
+                found.append(Finding("invalid_value", truncate(problem.partition(": ")[2])))
         for guard in self._guards:
             found += _run_guard(guard, call)
         return Preflight(call, tuple(found))
@@ -170,17 +172,6 @@ def _drop_properties(schema: dict[str, Any], names: frozenset[str]) -> dict[str,
 def _is_from_function(tool: Tool) -> bool:
     """Whether a tool's schema was read from its function: then `bind` checks all that it says."""
     return not tool.parameters or (tool.signature is not None and tool.signature.schema == tool.parameters)
-
-
-def _find_misfits(
-    tool: Tool, arguments: dict[str, Any], bind_some: Callable[[Tool, dict[str, Any]], Any]
-) -> list[Finding]:
-    """What the function's annotations do not accept: they may say more than the schema."""
-    try:
-        bind_some(tool, arguments)
-    except InvalidArguments as error:
-        return [Finding("invalid_value", truncate(str(error).partition(": ")[2]))]
-    return []
 
 
 def _run_guard(guard: Guard, call: ToolCall) -> list[Finding]:

@@ -21,7 +21,7 @@ from streamparse.runtime.open_call import OpenCall
 from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind, bind_others
+from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind
 
 __all__ = ["Failure", "Outcome", "attempt", "execute", "execute_open"]
 
@@ -131,7 +131,7 @@ async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_res
     assert tool.function is not None
     texts = {name: Streamed(call.texts[name]) for name in start.streamed}
     value = await tool.function(
-        **bind_others(tool, copy_arguments(start.arguments)), **texts, **_bind_context(tool, context)
+        **bind(tool, copy_arguments(start.arguments), without_streamed=True), **texts, **_bind_context(tool, context)
     )
     return _reduce_result(tool, value, max_result)
 

@@ -9,7 +9,7 @@ from streamparse.tools.errors import RETRYABLE, ErrorKind, ToolError, ToolFailur
 from streamparse.tools.output import make_output_tool, read_output
 from streamparse.tools.result import StateChange, ToolResult
 from streamparse.tools.signature import is_async
-from streamparse.tools.tool import Effect, InvalidArguments, Tool, bind, bind_others, tool, validate
+from streamparse.tools.tool import Effect, InvalidArguments, Tool, bind, tool, validate
 from streamparse.tools.toolset import Toolset
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "ToolResult",
     "Toolset",
     "bind",
-    "bind_others",
     "format_error_for_model",
     "is_async",
     "make_output_tool",

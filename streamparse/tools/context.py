@@ -165,17 +165,16 @@ class _Pieces(AsyncIterator[Text]):
         raise StopAsyncIteration
 
 
-def is_streamed(annotation: Any) -> bool:
-    """Whether a parameter of this annotation is streamed."""
-    while typing.get_origin(annotation) is Annotated:
-        annotation = annotation.__origin__
-    return annotation is Streamed or typing.get_origin(annotation) is Streamed
-
-
 def read_streamed(annotation: Any) -> Any:
-    """Return the annotation of the whole text.  Raises TypeError if it is not a text that is streamed."""
+    """Return the annotation of the whole text of a streamed parameter, None for a parameter that is not streamed.
+
+    Raises TypeError if what is streamed is not a text.
+    """
     if typing.get_origin(annotation) is Annotated:
-        return Annotated[(read_streamed(annotation.__origin__), *annotation.__metadata__)]
+        text = read_streamed(annotation.__origin__)
+        return None if text is None else Annotated[(text, *annotation.__metadata__)]
+    if Streamed not in (annotation, typing.get_origin(annotation)):
+        return None
     if typing.get_args(annotation) not in ((), (str,)):
         raise TypeError(f"only texts are streamed: Streamed[str], not {annotation}")
     return str

@@ -91,7 +91,7 @@ class _OutputSignature(Signature, frozen=True):
     members: tuple[_Member, ...] = ()
     is_wrapped: bool = False
 
-    def convert(self, arguments: JSONObject) -> JSONObject:
+    def convert(self, arguments: JSONObject, *, without_streamed: bool = False) -> JSONObject:  # noqa: ARG002 - none is streamed
         """Make the value, under the name `output`.  Raises `msgspec.ValidationError` if the arguments do not fit."""
         if not self.is_wrapped:
             return {"output": _choose(arguments, self.members)}

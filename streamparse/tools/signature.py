@@ -19,7 +19,7 @@ import msgspec
 
 from streamparse.schema.annotations import encode_value, make_value, may_be_none, read_annotation, read_schemas
 from streamparse.schema.docstring import read_docstring
-from streamparse.tools.context import Streamed, is_context, is_streamed, read_streamed
+from streamparse.tools.context import Streamed, is_context, read_streamed
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -40,18 +40,13 @@ class Signature(msgspec.Struct, frozen=True):
     streamed: frozenset[str] = frozenset()
     others: type[msgspec.Struct] | None = None
 
-    def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def convert(self, arguments: dict[str, Any], *, without_streamed: bool = False) -> dict[str, Any]:
         """Make typed values of JSON ones; what is not given is left to the function's own defaults.
 
+        With `without_streamed` the arguments that are streamed are neither required nor known.
         Raises `msgspec.ValidationError` if they do not fit.
         """
-        return self._convert(arguments, self.arguments)
-
-    def convert_others(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Do as `convert` does with all arguments but those that are streamed."""
-        return self._convert(arguments, self.others or self.arguments)
-
-    def _convert(self, arguments: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+        kind = self.others if without_streamed and self.others is not None else self.arguments
         values = msgspec.convert(arguments, kind, str_keys=True, dec_hook=make_value)
         if replaced := self.bound & arguments.keys():  # a function with `**options` takes every name
             raise msgspec.ValidationError(f"Object contains unknown field `{min(replaced)}`")
@@ -92,9 +87,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     documented = read_docstring(_find_annotated(function).__doc__)
     _describe(schema, parameters, documented.parameters)
     taken = frozenset(streamed) & set(arguments.__struct_fields__)
-    return Signature(
-        arguments, schema, documented.description, bound, context, taken, others if taken else None
-    )  # fmt: skip
+    return Signature(arguments, schema, documented.description, bound, context, taken, others if taken else None)
 
 
 def check_streamed(function: Callable[..., Any]) -> None:
@@ -111,7 +104,8 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 def _find_streamed(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
     """The parameters that are streamed, with the annotations of their whole texts."""
-    streamed = {name: read_streamed(hint) for name, hint in hints.items() if name != "return" and is_streamed(hint)}
+    texts = {name: read_streamed(hint) for name, hint in hints.items() if name != "return"}
+    streamed = {name: text for name, text in texts.items() if text is not None}
     if streamed and not is_async(function):
         raise TypeError(f"its parameter {min(streamed)!r} is streamed, which only a coroutine function can read")
     return streamed

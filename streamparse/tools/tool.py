@@ -101,7 +101,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
 
 
 def _is_seconds(value: object) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 _Check: TypeAlias = tuple[str, type[Exception], str, Callable[[Any], bool]]
@@ -114,12 +114,7 @@ _CHECKS: tuple[_Check, ...] = (
     ("tier", TypeError, "an integer", lambda value: isinstance(value, int)),
     ("needs_approval", TypeError, "a bool or a function", lambda value: isinstance(value, bool) or callable(value)),
     ("retries", ValueError, "0 or more", lambda value: not value < 0),
-    (
-        "lock",
-        TypeError,
-        "a text or a function",
-        lambda value: value is None or isinstance(value, str) or callable(value),
-    ),
+    ("lock", TypeError, "a text or a function", lambda value: isinstance(value, str | None) or callable(value)),
 )
 """A field, the error, what it must be, and whether it is."""
 
@@ -128,31 +123,24 @@ class InvalidArguments(ValueError):
     """Arguments that do not fit a tool; the message is one sentence, written for the model."""
 
 
-def bind(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Make of the arguments the values that the tool's function takes.
+def bind(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = False) -> dict[str, Any]:
+    """Make of the arguments the values that the tool's function takes, of all or of those that are not streamed.
 
     Where its annotations cannot be read, or there is no function, the arguments stay as they are.
     Raises InvalidArguments if they do not fit the annotations.
     """
-    return arguments if tool.signature is None else _bind(tool, tool.signature.convert, arguments)
-
-
-def bind_others(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Do as `bind` does with all arguments but those that are streamed."""
-    return arguments if tool.signature is None else _bind(tool, tool.signature.convert_others, arguments)
-
-
-def _bind(tool: Tool, convert: Callable[[dict[str, Any]], dict[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+    if tool.signature is None:
+        return arguments
     try:
-        return convert(arguments)
+        return tool.signature.convert(arguments, without_streamed=without_streamed)
     except (msgspec.ValidationError, RecursionError) as error:
         raise InvalidArguments(f"invalid arguments for {tool.name!r}: {error}") from error
 
 
-def validate(tool: Tool, arguments: dict[str, Any]) -> str | None:
-    """Say in one sentence why the arguments do not fit the tool's function; None if they do."""
+def validate(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = False) -> str | None:
+    """Say in one sentence why `bind` refuses the arguments; None if it does not."""
     try:
-        bind(tool, arguments)
+        bind(tool, arguments, without_streamed=without_streamed)
     except InvalidArguments as error:
         return str(error)
     return None
@@ -165,47 +153,30 @@ def tool(function: Function, /) -> Function: ...
 @overload
 def tool(
     *,
-    name: str | None = None,
-    description: str = "",
-    effect: Effect = "once",
-    timeout: float | None = None,
-    tier: int = 0,
-    strict: bool = False,
-    lock: Lock | None = None,
-    needs_approval: NeedsApproval = False,
-    retries: int = 3,
-    category: str = "",
-    ends: bool = False,
+    name: str | None = ...,
+    description: str = ...,
+    effect: Effect = ...,
+    timeout: float | None = ...,
+    tier: int = ...,
+    strict: bool = ...,
+    lock: Lock | None = ...,
+    needs_approval: NeedsApproval = ...,
+    retries: int = ...,
+    category: str = ...,
+    ends: bool = ...,
 ) -> Callable[[Function], Function]: ...
 
 
 def tool(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str = "",
-    effect: Effect = "once",
-    timeout: float | None = None,
-    tier: int = 0,
-    strict: bool = False,
-    lock: Lock | None = None,
-    needs_approval: NeedsApproval = False,
-    retries: int = 3,
-    category: str = "",
-    ends: bool = False,
+    function: Callable[..., Any] | None = None, /, *, name: str | None = None, **fields: Any
 ) -> Callable[..., Any]:
-    """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)`.
+    """Declare a function as a tool: `@tool`, or `@tool(effect="none", ...)` with the fields of `Tool`.
 
     The function stays what it was, and carries its `Tool` as the attribute `tool`.
     """
 
     def declare(function: Function) -> Function:
-        declared = Tool(
-            name or function.__name__, description, {}, function, effect, timeout, tier, strict, lock, needs_approval,
-            retries, category, ends,
-        )  # fmt: skip
-        setattr(function, TOOL_ATTRIBUTE, declared)
+        setattr(function, TOOL_ATTRIBUTE, Tool(name or function.__name__, function=function, **fields))
         return function
 
     return declare if function is None else declare(function)
