@@ -137,10 +137,10 @@ class Gate:
             if (problem := find_excess(arguments)) is not None:  # a text was read as more than may be given
                 found.append(Finding("invalid_value", problem))
             call = msgspec.structs.replace(call, arguments=arguments)
-        if tool.function is not None and not any(finding.fatal for finding in found):
-            # The function's annotations may say more than the schema.
-            if (problem := validate(tool, arguments, without_streamed=bool(without))) is not None:
-                found.append(Finding("invalid_value", truncate(problem.partition(": ")[2])))
+        # The function's annotations may say more than the schema.
+        is_sound = not any(finding.fatal for finding in found)
+        if is_sound and (problem := validate(tool, arguments, without_streamed=bool(without))) is not None:
+            found.append(Finding("invalid_value", truncate(problem.partition(": ")[2])))
         for guard in self._guards:
             found += _run_guard(guard, call)
         return Preflight(call, tuple(found))

@@ -5,29 +5,27 @@ https://ai.google.dev/api/caching#Schema; references are put in their places fir
 | JSON Schema | becomes |
 |---|---|
 | `"type": ["string", "null"]`, `anyOf` with a null | `nullable` |
-| several types | `anyOf` of them, each with the keywords that speak of its values |
+| several types | `anyOf` of them, each with the keywords that are about its values |
 | `const`, `enum` of strings | `enum`; of nothing but null the type of null |
 | an array of anything | one with empty `items`, which the subset wants |
 | `prefixItems` and no further items | `items` of any of them: a loss |
 | `oneOf` | `anyOf`: a loss, unless no value fits two of them |
-| `allOf` | one schema; a loss where two say the same keyword |
-| anything else that the subset does not have, or has only for other values | dropped: a loss |
+| `allOf` | one schema; a loss where two have the same keyword |
+| anything else that the subset does not have, or only with other values | dropped: a loss |
 
-A loss names the place, the keyword and what was done.  What some servers refuse all the same is listed in
+A loss names the place, the keyword and what was done.  What some servers refuse nevertheless is listed in
 `streamparse.providers.gemini.schema_checks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Set
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final
 
 from streamparse.loss import Loss
 from streamparse.schema.kinds import TYPE_NAMES, SchemaView, get_kind, join_kinds
 from streamparse.schema.walk import ABOUT, inline_refs
-
-OnLoss: TypeAlias = Callable[[str, str, str], None]
-"""Reports a loss: where in the schema, the keyword, and what was done."""
 
 _NUMBER: Final = (int, float)
 _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
@@ -55,10 +53,10 @@ class _Writer:
             "type": self._write_type,
             "properties": self._write_properties,
             "items": self._write_items,
-            "anyOf": self._write_any_of,
-            "oneOf": self._write_one_of,
-            "enum": self._write_enum,
-            "const": self._write_const,
+            "anyOf": partial(self._write_choice, "anyOf"),
+            "oneOf": partial(self._write_choice, "oneOf"),
+            "enum": partial(self._write_list, "enum"),
+            "const": lambda value, path, made: self._write_list("const", [value], path, made),
             "format": self._write_format,
         }
 
@@ -68,10 +66,10 @@ class _Writer:
             if schema is not True:
                 self._lose(path, "", "dropped: not a schema that can be written")
             return {}
-        schema = simplify_types(merge_all_of(schema, path, self._lose), path, self._lose)
-        members, common = split_type_union(schema)
+        schema = self._simplify_tuple(_drop_null(self._merge_all_of(schema, path)), path)
+        members, common = _split_type_union(schema)
         made: dict[str, Any] = {}
-        for key in sorted(common, key=_CHOICES.__contains__):  # they are written by what else there is
+        for key in sorted(common, key=_CHOICES.__contains__):  # choices depend on what else is written
             if key in self._writers:
                 self._writers[key](common[key], path, made)
             elif key in _PLAIN and isinstance(common[key], _PLAIN[key]):
@@ -116,13 +114,15 @@ class _Writer:
     def _write_properties(self, value: Any, path: str, made: dict[str, Any]) -> None:
         if not isinstance(value, dict):
             self._lose(path, "properties", "dropped")
-        named = value.items() if isinstance(value, dict) else ()
-        made["properties"] = {name: self.write(each, f"{path}/properties/{name}") for name, each in named}
+            value = {}
+        made["properties"] = {name: self.write(each, f"{path}/properties/{name}") for name, each in value.items()}
 
     def _write_items(self, value: Any, path: str, made: dict[str, Any]) -> None:
         made["items"] = self.write(value, f"{path}/items")
 
-    def _write_any_of(self, value: Any, path: str, made: dict[str, Any], key: str = "anyOf") -> None:
+    def _write_choice(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
+        if key == "oneOf" and not _are_disjoint(value):
+            self._lose(path, key, "written as anyOf")
         members = value if isinstance(value, list) else []
         others = [each for each in members if each != {"type": "null"}]
         # A type next to the choice excludes null.
@@ -134,28 +134,22 @@ class _Writer:
         else:
             _add_choice(written, made)
 
-    def _write_one_of(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        if not are_disjoint(value):
-            self._lose(path, "oneOf", "written as anyOf")
-        self._write_any_of(value, path, made, "oneOf")
-
-    def _write_enum(self, value: Any, path: str, made: dict[str, Any], key: str = "enum") -> None:
+    def _write_list(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
+        """Write the values that are permitted, of `enum` or `const`."""
         options = [each for each in value if each is not None] if isinstance(value, list) else []
+        listed = [each for each in options if each != ""]
         if not options or not all(isinstance(each, str) for each in options):
             self._lose(path, key, _NOT_TEXT)
             _add_type_of(options, made)
             return
         if len(options) < len(value):
             made["nullable"] = True
-        if "" in options:
+        if len(listed) < len(options):
             self._lose(path, key, "dropped: an empty text cannot be listed")
-        if listed := [each for each in options if each]:
+        if listed:
             made["enum"] = listed
         else:
             _add_type_of(options, made)
-
-    def _write_const(self, value: Any, path: str, made: dict[str, Any]) -> None:
-        self._write_enum([value], path, made, "const")
 
     def _write_format(self, value: Any, path: str, made: dict[str, Any]) -> None:
         if value in _FORMATS:
@@ -163,9 +157,66 @@ class _Writer:
         else:
             self._lose(path, "format", f"dropped: {value!r} is not known")
 
+    # -- `allOf` and tuples ----------------------------------------------------------------------------
+
+    def _merge_all_of(self, schema: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return a schema and the members of its `allOf` as one; of keywords that cannot be joined the first stays."""
+        made = {key: value for key, value in schema.items() if key != "allOf"}
+        members = schema.get("allOf", [])
+        listed = members if isinstance(members, list) else []
+        known = [member for member in listed if isinstance(member, dict)]
+        if listed is not members or any(member not in (*known, True) for member in listed):
+            self._lose(path, "allOf", "dropped: not schemas that can be written")
+        for member in known:
+            for key, value in self._merge_all_of(member, path).items():
+                self._merge_keyword(key, value, path, made)
+        return made
+
+    def _merge_keyword(self, key: str, value: Any, path: str, made: dict[str, Any]) -> None:
+        old = made.setdefault(key, value)
+        kind = next((kind for kind in (dict, list, _NUMBER) if isinstance(old, kind) and isinstance(value, kind)), None)
+        if key == "properties" and kind is dict:
+            made[key] = {**value, **old}
+            for name in (name for name in old if name in value and old[name] != value[name]):
+                self._lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
+        elif key == "required" and kind is list:
+            made[key] = [*old, *(name for name in value if name not in old)]
+        elif key in _TIGHTER and kind is _NUMBER:
+            made[key] = _TIGHTER[key](old, value)
+        elif key == "enum" and kind is list and any(each in value for each in old):
+            made[key] = [each for each in old if each in value]
+        elif old != value:
+            self._lose(path, "allOf", f"dropped: a second {key!r}")
+
+    def _simplify_tuple(self, schema: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return a tuple as a list of bounded length; which items come in which place is lost."""
+        members = schema.get("prefixItems", [])
+        if not isinstance(members, list):
+            return schema
+        ends = schema.get("items") is False
+        most = schema.get("maxItems", len(members) if ends else None)
+        most = min(most, len(members)) if ends and isinstance(most, int) else most
+        if not (ends or members) or not isinstance(most, int) or most > len(members):
+            return schema
+        made = {key: value for key, value in schema.items() if key not in ("prefixItems", "items")}
+        made["maxItems"] = most
+        options = [each for number, each in enumerate(members) if each not in members[:number]]
+        if len(options) > 1:
+            self._lose(path, "prefixItems", "written as items: any of them in any place")
+        if options:
+            made["items"] = options[0] if len(options) == 1 else {"anyOf": options}
+        return made
+
+
+_TIGHTER: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+}
+"""Which of two bounds holds, where both do."""
+
 
 def _add_type_of(values: list[Any], made: dict[str, Any]) -> None:
-    """Say the type of values that cannot be listed, if they have one and it has not been said."""
+    """Add the type of values that cannot be listed, if they have one and it is not written yet."""
     kinds = join_kinds(get_kind(value) for value in values)
     kind = "number" if kinds == {"integer", "number"} else next(iter(kinds)) if len(kinds) == 1 else None
     if kind is not None:
@@ -182,111 +233,51 @@ def _add_choice(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
         made["anyOf"] = members
 
 
-# -- `allOf` ---------------------------------------------------------------------------------------
-
-_TIGHTER: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
-    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
-}
-
-
-def merge_all_of(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
-    """Return a schema and the members of its `allOf` as one; of keywords that cannot be joined the first stays."""
-    made = {key: value for key, value in schema.items() if key != "allOf"}
-    members = schema.get("allOf", [])
-    listed = members if isinstance(members, list) else []
-    known = [member for member in listed if isinstance(member, dict)]
-    if listed is not members or any(member not in (*known, True) for member in listed):
-        lose(path, "allOf", "dropped: not schemas that can be written")
-    for member in known:
-        for key, value in merge_all_of(member, path, lose).items():
-            _merge_keyword(key, value, path, made, lose)
-    return made
-
-
-def _merge_keyword(key: str, value: Any, path: str, made: dict[str, Any], lose: OnLoss) -> None:
-    old = made.setdefault(key, value)
-    if key == "properties" and isinstance(old, dict) and isinstance(value, dict):
-        made[key] = {**value, **old}
-        for name in (name for name in old if name in value and old[name] != value[name]):
-            lose(f"{path}/properties/{name}", "allOf", "dropped: a second schema")
-    elif key == "required" and isinstance(old, list) and isinstance(value, list):
-        made[key] = [*old, *(name for name in value if name not in old)]
-    elif key in _TIGHTER and isinstance(old, _NUMBER) and isinstance(value, _NUMBER):
-        made[key] = _TIGHTER[key](old, value)
-    elif key == "enum" and isinstance(old, list) and isinstance(value, list) and any(each in value for each in old):
-        made[key] = [each for each in old if each in value]
-    elif old != value:
-        lose(path, "allOf", f"dropped: a second {key!r}")
-
-
-# -- null, and tuples ------------------------------------------------------------------------------
-
-
-def simplify_types(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
-    """Return the schema without a null that its list of values excludes, and with a tuple as a list of bounded length.
-
-    Only which items come in which place is lost.
-    """
-    listed, kinds = _listed(schema), schema.get("type")
+def _drop_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without a null type that its list of values excludes; of nothing but null the type of null."""
+    listed, kinds = _get_listed(schema), schema.get("type")
     known = kinds if isinstance(kinds, list) else [kinds]
     if listed == [None] and (kinds is None or "null" in known):
         return {"type": "null", **{key: schema[key] for key in ABOUT[:3] if key in schema}}
     if listed and None not in listed and "null" in known and len(known) > 1:
-        schema = {**schema, "type": [kind for kind in known if kind != "null"]}
-    return _simplify_tuple(schema, path, lose)
+        return {**schema, "type": [kind for kind in known if kind != "null"]}
+    return schema
 
 
-def _listed(schema: dict[str, Any]) -> list[Any]:
+def _get_listed(schema: dict[str, Any]) -> list[Any]:
     """The values that are permitted, if they are listed."""
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     return listed if isinstance(listed, list) else []
 
 
-def _simplify_tuple(schema: dict[str, Any], path: str, lose: OnLoss) -> dict[str, Any]:
-    members = schema.get("prefixItems", [])
-    if not isinstance(members, list):
-        return schema
-    ends = schema.get("items") is False
-    most = schema.get("maxItems", len(members) if ends else None)
-    most = min(most, len(members)) if ends and isinstance(most, int) else most
-    if not (ends or members) or not isinstance(most, int) or most > len(members):
-        return schema
-    rest = {key: value for key, value in schema.items() if key not in ("prefixItems", "items")}
-    options = [each for number, each in enumerate(members) if each not in members[:number]]
-    if len(options) > 1:
-        lose(path, "prefixItems", "written as items: any of them in any place")
-    items = [{"items": options[0] if len(options) == 1 else {"anyOf": options}}] if options else []
-    return dict(rest, maxItems=most, **(items[0] if items else {}))
-
-
 # -- choices ---------------------------------------------------------------------------------------
 
 
-def are_disjoint(members: Any) -> bool:
-    """Whether no value can fit two of the schemas, for they are of other types, or list other values."""
+def _are_disjoint(members: Any) -> bool:
+    """Whether no value can fit two of the schemas, because they are of other types, or list other values."""
     if not isinstance(members, list) or not all(isinstance(each, dict) for each in members):
         return False
-    listing = [each for each in members if _listed(each)]
+    listing = [each for each in members if _get_listed(each)]
     listed = frozenset(kind for each in listing for kind in SchemaView([each], each).kinds)
-    others = [SchemaView([each], each).kinds for each in members if not _listed(each)]
-    return _are_apart([listed, *others]) and _are_apart([frozenset(map(_identify, _listed(each))) for each in listing])
+    others = [SchemaView([each], each).kinds for each in members if not _get_listed(each)]
+    values = [frozenset(map(_identify, _get_listed(each))) for each in listing]
+    return _share_nothing([listed, *others]) and _share_nothing(values)
 
 
-def _are_apart(sets: Iterable[Set[Hashable]]) -> bool:
+def _share_nothing(sets: Iterable[Set[Hashable]]) -> bool:
     sets = list(sets)
     return sum(map(len, sets)) == len(set[Hashable]().union(*sets))
 
 
 def _identify(value: Any) -> Hashable:
-    """What tells a value from others; two arrays, and two objects, count as the same."""
+    """What distinguishes a value from others; two arrays, and two objects, count as the same."""
     return type(value) if isinstance(value, (list, dict)) else value
 
 
 # -- several types ---------------------------------------------------------------------------------
 
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_SPEAKS_OF: Final[dict[str, tuple[str, ...]]] = {
+_KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "integer": _BOUNDS,
     "number": _BOUNDS,
@@ -296,14 +287,14 @@ _SPEAKS_OF: Final[dict[str, tuple[str, ...]]] = {
         "maxProperties", "propertyOrdering",
     ),
 }  # fmt: skip
-_OWNED: Final = frozenset(keyword for keywords in _SPEAKS_OF.values() for keyword in keywords)
+"""The keywords that are about the values of one type, and let all others pass."""
+_OF_ONE_TYPE: Final = frozenset(keyword for keywords in _KEYWORDS.values() for keyword in keywords)
 
 
-def split_type_union(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _split_type_union(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the schemas of one type each that a schema of several types chooses from, and what holds for all of them.
 
-    A keyword speaks of the values of one type and lets all others pass, so each type gets its own.  The list is empty
-    if the schema has one type.
+    The list is empty if the schema has one type.
     """
     kinds = schema.get("type")
     others = [each for each in kinds if isinstance(each, str) and each != "null"] if isinstance(kinds, list) else []
@@ -312,19 +303,21 @@ def split_type_union(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
     members = [member for kind in others if (member := _narrow(schema, kind)) is not None]
     if not members:
         return [], {**schema, "type": others[0]}
-    common = {key: value for key, value in schema.items() if key not in ("type", "enum", "const", *_OWNED)}
+    common = {key: value for key, value in schema.items() if key not in ("type", "enum", "const", *_OF_ONE_TYPE)}
     return members, {**common, "nullable": True} if "null" in schema["type"] else common
 
 
 def _narrow(schema: dict[str, Any], kind: str) -> dict[str, Any] | None:
-    """What a schema says of the values of one type; None if it lists values, and none of this type."""
-    member = {"type": kind, **{key: schema[key] for key in _SPEAKS_OF.get(kind, ()) if key in schema}}
+    """Return what a schema says of the values of one type; None if it lists values, but not one of this type."""
+    member = {"type": kind, **{key: schema[key] for key in _KEYWORDS.get(kind, ()) if key in schema}}
+    listed = [value for value in _get_listed(schema) if _is_a(value, kind)]
     if "const" in schema:
-        return {**member, "const": schema["const"]} if _is_a(schema["const"], kind) else None
-    if isinstance(schema.get("enum"), list):
-        listed = [value for value in schema["enum"] if _is_a(value, kind)]
-        return {**member, "enum": listed} if listed else None
-    return member
+        member["const"] = schema["const"]
+    elif isinstance(schema.get("enum"), list):
+        member["enum"] = listed
+    else:
+        return member
+    return member if listed else None
 
 
 def _is_a(value: Any, kind: str) -> bool:
