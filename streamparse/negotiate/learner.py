@@ -205,11 +205,7 @@ class CapabilityLearner:
                 del self._unsaved[next(iter(self._unsaved))]
 
     def observe(
-        self,
-        model: str,
-        answer: ParsedResponse | Reader,
-        stats: Stats | None = None,
-        tool_names: Collection[str] = (),
+        self, model: str, answer: ParsedResponse | Reader, stats: Stats | None = None, tool_names: Collection[str] = ()
     ) -> None:
         """Count the calls of an answer: a whole one, or the parser of a stream, also of one that failed early.
 

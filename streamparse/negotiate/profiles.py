@@ -3,7 +3,7 @@
     [profiles.local-coder]
     provider = "ollama"
     model = "qwen3-coder:30b"         # the one to ask for
-    models = ["qwen3-coder*"]         # and the ones that are meant, too
+    models = ["qwen3-coder*"]         # and others for which this holds
     url = "http://127.0.0.1:11434"
     wire = "ollama-chat"
     dialects = ["qwen3-coder", "auto"]
@@ -17,10 +17,10 @@
     call_parser = "auto"              # a parser of whole responses
     result_format = "ollama"          # an adapter, or a provider that has one
 
-Every key may be left out: what it would say then comes from the table of providers, and with a `wire` that is not the
-provider's own the adapter of that wire's first provider.  `model` is a name, `models` are patterns (`*`, `?`, `[...]`)
-of names as they are asked for, both in any case; a profile without them speaks of the whole provider, one without all
-three must be asked for.
+Every key may be left out: its value then comes from the table of providers, and with a `wire` that is not the
+provider's own the adapter is that of the wire's first provider.  `model` is a name, `models` are patterns (`*`, `?`,
+`[...]`) of names as they are asked for, both in any case.  A profile without them is for the whole provider; one
+without all three must be asked for by name.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ConfigurationError(ValueError):
 
 
 class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How tools are spoken of."""
+    """The formats of tools, calls and results."""
 
     definition_format: str | None = None
     call_parser: str | None = None
@@ -60,7 +60,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user says of a provider, or of those of its models that fit a pattern of `models`."""
+    """What the user says about a provider, or about those of its models that fit a pattern of `models`."""
 
     provider: str | None = None
     model: str | None = None
@@ -108,29 +108,33 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         try:
             configuration = msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
-            raise ConfigurationError(_with_dotted_path(str(error), values)) from error
+            raise ConfigurationError(_add_dotted_path(str(error), values)) from error
         for name, profile in configuration.profiles.items():
-            _check_names(f"profiles.{_quoted(name)}", profile)
+            _check_names(f"profiles.{_quote_key(name)}", profile)
         return configuration
 
 
 def _check_names(key: str, profile: Profile) -> None:
+    """Refuse each name that is not known, nor among what installed distributions offer."""
+    tools, adapters = profile.tools, dict.fromkeys((*ADAPTERS, *PROVIDERS))
     _check(f"{key}.wire", profile.wire, (*WIRES, "auto"), "streamparse.wires")
-    _check_parser(f"{key}.tools.call_parser", profile.tools.call_parser)
-    _check_adapter(f"{key}.tools.definition_format", profile.tools.definition_format)
-    _check_adapter(f"{key}.tools.result_format", profile.tools.result_format)
-    for place, names in (
-        ("dialects", () if isinstance(profile.dialects, str) else profile.dialects or ()),
-        ("capabilities.dialects", profile.capabilities.dialects),
-    ):
+    for place, name in (("definition_format", tools.definition_format), ("result_format", tools.result_format)):
+        if name is not None and known_as(name, ADAPTERS) is None:
+            _check(f"{key}.tools.{place}", name, adapters)
+    dialects = () if isinstance(profile.dialects, str) else profile.dialects or ()
+    for place, names in (("dialects", dialects), ("capabilities.dialects", profile.capabilities.dialects)):
         for number, name in enumerate(names):
             _check(f"{key}.{place}[{number}]", name, (*DIALECTS, "auto", "all", "reasoning"), "streamparse.dialects")
     if profile.provider is not None and provider_of(profile.provider) is None:
         _check(f"{key}.provider", profile.provider, PROVIDERS)
+    try:
+        if tools.call_parser is not None:
+            check_name("streamparse.parsers", tools.call_parser)
+    except ValueError as error:
+        raise ConfigurationError(f"{key}.tools.call_parser: {error}") from error
 
 
 def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -> None:
-    """Refuse a name that is not known, nor among what installed distributions offer to a group."""
     names = list(known)
     if value is None or value in names:
         return
@@ -142,20 +146,7 @@ def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -
         raise ConfigurationError(f"{key}: unknown {value!r}; known are: {', '.join(names)}")
 
 
-def _check_adapter(key: str, name: str | None) -> None:
-    if name is not None and known_as(name, ADAPTERS) is None:
-        _check(key, name, dict.fromkeys((*ADAPTERS, *PROVIDERS)))
-
-
-def _check_parser(key: str, name: str | None) -> None:
-    try:
-        if name is not None:
-            check_name("streamparse.parsers", name)
-    except ValueError as error:
-        raise ConfigurationError(f"{key}: {error}") from error
-
-
-def _with_dotted_path(message: str, values: Mapping[str, Any]) -> str:
+def _add_dotted_path(message: str, values: Mapping[str, Any]) -> str:
     """Put the key first, with the name of the profile that msgspec writes as `[...]`."""
     text, _, path = message.partition(" - at `$")
     path = path.rstrip("`").lstrip(".")
@@ -163,11 +154,11 @@ def _with_dotted_path(message: str, values: Mapping[str, Any]) -> str:
         try:
             msgspec.convert(profile, Profile)
         except msgspec.ValidationError:
-            path = path.replace("[...]", f".{_quoted(name)}", 1)
+            path = path.replace("[...]", f".{_quote_key(name)}", 1)
             break
     return f"{path}: {text}" if path else text
 
 
-def _quoted(name: str) -> str:
+def _quote_key(name: str) -> str:
     """A key as TOML writes it."""
     return name if _BARE.fullmatch(name) else msgspec.json.encode(name.encode("utf-8", "replace").decode()).decode()

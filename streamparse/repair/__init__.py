@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from streamparse.findings import Finding
 from streamparse.repair.answers import answer_broken
-from streamparse.repair.loop import (
-    Complaint,
-    FallbackChain,
-    RepairLoop,
-    Retry,
-    Strategy,
-    SwitchMode,
-    SwitchModel,
-)
+from streamparse.repair.loop import Complaint, FallbackChain, RepairLoop, Retry, Strategy, SwitchMode, SwitchModel
 from streamparse.repair.preflight import CallChecks, Gate, Guard, GuardFailed, PathGuard, Preflight, preflight
 from streamparse.repair.review import Repaired, Step, Verdict, as_text, judge
 

@@ -13,13 +13,7 @@ import msgspec
 
 from streamparse.findings import Finding, format_path, join_messages, make_pointer, truncate
 from streamparse.response import ToolCall
-from streamparse.schema.validation import (
-    MISSING,
-    CompiledSchema,
-    compile_schema,
-    find_excess,
-    has_validator,
-)
+from streamparse.schema.validation import MISSING, CompiledSchema, compile_schema, find_excess, has_validator
 from streamparse.tools import Tool, Toolset, validate
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -18,13 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from streamparse.schema.annotations import (
-    describe_annotation,
-    is_union,
-    make_value,
-    read_annotation,
-    read_schemas,
-)
+from streamparse.schema.annotations import describe_annotation, is_union, make_value, read_annotation, read_schemas
 from streamparse.schema.docstring import read_docstring
 from streamparse.tools.signature import Described, Signature
 from streamparse.tools.tool import Tool, bind
