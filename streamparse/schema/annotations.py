@@ -4,7 +4,7 @@
 |---|---|
 | `Annotated[T, "text"]`, `Doc("text")` | the description of T |
 | `Annotated[T, Field(ge=1, description=...)]`, the words of annotated-types | `msgspec.Meta`, as far as T takes it |
-| a model of pydantic | its own schema; the value is make_value by its own `model_validate` |
+| a model of pydantic | its own schema; the value is made by its own `model_validate` |
 | a path of `pathlib` | a string |
 | `Iterable[T]` | `list[T]` |
 | `object` | anything |
@@ -75,18 +75,6 @@ def may_be_none(annotation: Any) -> bool:
     return any(option is kind for option in options for kind in (Any, None, types.NoneType))
 
 
-def read_schema(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type that msgspec does not know.
-
-    Raises NotImplementedError for a type that is not known here either, and TypeError for a model without a schema.
-    """
-    if _is_model(kind):
-        return _read_model_schema(kind)
-    if _is_path(kind):
-        return {"type": "string", "format": "path"}
-    raise NotImplementedError
-
-
 def read_schemas(kinds: list[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the schemas of types, and the definitions that they refer to.
 
@@ -96,7 +84,7 @@ def read_schemas(kinds: list[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]
     brought: dict[str, Any] = {}  # by models; their references lead to the root of all
 
     def read_unknown(kind: Any) -> dict[str, Any]:
-        schema = read_schema(kind)
+        schema = _read_unknown_schema(kind)
         _join_definitions(brought, schema.pop("$defs", {}))
         return schema
 
@@ -121,9 +109,9 @@ def make_value(kind: Any, value: Any) -> Any:
         return kind.model_validate(value)
     if _is_path(kind) and isinstance(value, str):
         return kind(value)
-    raise TypeError(
-        f"expected `str`, got `{type(value).__name__}`" if _is_path(kind) else f"no {kind!r} can be make_value"
-    )
+    if _is_path(kind):
+        raise TypeError(f"expected `str`, got `{type(value).__name__}`")
+    raise TypeError(f"no {kind!r} can be made")
 
 
 def encode_value(value: Any) -> Any:
@@ -135,7 +123,12 @@ def encode_value(value: Any) -> Any:
     raise NotImplementedError
 
 
-def _read_model_schema(kind: Any) -> dict[str, Any]:
+def _read_unknown_schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type that msgspec does not know."""
+    if _is_path(kind):
+        return {"type": "string", "format": "path"}
+    if not _is_model(kind):
+        raise NotImplementedError
     try:
         schema: dict[str, Any] = kind.model_json_schema()
     except (AttributeError, RuntimeError) as error:  # pydantic's own errors are runtime errors

@@ -65,12 +65,6 @@ class Node(msgspec.Struct, eq=False):
     items: list[Node] = []
     every_item: list[Node] = []
 
-    def lead_to(self) -> Iterator[tuple[int, Node]]:
-        """Yield the schemas that this one applies, each with how often."""
-        yield from ((self.weight, node) for node in self.same)
-        for nodes in (self.members.values(), self.every_member, self.names, self.items, self.every_item):
-            yield from ((1, node) for node in nodes)
-
 
 class _TooMany(Exception):
     """There is more than anyone counts."""
@@ -88,7 +82,10 @@ class Cost:
         graph = _Graph(patterns)
         self._root = graph.build(schema)
         # A schema that applies itself to the same value would be applied without end.
-        if _sum_paths(None, lambda node: (1, [(1, each) for each in (node.same if node else graph.nodes)])) is None:
+        if (
+            _sum_paths(None, lambda node: (1, [(1, each) for each in (node.same if node else graph.nodes.values())]))
+            is None
+        ):
             raise ValueError("it refers to itself without end")
         self.factor = _sum_paths(self._root, _weigh) if is_linear else None
 
@@ -168,32 +165,27 @@ class _Graph:
         self._patterns = patterns
         self._places: dict[int, tuple[str, dict[str, Any]]] = {}  # of each schema: its base, and its resource
         self._named: dict[str, list[dict[str, Any]]] = {}  # by `$id`, or by base and anchor
-        self._nodes: dict[int, Node] = {}
-
-    @property
-    def nodes(self) -> list[Node]:
-        """The nodes of all schemas that are led to from the root."""
-        return [*self._nodes.values()]
+        self.nodes: dict[int, Node] = {}  # of the schemas that are reached from the root, by their ids
 
     def build(self, root: dict[str, Any]) -> Node:
         """Return the node of the root.  Raises ValueError for a reference to what is not there."""
         self._enter(root, "", root)
         waiting = [root]
-        self._nodes[id(root)] = Node()
+        self.nodes[id(root)] = Node()
         while waiting:
             schema = waiting.pop()
-            node = self._nodes[id(schema)]
+            node = self.nodes[id(schema)]
             for keyword, name, inner in self._applied(schema):
-                if id(inner) not in self._nodes:
-                    self._nodes[id(inner)] = Node()
+                if id(inner) not in self.nodes:
+                    self.nodes[id(inner)] = Node()
                     waiting.append(inner)
                 if keyword == "properties":
-                    node.members[name] = self._nodes[id(inner)]
+                    node.members[name] = self.nodes[id(inner)]
                 else:  # items without a number are those of `items`, `contains`, …
                     place = _LEADS_TO.get(keyword, "every_item" if name is None else "items")
-                    getattr(node, place).append(self._nodes[id(inner)])
+                    getattr(node, place).append(self.nodes[id(inner)])
             self._fill(node, schema)
-        return self._nodes[id(root)]
+        return self.nodes[id(root)]
 
     def _enter(self, schema: Any, base: str, resource: dict[str, Any]) -> None:
         """Note the place and the names of a schema and of all inside it."""
@@ -223,7 +215,7 @@ class _Graph:
         if isinstance(sources := schema.get("patternProperties"), dict):
             node.keys = [self._patterns[source] for source in sources if source in self._patterns]
         listed = [each for key in ("enum", "required") if isinstance(each := schema.get(key), list)]
-        node.cost += _STEP * sum(1 for _ in _values_in([listed, schema.get("const")]))
+        node.cost += _STEP * sum(1 for _ in _list_values([listed, schema.get("const")]))
         required = schema.get("required")
         node.claims = len(_CLAIMS & schema.keys()) + (len(required) if isinstance(required, list) else 0)
         node.quoted = _count_characters([schema[key] for key in ("enum", "const", "not") if key in schema])
@@ -252,7 +244,9 @@ class _Graph:
 def _weigh(node: Node) -> tuple[int, list[tuple[int, Node]]]:
     """What a schema costs for each character of its value, and where it leads."""
     patterns = [*([node.pattern] if node.pattern is not None else []), *node.keys]
-    return node.cost + sum(pattern.weight for pattern in patterns), list(node.lead_to())
+    inside = (*node.members.values(), *node.every_member, *node.names, *node.items, *node.every_item)
+    onward = [*((node.weight, each) for each in node.same), *((1, each) for each in inside)]
+    return node.cost + sum(pattern.weight for pattern in patterns), onward
 
 
 def _count_applied(node: Node, value: Any) -> int:
@@ -285,18 +279,16 @@ def _count_own(node: Node, value: Any) -> int:
 
 def _count_characters(value: Any) -> int:
     """Return about how many characters a value has as JSON."""
-    return sum(len(each) + 2 if isinstance(each, str) else 4 for each in _values_in(value, with_keys=True))
+    return sum(len(each) + 2 if isinstance(each, str) else 4 for each in _list_values(value))
 
 
-def _values_in(value: Any, *, with_keys: bool = False) -> Iterator[Any]:
-    """Yield a value and all values inside it, and the keys of objects if they are wanted."""
+def _list_values(value: Any) -> Iterator[Any]:
+    """Yield a value and all values inside it, the keys of objects too."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
         yield each
         if isinstance(each, dict):
-            waiting.extend(each.values())
-            if with_keys:
-                waiting.extend(each)
+            waiting += (*each.values(), *each)
         elif isinstance(each, list):
-            waiting.extend(each)
+            waiting += each
