@@ -106,7 +106,7 @@ async def write_file(
             size += file.write(text.encode())
         if create_directories:
             target.parent.mkdir(parents=True, exist_ok=True)
-    ctx.changed("FileModified" if exists else "FileCreated", path)
+    ctx.report_change("FileModified" if exists else "FileCreated", path)
     return {"bytes_written": size}
 
 
@@ -137,7 +137,7 @@ def edit_file(
         text = text.replace(old_content, new_content, 1 if occurrence == "first" else -1)
     with explain(path), ctx.deps.replace(file) as part:
         part.write(text.encode())
-    ctx.changed("FileModified", path)
+    ctx.report_change("FileModified", path)
     return {"found": found, "replaced": count}
 
 

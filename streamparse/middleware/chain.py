@@ -1,7 +1,7 @@
 """The chain: requests pass its steps in order, answers in the opposite order.
 
     chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer("anthropic"), TranslateTools("anthropic"))
-    response = await chain.around(send)(request)
+    response = await chain.wrap(send)(request)
 
 The client follows the last step, whatever it is: here tools are normalised and translated on the way out, the
 answer is parsed and its calls are validated on the way back.  A request is a dict; an answer is whatever the client
@@ -49,7 +49,7 @@ class MiddlewareChain:
         """Pass the answer to a request back through every step; `request` is as it was before the chain."""
         return self._pass_inward(response, self._pass_outward(request))
 
-    def around(self, send: Callable[[dict[str, Any]], Awaitable[Any]]) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
+    def wrap(self, send: Callable[[dict[str, Any]], Awaitable[Any]]) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
         """Return `send` with the chain around it."""
 
         async def send_through(request: Mapping[str, Any]) -> Any:
@@ -58,7 +58,7 @@ class MiddlewareChain:
 
         return send_through
 
-    def around_sync(self, send: Callable[[dict[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    def wrap_sync(self, send: Callable[[dict[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
         """Return a plain `send` with the chain around it."""
 
         def send_through(request: Mapping[str, Any]) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from streamparse.negotiate.capabilities import (
     Capabilities,
-    capabilities_of,
-    family_of,
-    known_families,
-    known_providers,
-    provider_of,
+    find_capabilities,
+    find_family,
+    find_provider,
+    list_families,
+    list_providers,
 )
 from streamparse.negotiate.learner import CapabilityLearner, Figures, count_outcomes
 from streamparse.negotiate.negotiator import FormatNegotiator, NegotiatedFormat
@@ -30,10 +30,10 @@ __all__ = [
     "SharedStore",
     "Store",
     "ToolSettings",
-    "capabilities_of",
     "count_outcomes",
-    "family_of",
-    "known_families",
-    "known_providers",
-    "provider_of",
+    "find_capabilities",
+    "find_family",
+    "find_provider",
+    "list_families",
+    "list_providers",
 ]

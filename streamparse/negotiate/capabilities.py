@@ -59,7 +59,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     source: str = ""
     """Where this was read: an address, or files of this project."""
 
-    def over(self, other: Capabilities) -> Capabilities:
+    def fill_from(self, other: Capabilities) -> Capabilities:
         """Return what is known here, and `other`'s value for what is not; quirks and sources of both."""
         values = {name: getattr(self, name) for name in Capabilities.__struct_fields__}
         known = {name: getattr(other, name) if _is_unknown(name, each) else each for name, each in values.items()}
@@ -119,23 +119,23 @@ def _list_patterns() -> list[tuple[str, str]]:
     return [(_HYPHEN.sub("", each), name) for name, row in _read_families().items() for each in row.models]
 
 
-def known_providers() -> dict[str, Provider]:
+def list_providers() -> dict[str, Provider]:
     """The providers of the table, by name."""
     return {name: _read_providers()[name] for name in _read_table()["providers"]}
 
 
-def known_families() -> dict[str, Family]:
+def list_families() -> dict[str, Family]:
     """The families of models of the table, by name; of two that fit a model the first counts."""
     return dict(_read_families())
 
 
-def provider_of(name: str) -> tuple[str, Provider] | None:
+def find_provider(name: str) -> tuple[str, Provider] | None:
     """Find a provider by any of its names (`streamparse.providers`), also one of which nothing else is known."""
     found = provider_named(name)
     return (found, _read_providers()[found]) if found is not None else None
 
 
-def family_of(model: str) -> tuple[str, Family] | None:
+def find_family(model: str) -> tuple[str, Family] | None:
     """Find the family of a model by its name, as any server or person writes it."""
     spellings = list(_list_spellings(model))
     for pattern, name in _list_patterns():
@@ -144,13 +144,13 @@ def family_of(model: str) -> tuple[str, Family] | None:
     return None
 
 
-def capabilities_of(provider: str | None = None, model: str | None = None) -> Capabilities:
+def find_capabilities(provider: str | None = None, model: str | None = None) -> Capabilities:
     """What is known of a model on a server: the model's row first, but what one of them cannot do both cannot."""
-    found = (family_of(model) if model else None, provider_of(provider) if provider else None)
+    found = (find_family(model) if model else None, find_provider(provider) if provider else None)
     rows: list[Capabilities] = [row for _, row in filter(None, found)]
     both = Capabilities()
     for row in reversed(rows):
-        both = row.over(both)
+        both = row.fill_from(both)
     limits: dict[str, Any] = {name: False for name in _ABILITIES if any(getattr(row, name) is False for row in rows)}
     for name in _BOUNDS:
         limits[name] = min((each for row in rows if (each := getattr(row, name)) is not None), default=None)

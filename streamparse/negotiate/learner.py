@@ -59,7 +59,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
         return (self.parsed + self.recovered) / self.calls if self.calls else None
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing was counted."""
         return not (self.calls or self.refused)
 
@@ -214,13 +214,13 @@ class CapabilityLearner:
         for (format_name, outcome), times in count_outcomes(answer, stats, tool_names).items():
             self.record(model, format_name, outcome, times)
 
-    def figures(self, model: str) -> dict[str, Figures]:
+    def get_figures(self, model: str) -> dict[str, Figures]:
         """The figures of a model, by format."""
         return {
             format_name: figures for (_, format_name), figures in self._sum_slots(_replace_surrogates(model)).items()
         }
 
-    def recent(self, model: str) -> dict[str, Figures]:
+    def get_recent(self, model: str) -> dict[str, Figures]:
         """The figures of a model's latest calls, by format: so much of the latest time as holds at least 20.
 
         What is concluded about a model is concluded from these, so that neither many good calls of long ago hide that
@@ -253,7 +253,7 @@ class CapabilityLearner:
                 self._version += 1
                 self._stored = _read_records(records)
                 left = {key: each - unsaved.get(key, _NONE) for key, each in self._unsaved.items()}
-                self._unsaved = {key: each for key, each in left.items() if not each.empty}
+                self._unsaved = {key: each for key, each in left.items() if not each.is_empty}
 
     def _merge(self, kept: _Table, stored: _Table, unsaved: _Table) -> list[Record]:
         """What the store holds, or held when it was last read, with what was learnt since; the latest of it."""

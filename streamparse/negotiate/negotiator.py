@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from streamparse.dialects import DIALECTS, GROUPS
-from streamparse.negotiate.capabilities import Capabilities, Provider, capabilities_of, provider_of
+from streamparse.negotiate.capabilities import Capabilities, Provider, find_capabilities, find_provider
 from streamparse.negotiate.learner import NATIVE, CapabilityLearner, Figures
 from streamparse.negotiate.profiles import Configuration, OutputMode, Profile
 from streamparse.protocols import ToolDefinitionAdapter, ToolResultAdapter
@@ -81,7 +81,7 @@ class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
     context_window: int | None = None
     """In tokens."""
 
-    def parsing(self) -> dict[str, Any]:
+    def get_parser_options(self) -> dict[str, Any]:
         """The keywords for `StreamParser` and the loops: wire, dialects, reasoning."""
         return {"wire": self.wire, "dialects": self.dialects, "reasoning": self.reasoning}
 
@@ -122,15 +122,15 @@ class FormatNegotiator:
 
     def _negotiate(self, provider: str | None, model: str | None, profile: str | None) -> NegotiatedFormat:
         name, chosen = self._find_profile(provider, model, profile)
-        known_as, row = _find_provider(_get_provider(name, chosen) or provider)
+        known_as, row = _require_provider(_get_own_provider(name, chosen) or provider)
         model = model or chosen.model
-        capabilities = chosen.capabilities.over(capabilities_of(known_as, model))
-        figures = self._learner.recent(model) if self._learner is not None and model else {}
+        capabilities = chosen.capabilities.fill_from(find_capabilities(known_as, model))
+        figures = self._learner.get_recent(model) if self._learner is not None and model else {}
         wire = chosen.wire or row.wire
         adapter = row.adapter if wire == row.wire else _ADAPTERS.get(wire, row.adapter)
         definitions = adapter_for(chosen.tools.definition_format or adapter)
         seen = _list_seen_dialects(figures)
-        in_prompt = _goes_into_prompt(chosen, capabilities, figures)
+        in_prompt = _is_for_prompt(chosen, capabilities, figures)
         asked = _choose_prompt_dialect(chosen, capabilities, seen, definitions.traits.dialect)
         return NegotiatedFormat(
             name=name or known_as,
@@ -159,19 +159,19 @@ class FormatNegotiator:
             if name not in profiles:
                 raise ValueError(f"unknown profile {name!r}; known are: {', '.join(profiles) or 'none'}")
             return name, profiles[name]
-        fitting = [(key, each) for key, each in profiles.items() if _fits(key, each, provider, model)]
-        return min(fitting, key=lambda pair: not _names_models(pair[1]), default=(None, Profile()))
+        fitting = [(key, each) for key, each in profiles.items() if _is_meant_for(key, each, provider, model)]
+        return min(fitting, key=lambda pair: not _has_models(pair[1]), default=(None, Profile()))
 
 
 # -- profiles and providers ------------------------------------------------------------------------
 
 
-def _fits(name: str, profile: Profile, provider: str | None, model: str | None) -> bool:
+def _is_meant_for(name: str, profile: Profile, provider: str | None, model: str | None) -> bool:
     """Whether a profile is for this; one that names neither provider nor models must be asked for by name."""
-    its_provider = _get_provider(name, profile)
+    its_provider = _get_own_provider(name, profile)
     if its_provider is not None and _normalize_provider(its_provider) != _normalize_provider(provider):
         return False
-    if not _names_models(profile):
+    if not _has_models(profile):
         return its_provider is not None
     if model is None:
         return False
@@ -180,25 +180,25 @@ def _fits(name: str, profile: Profile, provider: str | None, model: str | None) 
     return is_its_own or any(fnmatchcase(asked, each.casefold()) for each in profile.models)
 
 
-def _names_models(profile: Profile) -> bool:
+def _has_models(profile: Profile) -> bool:
     return bool(profile.models) or profile.model is not None
 
 
-def _get_provider(name: str | None, profile: Profile) -> str | None:
+def _get_own_provider(name: str | None, profile: Profile) -> str | None:
     """The provider of a profile: if it names neither that nor models, the one that it is called after."""
-    is_called_so = name is not None and not _names_models(profile) and provider_of(name) is not None
+    is_called_so = name is not None and not _has_models(profile) and find_provider(name) is not None
     return profile.provider or (name if is_called_so else None)
 
 
 def _normalize_provider(name: str | None) -> str | None:
-    found = provider_of(name) if name else None
+    found = find_provider(name) if name else None
     return found[0] if found else name
 
 
-def _find_provider(name: str | None) -> tuple[str, Provider]:
+def _require_provider(name: str | None) -> tuple[str, Provider]:
     if name is None:
         return "general", GENERAL
-    if (found := provider_of(name)) is None:
+    if (found := find_provider(name)) is None:
         raise ValueError(f"unknown provider {name!r}: leave it out for the general rules, or write a profile")
     return found
 
@@ -216,14 +216,14 @@ def _list_output_modes(capabilities: Capabilities) -> tuple[OutputMode, ...]:
 # -- tools in the prompt or in the request ---------------------------------------------------------
 
 
-def _goes_into_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
+def _is_for_prompt(profile: Profile, capabilities: Capabilities, figures: Mapping[str, Figures]) -> bool:
     """Whether tools belong in the prompt: so configured, or the server takes none, or native calls mostly failed."""
     if profile.capabilities.native_tools is not None:
         return not profile.capabilities.native_tools
-    return capabilities.native_tools is False or _fails_natively(figures.get(NATIVE, Figures()))
+    return capabilities.native_tools is False or _has_bad_calls(figures.get(NATIVE, Figures()))
 
 
-def _fails_natively(native: Figures) -> bool:
+def _has_bad_calls(native: Figures) -> bool:
     # A native call that came after the last refusal shows that the server takes tools by now.
     refuses = native.refused > native.calls and (not native.calls or native.last <= native.last_refused)
     return refuses or (native.calls >= ENOUGH_CALLS and not _is_good(native))

@@ -35,7 +35,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from streamparse.dialects import DIALECTS
-from streamparse.negotiate.capabilities import Capabilities, provider_of
+from streamparse.negotiate.capabilities import Capabilities, find_provider
 from streamparse.plugins import PluginError, check_name, load
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS, known_as
@@ -125,7 +125,7 @@ def _check_names(key: str, profile: Profile) -> None:
     for place, names in (("dialects", dialects), ("capabilities.dialects", profile.capabilities.dialects)):
         for number, name in enumerate(names):
             _check(f"{key}.{place}[{number}]", name, (*DIALECTS, "auto", "all", "reasoning"), "streamparse.dialects")
-    if profile.provider is not None and provider_of(profile.provider) is None:
+    if profile.provider is not None and find_provider(profile.provider) is None:
         _check(f"{key}.provider", profile.provider, PROVIDERS)
     try:
         if tools.call_parser is not None:

@@ -222,7 +222,7 @@ class PathGuard:
 
     def __call__(self, call: ToolCall) -> Iterator[Finding]:
         for path, text in _find_texts(call.arguments, (), self._parameters):
-            if any(map(_leads_out, _unescape(text))):
+            if any(map(_is_outside, _unescape(text))):
                 name = next(step for step in path if step in self._parameters)
                 yield Finding("path_traversal", f"{name!r} must be a path inside its folder", make_pointer(path))
 
@@ -253,7 +253,7 @@ def _unescape(text: str) -> Iterator[str]:
         yield (text := read)
 
 
-def _leads_out(path: str) -> bool:
+def _is_outside(path: str) -> bool:
     if "\0" in path or _OUTSIDE.match(path.lstrip()):
         return True
     depth = 0

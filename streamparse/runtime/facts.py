@@ -99,7 +99,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     """A tool's function has really returned or raised, or its coroutine was cancelled.
 
     `value` holds JSON values; `truncated` says that it was cut.  `began` is false if the function was never called.
-    `partial` is what it showed last of its progress, `state_changes` what it reported by `ToolContext.changed`.
+    `partial` is what it showed last of its progress, `state_changes` what it reported by `ToolContext.report_change`.
     """
 
     index: int

@@ -66,7 +66,7 @@ def describe_annotation(annotation: Any) -> str:
     return next(filter(None, texts), "")
 
 
-def may_be_none(annotation: Any) -> bool:
+def can_be_none(annotation: Any) -> bool:
     """Whether a value may be None, by an annotation that `read_annotation` returned."""
     while typing.get_origin(annotation) is Annotated:
         annotation = annotation.__origin__
@@ -153,19 +153,19 @@ def _add_metadata(kind: Any, metadata: tuple[Any, ...]) -> Any:
     """The type with its metadata, and as `msgspec.Meta` what the words of other libraries say."""
     bounds = {word: value for each in metadata for word, value in _read_words(each)}
     described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}
-    return Annotated[(_within_bounds(kind, bounds), *metadata, *([msgspec.Meta(**described)] if described else []))]
+    return Annotated[(_apply_bounds(kind, bounds), *metadata, *([msgspec.Meta(**described)] if described else []))]
 
 
-def _within_bounds(kind: Any, bounds: dict[str, Any]) -> Any:
+def _apply_bounds(kind: Any, bounds: dict[str, Any]) -> Any:
     """The type within the bounds that msgspec can check; of a choice, each member within its own."""
     if is_union(kind):
-        return functools.reduce(operator.or_, (_within_bounds(member, bounds) for member in typing.get_args(kind)))
+        return functools.reduce(operator.or_, (_apply_bounds(member, bounds) for member in typing.get_args(kind)))
     for word, value in bounds.items():
-        kind = _within_bound(kind, word, value)
+        kind = _apply_bound(kind, word, value)
     return kind
 
 
-def _within_bound(kind: Any, word: str, value: Any) -> Any:
+def _apply_bound(kind: Any, word: str, value: Any) -> Any:
     """The type within one bound; unchanged if the bound does not apply to such a type."""
     try:
         bounded = Annotated[kind, msgspec.Meta(**{word: value})]

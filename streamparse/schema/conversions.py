@@ -40,48 +40,48 @@ def coerce_values(
 
     `errors` are those of jsonschema-rs; `found` takes what was converted, and no place is converted twice.
     """
-    ways = (way for error in errors for way in _ways(error, arguments))
+    ways = (way for error in errors for way in _list_changes(error, arguments))
     changes = {path: value for path, value in ways if path not in found}
     if not changes:
         return None
     arguments = copy.deepcopy(arguments)
     for path, value in changes.items():
-        found[path] = _put(arguments, path, value)
+        found[path] = _replace_value(arguments, path, value)
     return arguments
 
 
-def _put(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
+def _replace_value(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
     """Put a value in the place of another, and say so."""
-    parent = _at(arguments, path[:-1])
+    parent = _get_at(arguments, path[:-1])
     message = f"{format_path(path)}: {preview(parent[path[-1]])} was read as {preview(value)}"
     parent[path[-1]] = value
     return Finding("coerced", message, make_pointer(path), fatal=False)
 
 
-def _at(value: Any, path: _Path) -> Any:
+def _get_at(value: Any, path: _Path) -> Any:
     return reduce(getitem, path, value)
 
 
-def _ways(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
+def _list_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
     """The changes that would mend an error; none if that cannot be done."""
     if error.kind.name in ("anyOf", "oneOf"):
-        return _of_branches(error, arguments)
+        return _list_branch_changes(error, arguments)
     path = tuple(error.instance_path)
     wanted = _WANTED.get(error.kind.name)
     if wanted is None or not path:
         return []
-    value = wanted(_at(arguments, path), error.kind.value)
+    value = wanted(_get_at(arguments, path), error.kind.value)
     return [] if value is NO_CONVERSION else [(path, value)]
 
 
-def _of_branches(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
+def _list_branch_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
     """The changes by which the first branch of a choice is met that can be."""
-    branches = ([_ways(each, arguments) for each in branch] for branch in branches_of(error))
+    branches = ([_list_changes(each, arguments) for each in branch] for branch in list_branches(error))
     fitting = (changes for changes in branches if all(changes))
     return [change for changes in next(fitting, []) for change in changes]
 
 
-def branches_of(error: SchemaError) -> list[list[SchemaError]]:
+def list_branches(error: SchemaError) -> list[list[SchemaError]]:
     """What keeps each branch of a choice from being met; nothing where more than one of them is met."""
     if error.kind.name not in ("anyOf", "oneOf"):
         return []
@@ -89,21 +89,21 @@ def branches_of(error: SchemaError) -> list[list[SchemaError]]:
     return branches if all(branches) else []
 
 
-def _of_type(value: Any, names: Any) -> Any:
+def _convert_to_type(value: Any, names: Any) -> Any:
     ways = (convert(value, name) for name in ([names] if isinstance(names, str) else names))
     return next((way for way in ways if way is not NO_CONVERSION), NO_CONVERSION)
 
 
-def _of_members(value: Any, members: list[Any]) -> Any:
+def _choose_member(value: Any, members: list[Any]) -> Any:
     """The one of some values that is meant."""
     ways = ((convert(value, TYPE_NAMES.get(type(member), "")), member) for member in members)
     return next((member for way, member in ways if way is not NO_CONVERSION and way == member), NO_CONVERSION)
 
 
 _WANTED: Final[dict[str, Any]] = {
-    "type": _of_type,
-    "enum": _of_members,
-    "const": lambda value, member: _of_members(value, [member]),
+    "type": _convert_to_type,
+    "enum": _choose_member,
+    "const": lambda value, member: _choose_member(value, [member]),
 }
 """What a keyword that a value breaks wants in its place."""
 
@@ -122,7 +122,7 @@ def convert(value: Any, type_name: str) -> Any:
     return NO_CONVERSION if conversion is None else conversion(value)
 
 
-def _integer(text: str) -> Any:
+def _read_integer(text: str) -> Any:
     """An integer, also where it is written as `3.0` or `1e3`: to JSON Schema that is one."""
     if _INTEGER.fullmatch(text):
         return int(text)
@@ -130,12 +130,12 @@ def _integer(text: str) -> Any:
     return int(value) if value.is_finite() and value == value.to_integral_value() else NO_CONVERSION
 
 
-def _text(value: float) -> Any:
+def _write_text(value: float) -> Any:
     """The JSON text of a number or bool; a number that is not finite has none."""
     return msgspec.json.encode(value).decode() if isfinite(value) else NO_CONVERSION
 
 
-def _number(text: str) -> Any:
+def _read_number(text: str) -> Any:
     if _INTEGER.fullmatch(text):
         return int(text)
     if not _NUMBER.fullmatch(text):
@@ -144,18 +144,18 @@ def _number(text: str) -> Any:
     return value if Decimal(repr(value)) == Decimal(text) else NO_CONVERSION
 
 
-def _word(kind: type) -> Callable[[str], Any]:
+def _make_word_reader(kind: type) -> Callable[[str], Any]:
     return lambda text: _WORDS[text] if text in _WORDS and isinstance(_WORDS[text], kind) else NO_CONVERSION
 
 
-def _exact(text: str) -> Any:
+def _read_exactly(text: str) -> Any:
     """Read a number; raises ValueError for one that a float would round."""
-    if (value := _number(text)) is NO_CONVERSION:
+    if (value := _read_number(text)) is NO_CONVERSION:
         raise ValueError(f"a float cannot hold {text}")
     return value
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Read an object; raises ValueError if a key comes twice."""
     members = dict(pairs)
     if len(members) < len(pairs):
@@ -163,11 +163,11 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _container(kind: type) -> Callable[[str], Any]:
+def _make_container_reader(kind: type) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         try:
             msgspec.json.decode(text)  # which refuses more: a surrogate alone, `NaN`
-            value = json.loads(text, parse_float=_exact, object_pairs_hook=_members)
+            value = json.loads(text, parse_float=_read_exactly, object_pairs_hook=_read_members)
         except (ValueError, RecursionError):
             return NO_CONVERSION
         return value if isinstance(value, kind) else NO_CONVERSION
@@ -176,11 +176,11 @@ def _container(kind: type) -> Callable[[str], Any]:
 
 
 _CONVERSIONS: Final[dict[tuple[str, str], Callable[[Any], Any]]] = {
-    ("text", "integer"): _integer,
-    ("text", "number"): _number,
-    ("text", "boolean"): _word(bool),
-    ("text", "null"): _word(type(None)),
-    ("text", "object"): _container(dict),
-    ("text", "array"): _container(list),
-    ("scalar", "string"): _text,
+    ("text", "integer"): _read_integer,
+    ("text", "number"): _read_number,
+    ("text", "boolean"): _make_word_reader(bool),
+    ("text", "null"): _make_word_reader(type(None)),
+    ("text", "object"): _make_container_reader(dict),
+    ("text", "array"): _make_container_reader(list),
+    ("scalar", "string"): _write_text,
 }

@@ -15,7 +15,7 @@ import msgspec
 
 from streamparse.findings import truncate
 from streamparse.schema.ecma_regex import HUGE, Pattern
-from streamparse.schema.walk import follow_pointer, subschemas
+from streamparse.schema.walk import follow_pointer, list_subschemas
 
 _STEP: Final = 16
 """Steps of looking at one value with one schema; a step is some nanoseconds, as that of a pattern at one character."""
@@ -97,7 +97,7 @@ class Cost:
         """Return how often at most a value of the arguments is looked at with a schema."""
         return self._count(arguments, lambda _node, _value: 1)
 
-    def count_told(self, arguments: Any) -> int:
+    def count_reported(self, arguments: Any) -> int:
         """Return how many characters at most the errors hold: each has the value, and what it must be."""
         sizes: dict[int, int] = {}
 
@@ -175,7 +175,7 @@ class _Graph:
         while waiting:
             schema = waiting.pop()
             node = self.nodes[id(schema)]
-            for keyword, name, inner in self._applied(schema):
+            for keyword, name, inner in self._list_applied(schema):
                 if id(inner) not in self.nodes:
                     self.nodes[id(inner)] = Node()
                     waiting.append(inner)
@@ -199,11 +199,11 @@ class _Graph:
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(anchor := schema.get(keyword), str):
                 self._named.setdefault(f"{base}#{anchor}", []).append(schema)
-        for _, _, inner in subschemas(schema):
+        for _, _, inner in list_subschemas(schema):
             self._enter(inner, base, resource)
 
-    def _applied(self, schema: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-        for keyword, name, inner in subschemas(schema):
+    def _list_applied(self, schema: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        for keyword, name, inner in list_subschemas(schema):
             if isinstance(inner, dict) and keyword not in _APPLIES_NOTHING:
                 yield keyword, name, inner
         for keyword in _REFERENCES:

@@ -84,10 +84,10 @@ class Pattern(msgspec.Struct, frozen=True):
         steps = length * self.weight * (length if self.is_quadratic else 1)
         if self.linear is not None or steps > _MOST_STEPS:
             return steps
-        return HUGE if _steps_back_too_often(self.backtracking, text) else steps
+        return HUGE if _is_too_costly(self.backtracking, text) else steps
 
 
-def _steps_back_too_often(written: str, text: str) -> bool:
+def _is_too_costly(written: str, text: str) -> bool:
     """Whether a search in a text meets `BACKTRACK_LIMIT`: inside a `not` that would count as no match."""
     errors = _compile(written, False).iter_errors(text)
     return any(type(error.kind).__name__ in _FAILURES for error in errors)
@@ -111,7 +111,7 @@ def read_pattern(source: str) -> Pattern | None:
         return Pattern(linear, backtracking or linear, weight)
     if backtracking is None or not _can_read(backtracking, False):
         return None
-    return Pattern(None, backtracking, weight, not _looks_ahead_once(source))
+    return Pattern(None, backtracking, weight, not _is_linear_backtracking(source))
 
 
 def make_engine_options(linear: bool) -> Any:
@@ -131,7 +131,7 @@ def _can_read(written: str, linear: bool) -> bool:
     return True
 
 
-def _looks_ahead_once(source: str) -> bool:
+def _is_linear_backtracking(source: str) -> bool:
     """Whether a pattern looks around at the very beginning alone (`^(?!-)…`): there each part is tried once."""
     depth, is_beginning = 0, source.startswith("^")
     for part in _PART.finditer(source, 1):

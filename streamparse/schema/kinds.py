@@ -108,7 +108,7 @@ def is_string(head: str, kinds: Kinds) -> bool | None:
     first = head.lstrip()[:1]
     if first and any(_CONTAINERS.get(kind) == first for kind in kinds):
         return False
-    if len(head) > _LONGEST_SCALAR or _scalar(kinds).fullmatch(head, partial=True) is None:
+    if len(head) > _LONGEST_SCALAR or _compile_scalar(kinds).fullmatch(head, partial=True) is None:
         return True
     return None
 
@@ -119,9 +119,9 @@ def to_json_text(text: str, kinds: Kinds) -> str:
         return quote(text)
     kept = text.strip()
     string = is_string(text, kinds)
-    if string is None and _scalar(kinds).fullmatch(text):
+    if string is None and _compile_scalar(kinds).fullmatch(text):
         return _LITERALS.get(kept) or _ADORNED.sub(r"\1", kept)
-    return (_container(kept, kinds) if string is False else None) or quote(text)
+    return (_read_container(kept, kinds) if string is False else None) or quote(text)
 
 
 def quote(text: str) -> str:
@@ -135,7 +135,7 @@ def quote(text: str) -> str:
 
 
 @lru_cache(maxsize=128)
-def _scalar(kinds: Kinds) -> regex.Pattern[str]:
+def _compile_scalar(kinds: Kinds) -> regex.Pattern[str]:
     """The pattern of what is neither a string nor a container.  Where nothing is known only JSON's own words count."""
     words = [word for kind, spellings in _SPELLINGS.items() if kind in kinds for word in spellings]
     if kinds == ANY:
@@ -143,16 +143,16 @@ def _scalar(kinds: Kinds) -> regex.Pattern[str]:
     numbers = [pattern for kind, pattern in _NUMBERS.items() if kind in kinds]
     if "string" not in kinds:  # no text with a meaning of its own: `018956`, `+5`
         numbers = [rf"[+]?(?:{pattern.replace('(?:0|[1-9][0-9]*)', '[0-9]+')})" for pattern in numbers]
-    return _pattern(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
+    return _compile(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
 
 
 @cache
-def _pattern(source: str) -> regex.Pattern[str]:
+def _compile(source: str) -> regex.Pattern[str]:
     """A pattern of scalars: there are a few, where the kinds may hold texts of a request's schema."""
     return gradual(source)
 
 
-def _container(text: str, kinds: Kinds) -> str | None:
+def _read_container(text: str, kinds: Kinds) -> str | None:
     """The text of an object, array or string, unchanged if it is JSON; None for any other text."""
     try:
         reading = read(text, "heal" if kinds != ANY else "lenient")
@@ -177,42 +177,42 @@ class SchemaView:
     def __init__(self, schemas: Iterable[Any], root: Any) -> None:
         self._alternatives = list(schemas)
         self._root = root
-        self._branches = list(_branches(self._alternatives, root))
+        self._branches = list(_list_branches(self._alternatives, root))
         self._kinds: Kinds | None = None
 
     @property
     def kinds(self) -> Kinds:
         """The kinds of values that are permitted."""
         if self._kinds is None:
-            kinds = _permitted({"anyOf": self._alternatives}, self._root, set()) or ANY
-            self._kinds = kinds | _verbatim(self._branches, kinds)
+            kinds = _find_permitted({"anyOf": self._alternatives}, self._root, set()) or ANY
+            self._kinds = kinds | _find_verbatim(self._branches, kinds)
         return self._kinds
 
     def member(self, key: str) -> SchemaView:
         """What an object's member may be."""
-        named = [schema["properties"].get(key) for schema in self._objects()]
+        named = [schema["properties"].get(key) for schema in self._list_objects()]
         if any(schema is not None for schema in named):
             return SchemaView([schema for schema in named if schema is not None], self._root)
-        return self._inner("additionalProperties")
+        return self._get_inner("additionalProperties")
 
     def item(self) -> SchemaView:
         """What an array's element may be."""
-        return self._inner("items")
+        return self._get_inner("items")
 
     @property
     def members(self) -> frozenset[str]:
         """The names of an object's members, as far as they are declared."""
-        return frozenset(key for schema in self._objects() for key in schema["properties"])
+        return frozenset(key for schema in self._list_objects() for key in schema["properties"])
 
-    def _objects(self) -> Iterator[dict[str, Any]]:
+    def _list_objects(self) -> Iterator[dict[str, Any]]:
         return (schema for schema in self._branches if isinstance(schema.get("properties"), dict))
 
-    def _inner(self, keyword: str) -> SchemaView:
+    def _get_inner(self, keyword: str) -> SchemaView:
         inner = (schema.get(keyword) for schema in self._branches)
         return SchemaView([schema for schema in inner if isinstance(schema, dict)], self._root)
 
 
-def _branches(schemas: Iterable[Any], root: Any) -> Iterator[dict[str, Any]]:
+def _list_branches(schemas: Iterable[Any], root: Any) -> Iterator[dict[str, Any]]:
     """Yield the schemas, those they refer to, and their branches, each once."""
     seen: set[int] = set()
     waiting = [*schemas]
@@ -225,7 +225,7 @@ def _branches(schemas: Iterable[Any], root: Any) -> Iterator[dict[str, Any]]:
             waiting += [resolve_ref(schema.get("$ref"), root), *branches]
 
 
-def _permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
+def _find_permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
     """What a schema permits; None for one that is being asked already: it refers to itself."""
     if not isinstance(schema, dict):
         return ANY
@@ -233,15 +233,15 @@ def _permitted(schema: Any, root: Any, seen: set[int]) -> Kinds | None:
         return None
     seen.add(id(schema))
     allowed = ANY
-    for part in _constraints(schema, root, seen):
+    for part in _list_constraints(schema, root, seen):
         allowed &= part
     return (allowed or ANY) | ({"null"} if schema.get("nullable") is True else set())
 
 
-def _constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iterator[Kinds]:
+def _list_constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iterator[Kinds]:
     """Yield what each keyword of a schema permits."""
     if "$ref" in schema:
-        yield _permitted(resolve_ref(schema.get("$ref"), root), root, seen) or ANY
+        yield _find_permitted(resolve_ref(schema.get("$ref"), root), root, seen) or ANY
     if "type" in schema:
         yield join_kinds(read_type_name(word) for word in _as_list(schema["type"]) if isinstance(word, str))
     if "const" in schema:
@@ -250,12 +250,12 @@ def _constraints(schema: dict[str, Any], root: Any, seen: set[int]) -> Iterator[
         yield join_kinds(get_kind(value) for value in schema["enum"])
     for key in ("anyOf", "oneOf"):
         if branches := _as_list(schema.get(key)):
-            yield join_kinds(_permitted(branch, root, seen) for branch in branches)
+            yield join_kinds(_find_permitted(branch, root, seen) for branch in branches)
     for branch in _as_list(schema.get("allOf")):
-        yield _permitted(branch, root, seen) or ANY
+        yield _find_permitted(branch, root, seen) or ANY
 
 
-def _verbatim(branches: list[dict[str, Any]], kinds: Kinds) -> Kinds:
+def _find_verbatim(branches: list[dict[str, Any]], kinds: Kinds) -> Kinds:
     """The texts that a schema lists as strings, and that would be read as something else."""
     if kinds == STRING or "string" not in kinds:
         return frozenset()

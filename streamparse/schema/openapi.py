@@ -261,10 +261,10 @@ def _are_disjoint(members: Any) -> bool:
     listed = frozenset(kind for each in listing for kind in SchemaView([each], each).kinds)
     others = [SchemaView([each], each).kinds for each in members if not _get_listed(each)]
     values = [frozenset(map(_identify, _get_listed(each))) for each in listing]
-    return _share_nothing([listed, *others]) and _share_nothing(values)
+    return _are_disjoint_sets([listed, *others]) and _are_disjoint_sets(values)
 
 
-def _share_nothing(sets: Iterable[Set[Hashable]]) -> bool:
+def _are_disjoint_sets(sets: Iterable[Set[Hashable]]) -> bool:
     sets = list(sets)
     return sum(map(len, sets)) == len(set[Hashable]().union(*sets))
 

@@ -50,11 +50,11 @@ class Rewriting:
         self.unread: dict[str, None] = {}
         self.patterns: dict[str, Pattern] = {}
         self.is_linear = True
-        self._count = 0
+        self._size = 0
         self.schema = self._rewrite(schema)
         if any(pattern.linear is None for pattern in self.patterns.values()):
             self.is_linear = False
-            self._count, self.patterns = 0, {}
+            self._size, self.patterns = 0, {}
             self.schema = self._rewrite(schema)
         dialect = self.schema.get("$schema", "")
         if not isinstance(dialect, str):
@@ -65,10 +65,10 @@ class Rewriting:
     def _rewrite(self, schema: Any, depth: int = 0) -> Any:
         if not isinstance(schema, dict):
             return schema
-        self._note(2)
+        self._add_size(2)
         if depth > _DEEPEST:
             raise ValueError("it nests too deeply")
-        binding = {key: value for key, value in schema.items() if not _binds_nothing(key, value)}
+        binding = {key: value for key, value in schema.items() if not _is_without_effect(key, value)}
         made = map_subschemas(binding, lambda each, _: self._rewrite(each, depth + 1))
         if isinstance(members := made.get("patternProperties"), dict):
             made["patternProperties"] = self._rewrite_patterns(members)
@@ -76,12 +76,12 @@ class Rewriting:
 
     def _rewrite_patterns(self, members: dict[str, Any]) -> dict[str, Any]:
         """Rewrite the names; what a pattern that cannot be read may mean is not refused."""
-        made = {self._pattern(source) or "": each for source, each in members.items()}
+        made = {self._translate_pattern(source) or "": each for source, each in members.items()}
         return made if all(key in made for key in members) or "" not in made or "" in members else {**made, "": True}
 
     def _rewrite_values(self, schema: dict[str, Any]) -> dict[str, Any]:
         if isinstance(source := schema.get("pattern"), str):
-            written = self._pattern(source)
+            written = self._translate_pattern(source)
             if written is None:
                 del schema["pattern"]
             else:
@@ -93,29 +93,29 @@ class Rewriting:
             schema.setdefault("properties", {})  # so that each unexpected member is named
         return schema
 
-    def _pattern(self, source: str) -> str | None:
+    def _translate_pattern(self, source: str) -> str | None:
         """The pattern for the engine; None, and noted, if it cannot be read."""
         pattern = read_pattern(source)
         if pattern is None:
             if source not in self.unread:
-                self._note(min(measure_pattern(source), _MOST // 10))
+                self._add_size(min(measure_pattern(source), _MOST // 10))
             self.unread[source] = None
             return None
         written = pattern.linear if self.is_linear else pattern.backtracking
         if written is None:  # the whole schema is written anew, for the other engine
             written = pattern.backtracking
         if written not in self.patterns:
-            self._note(pattern.weight)
+            self._add_size(pattern.weight)
             self.patterns[written] = pattern
         return written
 
-    def _note(self, more: int) -> None:
-        self._count += more
-        if self._count > _MOST:
+    def _add_size(self, more: int) -> None:
+        self._size += more
+        if self._size > _MOST:
             raise ValueError("it is too large")
 
 
-def _binds_nothing(key: str, value: Any) -> bool:
+def _is_without_effect(key: str, value: Any) -> bool:
     if key == "format":
         return isinstance(value, str) and value not in FORMATS
     if key in _BOUNDS:
@@ -131,7 +131,7 @@ _LEAP: Final = re.compile(r"(?<=:\d\d):60")
 """The second that a year may end with, which Python's clock does not know."""
 
 
-def _like(shape: str, read: Callable[[str], object]) -> Callable[[Any], bool]:
+def _make_check(shape: str, read: Callable[[str], object]) -> Callable[[Any], bool]:
     """Return a check for texts of a shape that `read` reads without ValueError; any other value passes."""
     pattern = re.compile(shape, re.ASCII)
 
@@ -146,17 +146,17 @@ def _like(shape: str, read: Callable[[str], object]) -> Callable[[Any], bool]:
     return check
 
 
-def _leaping(read: Callable[[str], object]) -> Callable[[str], object]:
+def _allow_leap_second(read: Callable[[str], object]) -> Callable[[str], object]:
     return lambda text: read(_LEAP.sub(":59", text))
 
 
 FORMATS: Final[dict[str, Callable[[Any], bool]]] = {
-    "date": _like(_DATE, date.fromisoformat),
-    "date-time": _like(f"{_DATE}[Tt ]{_TIME}", _leaping(datetime.fromisoformat)),
-    "time": _like(_TIME, _leaping(time.fromisoformat)),
-    "email": _like(r"[^\s@]+@[^\s@]+", str),
-    "ipv4": _like(r"[0-9.]+", IPv4Address),
-    "ipv6": _like(r"[0-9A-Fa-f:.]+", IPv6Address),
-    "uuid": _like(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", UUID),
+    "date": _make_check(_DATE, date.fromisoformat),
+    "date-time": _make_check(f"{_DATE}[Tt ]{_TIME}", _allow_leap_second(datetime.fromisoformat)),
+    "time": _make_check(_TIME, _allow_leap_second(time.fromisoformat)),
+    "email": _make_check(r"[^\s@]+@[^\s@]+", str),
+    "ipv4": _make_check(r"[0-9.]+", IPv4Address),
+    "ipv6": _make_check(r"[0-9A-Fa-f:.]+", IPv6Address),
+    "uuid": _make_check(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", UUID),
 }
 """Says of a value whether it has the format, as jsonschema-rs wants it."""

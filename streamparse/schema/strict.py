@@ -21,14 +21,14 @@ SchemaIssue: TypeAlias = tuple[str, str, str]
 
 def find_open_objects(schema: Any) -> Iterator[SchemaIssue]:
     """Yield the objects that are not closed."""
-    for path, each in _objects(schema):
+    for path, each in _list_objects(schema):
         if each.get("additionalProperties") is not False:
             yield path, "additionalProperties", "where a schema is enforced it must be false"
 
 
 def find_optional_properties(schema: Any) -> Iterator[SchemaIssue]:
     """Yield the objects with properties that are not required."""
-    for path, each in _objects(schema):
+    for path, each in _list_objects(schema):
         required = each.get("required")
         named = required if isinstance(required, list) else []
         properties = each.get("properties")
@@ -51,5 +51,5 @@ def as_warnings(place: str, issues: Iterable[SchemaIssue]) -> list[Loss]:
     return [Loss(place, path, keyword, f"kept, but refused: {why}", warning=True) for path, keyword, why in issues]
 
 
-def _objects(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_objects(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     return ((path, each) for path, each in walk(schema) if "properties" in each or each.get("type") == "object")

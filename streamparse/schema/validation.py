@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from streamparse.findings import Finding, format_path, make_pointer, preview, truncate
-from streamparse.schema.conversions import SchemaError, branches_of, coerce_values
+from streamparse.schema.conversions import SchemaError, coerce_values, list_branches
 from streamparse.schema.cost import Cost
 from streamparse.schema.ecma_regex import make_engine_options
 from streamparse.schema.rewriting import FORMATS, Rewriting
@@ -44,7 +44,7 @@ _MOST_STEPS: Final = 300_000_000
 """Steps that one look at arguments may take, of some nanoseconds each."""
 _MOST_LOOKS: Final = 20_000
 """Looks at a value that may be taken where each error is reported: one costs a thousand times what a look does."""
-_MOST_TOLD: Final = 32 << 20
+_MOST_REPORTED: Final = 32 << 20
 """Characters of values that the errors of one look may hold together; they take several bytes each."""
 
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
@@ -118,7 +118,7 @@ class CompiledSchema:
         """Convert what can be, from the outside in, and say what is wrong with the rest."""
         coerced: dict[tuple[Any, ...], Finding] = {}
         for number in range(_PASSES + 1):
-            if self._cost.count_looks(arguments) > _MOST_LOOKS or self._cost.count_told(arguments) > _MOST_TOLD:
+            if self._cost.count_looks(arguments) > _MOST_LOOKS or self._cost.count_reported(arguments) > _MOST_REPORTED:
                 message = "the arguments do not fit the tool's schema, and are too large to say where"
                 return arguments, [*coerced.values(), Finding("invalid_value", message)]
             errors = list(self._validator.iter_errors(arguments))
@@ -170,33 +170,34 @@ def _report_pattern(source: str) -> Finding:
 
 
 def _make_finding(error: SchemaError) -> Finding:
-    error = _closest(error)
+    error = _find_closest(error)
     path = tuple(error.instance_path)
-    wrong = {_code(branch[0]) for branch in branches_of(error)} or {_code(error)}
-    return Finding(wrong.pop() if len(wrong) == 1 else "invalid_value", _at(path) + _message(error), make_pointer(path))
+    wrong = {_get_code(branch[0]) for branch in list_branches(error)} or {_get_code(error)}
+    code = wrong.pop() if len(wrong) == 1 else "invalid_value"
+    return Finding(code, _format_place(path) + _describe_error(error), make_pointer(path))
 
 
-def _code(error: SchemaError) -> str:
+def _get_code(error: SchemaError) -> str:
     return _CODES.get(error.kind.name, "invalid_value")
 
 
-def _closest(error: SchemaError) -> SchemaError:
+def _find_closest(error: SchemaError) -> SchemaError:
     """What is wrong in the one branch of a choice where least is; the error itself if there is no such branch."""
-    branches = sorted(branches_of(error), key=len)
+    branches = sorted(list_branches(error), key=len)
     if not branches or (len(branches) > 1 and len(branches[0]) == len(branches[1])):
         return error
-    return _closest(branches[0][0])
+    return _find_closest(branches[0][0])
 
 
-def _message(error: SchemaError) -> str:
+def _describe_error(error: SchemaError) -> str:
     below = len(error.instance_path)
-    parts = [(branch[0].instance_path[below:], branch[0].message) for branch in branches_of(error)[:_BRANCHES]]
-    return "; or ".join(dict.fromkeys(_at(path) + truncate(message) for path, message in parts)) or truncate(
+    parts = [(branch[0].instance_path[below:], branch[0].message) for branch in list_branches(error)[:_BRANCHES]]
+    return "; or ".join(dict.fromkeys(_format_place(path) + truncate(message) for path, message in parts)) or truncate(
         error.message
     )
 
 
-def _at(path: Iterable[Any]) -> str:
+def _format_place(path: Iterable[Any]) -> str:
     return f"{name}: " if (name := format_path(path)) else ""
 
 

@@ -1,6 +1,6 @@
 """Where a schema holds other schemas, and what its references lead to.
 
-`subschemas` is the one place that knows the keywords; whatever walks or rewrites a schema goes through it.
+`list_subschemas` is the one place that knows the keywords; whatever walks or rewrites a schema goes through it.
 
 Some providers read no references, and all want the properties of a tool at the top of its schema: `inline_refs` and
 `expand_root_ref` put what a `$ref` names in its place.  A reference that leads into itself, or nowhere, and what nests
@@ -35,7 +35,7 @@ _DEEPEST: Final = 64
 """Schemas inside each other that are inlined; those of requests come from anywhere."""
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def list_subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield each schema directly inside one: the keyword, the name or number there, the schema.
 
     There is no name (None) where the schema is the keyword's own value.  What is yielded may be a bool, or no schema.
@@ -56,7 +56,7 @@ def walk(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         path, node = waiting.pop()
         if isinstance(node, dict):
             yield path, node
-            inside = [(f"{path}/{_step(keyword, name)}", each) for keyword, name, each in subschemas(node)]
+            inside = [(f"{path}/{_format_step(keyword, name)}", each) for keyword, name, each in list_subschemas(node)]
             waiting += reversed(inside)
 
 
@@ -68,10 +68,10 @@ def map_subschemas(
     The values of the keywords `without` stay as they are.
     """
     made = dict(schema)
-    for keyword, name, each in subschemas(schema):
+    for keyword, name, each in list_subschemas(schema):
         if keyword in without:
             continue
-        changed = change(each, _step(keyword, name))
+        changed = change(each, _format_step(keyword, name))
         if name is None:
             made[keyword] = changed
         else:
@@ -81,7 +81,7 @@ def map_subschemas(
     return made
 
 
-def _step(keyword: str, name: Any) -> str:
+def _format_step(keyword: str, name: Any) -> str:
     return keyword if name is None else f"{keyword}/{name}"
 
 

@@ -77,8 +77,8 @@ class ToolContext(Generic[Deps]):
         """
         return self._is_cancelled()
 
-    def changed(self, type: str, path: str) -> None:
-        """Report what the call did to the world: `ctx.changed("FileModified", path)`.
+    def report_change(self, type: str, path: str) -> None:
+        """Report what the call did to the world: `ctx.report_change("FileModified", path)`.
 
         It is added to the result's `state_changes`, whether the tool then succeeds or not.  Any thread may call it.
         The first 1000 of a call are kept, and one after them that says so.

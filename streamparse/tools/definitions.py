@@ -51,11 +51,11 @@ def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
     wrapped = next((each for key in _WRAPPERS if isinstance(each := definition.get(key), Mapping)), None)
     if listed is not None:
         if all(isinstance(each, Mapping) for each in listed):
-            return [_read(_from_openapi(each)) for each in listed]
+            return [_read(_convert_openapi(each)) for each in listed]
     elif wrapped is not None:
         return [_read({"strict": definition.get("strict"), **wrapped})]
     elif "name" in definition:
-        return [_read(_from_openapi(definition) if _has_capital_types(definition) else definition)]
+        return [_read(_convert_openapi(definition) if _has_capital_types(definition) else definition)]
     elif _is_server_tool(definition):
         return []
     raise ValueError(f"not a tool definition of a known shape: {definition!r}")
@@ -103,17 +103,17 @@ def _has_capital_types(definition: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and kind.isupper()
 
 
-def _from_openapi(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+def _convert_openapi(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     """A definition whose `parameters` are a schema of OpenAPI, with a JSON Schema instead."""
     schema = definition.get("parameters")
-    return {**definition, "parameters": _convert(schema, "")} if isinstance(schema, Mapping) else definition
+    return {**definition, "parameters": _convert_schema(schema, "")} if isinstance(schema, Mapping) else definition
 
 
-def _convert(schema: Any, _step: str) -> Any:
+def _convert_schema(schema: Any, _step: str) -> Any:
     """Make a JSON Schema of an OpenAPI one: types in lower case, `nullable` as a type, and among what is listed."""
     if not isinstance(schema, Mapping):
         return schema
-    made = map_subschemas({str(_SPELLINGS.get(key, key)): each for key, each in schema.items()}, _convert)
+    made = map_subschemas({str(_SPELLINGS.get(key, key)): each for key, each in schema.items()}, _convert_schema)
     if isinstance(made.get("type"), str):
         made["type"] = made["type"].lower()
     if made.pop("nullable", None) is True:

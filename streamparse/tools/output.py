@@ -118,7 +118,7 @@ def _read_output_type(output_type: Any) -> _OutputSignature:
             definitions = _drop_unused(definitions, roots[0], schema)
             _describe_fields(schema["properties"], output_type)
         else:
-            schema = _wrap(roots)
+            schema = _write_wrapper(roots)
     except (TypeError, NotImplementedError, NameError, RecursionError) as error:
         raise TypeError(f"{output_type!r} cannot be an output type: {error}") from error
     members = tuple(member._replace(fields=_find_fields(found)) for member, found in zip(members, objects, strict=True))
@@ -130,7 +130,7 @@ def _read_output_type(output_type: Any) -> _OutputSignature:
     return _OutputSignature(msgspec.Struct, schema, description, members=members, is_wrapped=is_wrapped)
 
 
-def _wrap(roots: list[JSONObject]) -> JSONObject:
+def _write_wrapper(roots: list[JSONObject]) -> JSONObject:
     """The schema of an object whose one field is a value of one of these."""
     answer = roots[0] if len(roots) == 1 else {"anyOf": roots}
     return {"type": "object", "properties": {_ANSWER: answer}, "required": [_ANSWER], "additionalProperties": False}

@@ -43,7 +43,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result
     them; `arguments` are those that the tool was given, or would have been; None if they never were whole.
     `failure` is the error for programs.  `attempts` counts how often the tool began, `truncated` says that its value
     was cut, `turn` is the number of the turn in its run.  `time` is when the model began to write the call,
-    None if the time is not known.  `state_changes` is what the tool reported with `ToolContext.changed`, in all
+    None if the time is not known.  `state_changes` is what the tool reported with `ToolContext.report_change`, in all
     attempts.
     """
 

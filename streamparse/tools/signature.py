@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.schema.annotations import encode_value, make_value, may_be_none, read_annotation, read_schemas
+from streamparse.schema.annotations import can_be_none, encode_value, make_value, read_annotation, read_schemas
 from streamparse.schema.docstring import read_docstring
 from streamparse.tools.context import Streamed, is_context, read_streamed
 
@@ -165,8 +165,8 @@ def _make_fields(
         required = parameter.default is parameter.empty
         field = msgspec.field() if required else msgspec.field(default_factory=lambda: msgspec.UNSET)
         hint = read_annotation(hints.get(parameter.name, Any))
-        may_be_missing = parameter.default is not None or may_be_none(hint)
-        yield parameter.name, hint if may_be_missing else hint | None, field
+        can_be_missing = parameter.default is not None or can_be_none(hint)
+        yield parameter.name, hint if can_be_missing else hint | None, field
 
 
 def _write_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:

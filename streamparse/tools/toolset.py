@@ -49,7 +49,7 @@ class Toolset(Mapping[str, Tool]):
             return tools
         if isinstance(tools, (str, bytes, Mapping, Tool)) or not isinstance(tools, Iterable):
             raise TypeError(f"tools must be an iterable of tools, got one {type(tools).__name__}: {tools!r}")
-        return cls(tool for each in tools for tool in _tools_of(each))
+        return cls(tool for each in tools for tool in _read_tools(each))
 
     def __getitem__(self, name: str) -> Tool:
         return self._by_name[name]
@@ -95,7 +95,7 @@ class Toolset(Mapping[str, Tool]):
 _NO_TOOLS = Toolset()
 
 
-def _tools_of(declared: Any) -> Iterable[Tool]:
+def _read_tools(declared: Any) -> Iterable[Tool]:
     """Read one declaration."""
     if declared.__class__ is dict:  # nearly always; the checks below cost as much as the reading
         return read_definition(declared)

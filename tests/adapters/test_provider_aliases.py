@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.negotiate import FormatNegotiator, known_providers
+from streamparse.negotiate import FormatNegotiator, list_providers
 from streamparse.parser.registry import parser_for
 from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_request, translate_tools
 from streamparse.providers.names import PROVIDERS, key_of, provider_named
@@ -38,7 +38,7 @@ def test_no_name_is_that_of_two_providers() -> None:
 
 
 def test_what_is_known_of_a_provider_stands_under_a_name_of_the_one_table() -> None:
-    for name, row in known_providers().items():
+    for name, row in list_providers().items():
         assert provider_named(name) == name
         assert (row.wire, row.adapter) == (PROVIDERS[name].wire, PROVIDERS[name].adapter)
 

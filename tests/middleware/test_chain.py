@@ -63,7 +63,7 @@ class Noted:
 
 def test_answers_pass_in_the_opposite_order_each_with_the_request_as_its_step_was_given_it() -> None:
     log: list[str] = []
-    send = MiddlewareChain(Noted("a", log), Noted("b", log)).around_sync(lambda request: request["path"])
+    send = MiddlewareChain(Noted("a", log), Noted("b", log)).wrap_sync(lambda request: request["path"])
     assert send({}) == ["a", "b"]
     assert log == ["> a", "> b", "< b ['a']", "< a []"]
 
@@ -77,7 +77,7 @@ def test_tools_are_normalised_and_translated_the_answer_parsed_and_its_calls_val
 
     chain = MiddlewareChain(NormaliseTools(), ValidateCalls(), ParseAnswer("anthropic"), TranslateTools("anthropic"))
     request = {"model": "m", "tools": [search]}
-    response = anyio.run(chain.around(client), request)
+    response = anyio.run(chain.wrap(client), request)
 
     (tool,) = sent[0]["tools"]
     assert (tool["name"], tool["description"]) == ("search", "Search the web.")
@@ -132,7 +132,7 @@ def test_what_the_client_raises_passes_through() -> None:
         raise OSError("no route")
 
     with pytest.raises(OSError, match="no route"):
-        MiddlewareChain(ParseAnswer()).around_sync(client)({})
+        MiddlewareChain(ParseAnswer()).wrap_sync(client)({})
 
 
 def test_a_tool_above_its_tier_is_not_kept_as_a_call() -> None:
@@ -245,8 +245,8 @@ def test_a_learner_is_told_of_every_answer_before_its_calls_are_validated() -> N
     )
     chain.process_response(text, request)
     chain.process_response("hello", {"tools": [search]})
-    (format_name,) = learner.figures("m")
-    figures = learner.figures("m")[format_name]
+    (format_name,) = learner.get_figures("m")
+    figures = learner.get_figures("m")[format_name]
     assert (format_name, figures.parsed, figures.unknown_tool) == ("hermes", 1, 1)
 
 
@@ -314,7 +314,7 @@ REQUEST = {"model": "m", "stream": True, "tools": [search]}
 
 def test_a_stream_is_read_as_events_while_it_comes_and_closed_at_its_end() -> None:
     stream = SyncStream()
-    events = STREAMING.around_sync(lambda _: stream)(REQUEST)
+    events = STREAMING.wrap_sync(lambda _: stream)(REQUEST)
     assert stream.read == 0
     read = [(stream.read, event) for event in events]
     assert [(at, event.arguments) for at, event in read if isinstance(event, sp.ToolCallComplete)] == [
@@ -332,7 +332,7 @@ def test_the_stream_of_an_async_client_is_read_so_too_and_closed_when_it_is_left
         return stream
 
     async def first() -> Any:
-        async with await STREAMING.around(client)(REQUEST) as events:
+        async with await STREAMING.wrap(client)(REQUEST) as events:
             async for event in events:
                 if isinstance(event, sp.ToolCallComplete):
                     return event
@@ -352,7 +352,7 @@ def test_the_response_of_an_http_client_is_a_stream() -> None:
         def send(_: Any) -> httpx.Response:
             return client.send(client.build_request("POST", "http://test/"), stream=True)
 
-        events = STREAMING.around_sync(send)(REQUEST)
+        events = STREAMING.wrap_sync(send)(REQUEST)
         assert [event.name for event in events if isinstance(event, sp.ToolCallComplete)] == ["search"]
 
 
@@ -364,7 +364,7 @@ def test_the_response_of_an_async_http_client_is_a_stream(backend: str) -> None:
             async def send(_: Any) -> httpx.Response:
                 return await client.send(client.build_request("POST", "http://test/"), stream=True)
 
-            async with await STREAMING.around(send)(REQUEST) as events:
+            async with await STREAMING.wrap(send)(REQUEST) as events:
                 return [event.name async for event in events if isinstance(event, sp.ToolCallComplete)]
 
     assert anyio.run(names, backend=backend) == ["search"]
@@ -397,16 +397,16 @@ def test_what_a_step_raises_passes_through_and_the_steps_before_it_see_no_answer
     chain = MiddlewareChain(Noted("a", log), Transform(**{way: broken}), Noted("b", log))
     sent: list[Any] = []
     with pytest.raises(LookupError, match=way):
-        chain.around_sync(sent.append)({})
+        chain.wrap_sync(sent.append)({})
     assert log == (["> a"] if way == "request" else ["> a", "> b", "< b ['a']"])
     assert len(sent) == (way == "response")
 
 
 def test_a_chain_of_no_steps_is_the_client_itself_and_chains_may_be_steps_of_a_chain() -> None:
-    assert MiddlewareChain().around_sync(lambda request: request)({"a": 1}) == {"a": 1}
+    assert MiddlewareChain().wrap_sync(lambda request: request)({"a": 1}) == {"a": 1}
     log: list[str] = []
     inner = MiddlewareChain(Noted("b", log), Noted("c", log))
-    MiddlewareChain(Noted("a", log), inner, Noted("d", log)).around_sync(lambda _: None)({})
+    MiddlewareChain(Noted("a", log), inner, Noted("d", log)).wrap_sync(lambda _: None)({})
     assert [each[:3] for each in log] == ["> a", "> b", "> c", "> d", "< d", "< c", "< b", "< a"]
 
 
@@ -433,12 +433,12 @@ def test_the_official_client_may_stand_behind_a_chain() -> None:
         def send(request: dict[str, Any]) -> Any:
             return client.chat.completions.create(**request)
 
-        assert WHOLE.around_sync(send)(ASKED).tool_calls[0].arguments == {"query": "tea"}
-        with STREAMING.around_sync(send)({**ASKED, "stream": True}) as events:
+        assert WHOLE.wrap_sync(send)(ASKED).tool_calls[0].arguments == {"query": "tea"}
+        with STREAMING.wrap_sync(send)({**ASKED, "stream": True}) as events:
             (call,) = [event for event in events if isinstance(event, sp.ToolCallComplete)]
         assert call.arguments == {"query": "tea"}
         with pytest.raises(TypeError, match="ReadStream"):
-            WHOLE.around_sync(send)({**ASKED, "stream": True})
+            WHOLE.wrap_sync(send)({**ASKED, "stream": True})
 
 
 def test_the_official_async_client_may_stand_behind_a_chain() -> None:
@@ -451,8 +451,8 @@ def test_the_official_async_client_may_stand_behind_a_chain() -> None:
             async def send(request: dict[str, Any]) -> Any:
                 return await client.chat.completions.create(**request)
 
-            whole = await WHOLE.around(send)(ASKED)
-            async with await STREAMING.around(send)({**ASKED, "stream": True}) as events:
+            whole = await WHOLE.wrap(send)(ASKED)
+            async with await STREAMING.wrap(send)({**ASKED, "stream": True}) as events:
                 streamed = [event async for event in events if isinstance(event, sp.ToolCallComplete)]
             return [whole.tool_calls[0].arguments, *(event.arguments for event in streamed)]
 

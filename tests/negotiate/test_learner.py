@@ -42,12 +42,12 @@ def test_what_was_last_seen_too_long_ago_is_forgotten() -> None:
     learner = CapabilityLearner(ttl=60, clock=clock)
     learner.record("m", "native", "parsed", 4)
     clock.now += 60
-    assert learner.figures("m")["native"].parsed == 4
+    assert learner.get_figures("m")["native"].parsed == 4
     clock.now += 1
-    assert learner.figures("m") == {}
+    assert learner.get_figures("m") == {}
     assert learner.export() == []
     learner.record("m", "native", "malformed")
-    assert (learner.figures("m")["native"].parsed, learner.figures("m")["native"].malformed) == (0, 1)
+    assert (learner.get_figures("m")["native"].parsed, learner.get_figures("m")["native"].malformed) == (0, 1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,7 +63,7 @@ def test_figures_are_saved_and_loaded(kind: Any, tmp_path: Path) -> None:
     again = CapabilityLearner(store=kind(tmp_path / "figures"))
     assert isinstance(store, SharedStore)
     assert again.export() == learner.export()
-    assert again.figures("n")["hermes"].recovered == 2
+    assert again.get_figures("n")["hermes"].recovered == 2
     assert _files(tmp_path) == FILES[kind]
 
 
@@ -91,7 +91,7 @@ def test_many_threads_lose_no_count() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert learner.figures("m")["native"].parsed == 4000
+    assert learner.get_figures("m")["native"].parsed == 4000
     assert learner.version == 4000
 
 
@@ -105,7 +105,7 @@ def test_old_failures_are_forgotten_while_the_model_is_in_use() -> None:
     for _ in range(13):
         clock.now += 5
         learner.record("m", "native", "parsed")
-    assert (learner.figures("m")["native"].malformed, learner.figures("m")["native"].parsed) == (0, 13)
+    assert (learner.get_figures("m")["native"].malformed, learner.get_figures("m")["native"].parsed) == (0, 13)
     assert FormatNegotiator(learner=learner).negotiate("openai", "m").tools_in == "request"
 
 
@@ -118,7 +118,7 @@ def test_what_is_learnt_for_ever_takes_bounded_room(tmp_path: Path) -> None:
             learner.record("m", "native", "parsed")
         learner.save()
     assert len(store.load()) <= 61
-    assert learner.figures("m")["native"].parsed == 61
+    assert learner.get_figures("m")["native"].parsed == 61
 
 
 def test_models_without_end_make_a_learner_forget_the_oldest(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_models_without_end_make_a_learner_forget_the_oldest(tmp_path: Path) -> 
     learner.record("m10100", "native", "parsed")
     learner.save()
     assert len(learner.export()) == 10_000
-    assert learner.figures("m0") == {}
-    assert learner.figures("m10100")["native"].parsed == 1
+    assert learner.get_figures("m0") == {}
+    assert learner.get_figures("m10100")["native"].parsed == 1
 
 
 @pytest.mark.parametrize("ttl", [0, -1, float("nan")])
@@ -162,7 +162,7 @@ def test_a_time_to_live_without_end_forgets_nothing() -> None:
     learner.record("m", "native", "parsed")
     clock.now += 1e12
     learner.record("m", "native", "parsed")
-    assert learner.figures("m")["native"].parsed == 2
+    assert learner.get_figures("m")["native"].parsed == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -172,16 +172,16 @@ def test_a_clock_that_goes_back_loses_nothing(kind: Any, tmp_path: Path) -> None
     learner.record("m", "native", "parsed")
     clock.now -= 30
     learner.record("m", "native", "parsed")
-    assert learner.figures("m")["native"].parsed == 2
+    assert learner.get_figures("m")["native"].parsed == 2
     clock.now = 0.0
     learner.record("m", "native", "malformed")
-    assert learner.figures("m")["native"].parsed == 0
+    assert learner.get_figures("m")["native"].parsed == 0
     learner.save()
     clock.now = 1000.0
-    assert learner.figures("m")["native"].parsed == 2
+    assert learner.get_figures("m")["native"].parsed == 2
     assert CapabilityLearner(ttl=60, clock=clock, store=kind(tmp_path / "figures")).export() == learner.export()
     clock.now = 1061.0
-    assert learner.figures("m") == {}
+    assert learner.get_figures("m") == {}
 
 
 def _asked_in(learner: CapabilityLearner) -> str:
@@ -197,7 +197,7 @@ def test_many_good_calls_of_long_ago_do_not_hide_that_a_model_has_changed() -> N
     assert _asked_in(learner) == "request", "so few calls are weighed with those before them"
     learner.record("m", "native", "malformed")
     assert _asked_in(learner) == "prompt"
-    assert learner.figures("m")["native"].parsed == 1000
+    assert learner.get_figures("m")["native"].parsed == 1000
 
 
 def test_a_model_that_writes_native_calls_well_again_is_asked_for_them_before_its_failures_are_forgotten() -> None:
@@ -217,9 +217,9 @@ def test_the_latest_calls_are_those_of_each_format() -> None:
     clock.now += 10
     learner.record("m", "hermes", "parsed", 30)
     learner.record("m", "native", "malformed", 20)
-    recent = learner.recent("m")
+    recent = learner.get_recent("m")
     assert (recent["native"].parsed, recent["native"].malformed, recent["hermes"].parsed) == (0, 20, 30)
-    assert learner.recent("other") == {}
+    assert learner.get_recent("other") == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -290,8 +290,8 @@ def test_learners_that_share_a_store_add_up(kind: Any, tmp_path: Path) -> None:
     one.save()
     assert one.version > before
     assert one.export() == other.export() == CapabilityLearner(store=kind(tmp_path / "figures")).export()
-    assert one.figures("a")["native"].parsed == 33
-    assert one.figures("b")["hermes"].malformed == 3
+    assert one.get_figures("a")["native"].parsed == 33
+    assert one.get_figures("b")["hermes"].malformed == 3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -330,7 +330,7 @@ def test_processes_that_share_a_store_lose_no_count(kind: Any, tmp_path: Path) -
     command = [sys.executable, "-c", PROCESS, kind.__name__, str(path)]
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    assert CapabilityLearner(store=kind(path)).figures("m")["native"].parsed == 60
+    assert CapabilityLearner(store=kind(path)).get_figures("m")["native"].parsed == 60
     assert _files(tmp_path) == FILES[kind]
 
 
@@ -343,7 +343,7 @@ def test_a_store_that_was_taken_away_is_written_again(kind: Any, tmp_path: Path)
     path.unlink()
     learner.record("m", "native", "parsed")
     learner.save()
-    assert CapabilityLearner(store=kind(path)).figures("m")["native"].parsed == 2
+    assert CapabilityLearner(store=kind(path)).get_figures("m")["native"].parsed == 2
 
 
 @pytest.mark.parametrize(("kind", "error"), [(JSONFile, OSError), (SQLiteFile, sqlite3.Error)])
@@ -358,7 +358,7 @@ def test_a_store_that_cannot_be_written_takes_nothing_from_the_learner(
             learner.save()
     folder.mkdir()
     learner.save()
-    assert CapabilityLearner(store=kind(folder / "figures")).figures("m")["native"].parsed == 1
+    assert CapabilityLearner(store=kind(folder / "figures")).get_figures("m")["native"].parsed == 1
 
 
 def test_a_store_that_is_only_read_is_not_made() -> None:
@@ -386,7 +386,7 @@ def test_what_a_process_left_that_was_killed_while_saving_stops_nobody(tmp_path:
     learner.record("m", "native", "parsed")
     learner.save()
     assert _files(tmp_path) == FILES[JSONFile]
-    assert CapabilityLearner(store=JSONFile(path)).figures("m")["native"].parsed == 1
+    assert CapabilityLearner(store=JSONFile(path)).get_figures("m")["native"].parsed == 1
 
 
 def test_a_lock_that_is_no_lock_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_a_lock_that_is_no_lock_is_told_and_nothing_is_lost(tmp_path: Path) -> N
         learner.save()
     lock.unlink()
     learner.save()
-    assert CapabilityLearner(store=JSONFile(tmp_path / "figures")).figures("m")["native"].parsed == 1
+    assert CapabilityLearner(store=JSONFile(tmp_path / "figures")).get_figures("m")["native"].parsed == 1
 
 
 BROKEN = {
@@ -422,7 +422,7 @@ def test_a_json_file_that_holds_something_else_is_refused_and_not_overwritten(na
         with pytest.raises(ValueError):
             use()
     assert path.read_bytes() == BROKEN[name]
-    assert learner.figures("m")["native"].parsed == 1
+    assert learner.get_figures("m")["native"].parsed == 1
     assert _files(tmp_path) == FILES[JSONFile]
 
 
@@ -459,7 +459,7 @@ def test_a_database_may_hold_other_tables_and_a_table_any_name(tmp_path: Path) -
     for number, learner in enumerate(learners, 1):
         learner.record("m", "native", "parsed", number)
         learner.save()
-    assert CapabilityLearner(store=SQLiteFile(path, "select")).figures("m")["native"].parsed == 1
+    assert CapabilityLearner(store=SQLiteFile(path, "select")).get_figures("m")["native"].parsed == 1
     assert CapabilityLearner(store=SQLiteFile(path)).export() == []
     with pytest.raises(ValueError, match="table"):
         SQLiteFile(path, 'x"; --')
@@ -474,7 +474,7 @@ def test_a_name_that_holds_half_of_a_character_does_not_keep_the_rest_from_being
     learner.record("n", "native", "parsed")
     learner.save()
     again = CapabilityLearner(store=kind(tmp_path / "figures"))
-    assert again.figures("m\ud800")["native"].parsed == again.figures("n")["native"].parsed == 1
+    assert again.get_figures("m\ud800")["native"].parsed == again.get_figures("n")["native"].parsed == 1
 
 
 def test_records_without_a_slot_are_read(tmp_path: Path) -> None:
@@ -483,7 +483,7 @@ def test_records_without_a_slot_are_read(tmp_path: Path) -> None:
     learner = CapabilityLearner(ttl=60, store=JSONFile(path), clock=Clock())
     learner.record("m", "native", "parsed")
     learner.save()
-    assert CapabilityLearner(ttl=60, store=JSONFile(path), clock=Clock()).figures("m")["native"].parsed == 4
+    assert CapabilityLearner(ttl=60, store=JSONFile(path), clock=Clock()).get_figures("m")["native"].parsed == 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

@@ -14,11 +14,11 @@ from streamparse.negotiate import (
     Configuration,
     ConfigurationError,
     FormatNegotiator,
-    capabilities_of,
-    family_of,
-    known_families,
-    known_providers,
-    provider_of,
+    find_capabilities,
+    find_family,
+    find_provider,
+    list_families,
+    list_providers,
 )
 from streamparse.parser import registry
 from streamparse.parser.registry import parser_for
@@ -56,7 +56,7 @@ reasoning = "open"
 
 
 def test_every_row_has_its_source_a_wire_and_an_adapter_that_exist() -> None:
-    for name, row in known_providers().items():
+    for name, row in list_providers().items():
         assert row.source, name
         assert row.wire in sp.WIRES
         assert row.adapter in ADAPTERS
@@ -66,7 +66,7 @@ def test_every_row_has_its_source_a_wire_and_an_adapter_that_exist() -> None:
 
 
 def test_every_dialect_that_the_table_names_exists() -> None:
-    rows = known_families()
+    rows = list_families()
     assert rows
     for name, row in rows.items():
         assert row.source, name
@@ -112,7 +112,7 @@ def test_every_dialect_that_the_table_names_exists() -> None:
     ],
 )
 def test_a_family_is_found_by_any_spelling_of_its_models_names(model: str, dialect: str) -> None:
-    found = family_of(model)
+    found = find_family(model)
     assert found is not None
     assert found[1].dialects[0] == dialect
 
@@ -121,7 +121,7 @@ def test_a_family_is_found_by_any_spelling_of_its_models_names(model: str, diale
     "model", ["my-own-model", "", "/", "qwen", "llama3-70b", "qwen3-5b.txt/", "a/llama-2-7b.gguf", "#x"]
 )
 def test_a_model_that_nobody_knows_has_no_family(model: str) -> None:
-    assert family_of(model) is None
+    assert find_family(model) is None
 
 
 @pytest.mark.parametrize(
@@ -138,28 +138,28 @@ def test_a_model_that_nobody_knows_has_no_family(model: str) -> None:
     ],
 )
 def test_a_hosted_model_has_a_family_that_narrows_no_dialect(model: str, name: str) -> None:
-    found = family_of(model)
+    found = find_family(model)
     assert found is not None
     assert found[0] == name
     assert name == "gpt-oss" or FormatNegotiator().negotiate(None, model).dialects == "auto"
 
 
 def test_every_pattern_of_the_table_means_a_model_that_finds_its_own_row() -> None:
-    for name, row in known_families().items():
+    for name, row in list_families().items():
         for pattern in row.models:
-            found = family_of(pattern.replace("*", "x"))
+            found = find_family(pattern.replace("*", "x"))
             assert found is not None
             assert found[0] == name, pattern
 
 
 def test_what_the_model_or_its_server_cannot_do_both_cannot() -> None:
-    assert capabilities_of("perplexity", "claude-sonnet-4-5").native_tools is False
+    assert find_capabilities("perplexity", "claude-sonnet-4-5").native_tools is False
     assert FormatNegotiator().negotiate("perplexity", "claude-sonnet-4-5").tools_in == "prompt"
-    assert capabilities_of("openai", "o3-mini").parallel_calls is False
-    assert capabilities_of("openai", "gpt-4.1").parallel_calls is True
-    assert capabilities_of(None, "gpt-4.1").native_tools is True
-    assert capabilities_of("groq", "llama-3.1-8b-instant").max_calls == 1
-    assert capabilities_of().native_tools is None
+    assert find_capabilities("openai", "o3-mini").parallel_calls is False
+    assert find_capabilities("openai", "gpt-4.1").parallel_calls is True
+    assert find_capabilities(None, "gpt-4.1").native_tools is True
+    assert find_capabilities("groq", "llama-3.1-8b-instant").max_calls == 1
+    assert find_capabilities().native_tools is None
 
 
 def test_a_profile_may_say_that_there_is_no_choice_of_tools() -> None:
@@ -201,16 +201,16 @@ def test_the_models_of_a_profile_are_meant_in_any_case(model: str) -> None:
 
 @pytest.mark.parametrize("name", ["google", "Gemini", "GOOGLE_GENAI"])
 def test_a_provider_has_several_names(name: str) -> None:
-    found = provider_of(name)
+    found = find_provider(name)
     assert found is not None
     assert found[0] == "gemini"
 
 
 def test_the_model_says_more_than_its_server() -> None:
-    both = capabilities_of("ollama", "llama3.1:8b")
+    both = find_capabilities("ollama", "llama3.1:8b")
     assert both.parallel_calls is False
     assert both.streamed_arguments == "whole"
-    assert capabilities_of("ollama").parallel_calls is True
+    assert find_capabilities("ollama").parallel_calls is True
     assert both.source.count(";") == 1
 
 
@@ -224,7 +224,7 @@ def test_a_provider_gives_its_wire_and_its_adapters() -> None:
     assert chosen.definitions is ADAPTERS["anthropic"]
     assert chosen.results is ADAPTERS["anthropic"]
     assert chosen.tools_in == "request"
-    assert sp.StreamParser(**chosen.parsing()).wire == "anthropic"
+    assert sp.StreamParser(**chosen.get_parser_options()).wire == "anthropic"
 
 
 def test_a_known_family_gives_its_dialects_and_the_rest_stays_armed() -> None:
@@ -232,7 +232,7 @@ def test_a_known_family_gives_its_dialects_and_the_rest_stays_armed() -> None:
     assert FormatNegotiator().negotiate(None, "zai-org/GLM-4.5").dialects == ("glm-4.5", "auto")
     qwen = FormatNegotiator().negotiate("ollama", "qwen3-next-80b-tools")
     assert qwen.dialects == ("hermes", "auto")
-    parser = sp.StreamParser(**qwen.parsing(), tools=[TOOL])
+    parser = sp.StreamParser(**qwen.get_parser_options(), tools=[TOOL])
     line = {"message": {"content": '<tools>{"name": "search", "arguments": {"query": "tea"}}</tools>'}, "done": True}
     parser.feed(json.dumps(line).encode() + b"\n")
     parser.close()
@@ -288,7 +288,7 @@ def test_what_a_model_of_a_native_provider_was_seen_to_print_is_looked_for() -> 
         "anthropic", "claude-sonnet-4-5"
     )
     assert chosen.dialects == ("anthropic-invoke", "reasoning")
-    parser = sp.StreamParser(**chosen.parsing(), tools=[TOOL])
+    parser = sp.StreamParser(**chosen.get_parser_options(), tools=[TOOL])
     text = '<think>Hm.</think><invoke name="search">\n<parameter name="query">tea</parameter>\n</invoke>'
     body = {
         "type": "message",
@@ -435,7 +435,7 @@ def test_answers_that_were_cut_off_do_not_take_a_model_off_native_tools() -> Non
         parser.close()
         assert [broken.code for broken in parser.response.broken_calls] == ["truncated_call"]
         learner.observe("gpt-5", parser)
-    assert learner.figures("gpt-5") == {}
+    assert learner.get_figures("gpt-5") == {}
     assert FormatNegotiator(learner=learner).negotiate("openai", "gpt-5").tools_in == "request"
 
 
@@ -638,7 +638,7 @@ def test_dialects_that_are_configured_stay_as_they_are() -> None:
 
 
 def test_the_parser_that_a_format_names_is_found_by_its_name() -> None:
-    for provider in (None, *known_providers()):
+    for provider in (None, *list_providers()):
         parser = parser_for(FormatNegotiator().negotiate(provider).call_parser, tools=[TOOL])
         assert isinstance(parser, ToolCallParser)
 
@@ -666,6 +666,6 @@ def test_a_file_that_is_not_utf_8_is_an_error_in_the_configuration(tmp_path: Pat
 
 
 def test_a_name_of_many_parts_is_as_soon_looked_up_as_any() -> None:
-    assert family_of("a_" * 1_000_000) is None
-    assert family_of("folder/" * 100_000 + "Qwen_Qwen3-8B") == family_of("qwen3-8b")
-    assert family_of("ft:qwen3-8b:me::x") == family_of("qwen3-8b")
+    assert find_family("a_" * 1_000_000) is None
+    assert find_family("folder/" * 100_000 + "Qwen_Qwen3-8B") == find_family("qwen3-8b")
+    assert find_family("ft:qwen3-8b:me::x") == find_family("qwen3-8b")

@@ -33,9 +33,9 @@ def test_answers_are_counted_by_format_and_outcome() -> None:
     assert counts == {("hermes", "parsed"): 1, ("hermes", "unknown_tool"): 1, ("hermes", "malformed"): 1}
     learner = CapabilityLearner()
     learner.observe("m", parser.response, parser.stats, frozenset({"search"}))
-    assert learner.figures("m")["hermes"].calls == 3
-    assert learner.figures("m")["hermes"].rate == pytest.approx(1 / 3)
-    assert learner.figures("other") == {}
+    assert learner.get_figures("m")["hermes"].calls == 3
+    assert learner.get_figures("m")["hermes"].rate == pytest.approx(1 / 3)
+    assert learner.get_figures("other") == {}
 
 
 def test_a_call_that_came_natively_too_is_not_malformed() -> None:
@@ -96,7 +96,7 @@ def test_a_whole_answer_and_a_stream_give_the_same_figures_by_the_dialect_of_eac
         assert count_outcomes(answer, tool_names={"search"}) == figures
         learner = CapabilityLearner()
         learner.observe("m", answer, tool_names=["search"])
-        counted = learner.figures("m")
+        counted = learner.get_figures("m")
         assert {(each, word): getattr(counted[each], word) for each, word in figures} == figures
 
 
@@ -154,9 +154,9 @@ def test_a_model_whose_server_refuses_tools_is_told_of_them_in_the_prompt(messag
     negotiator = FormatNegotiator(learner=learner)
     assert negotiator.negotiate("vllm", "m").tools_in == "request"
     learner.observe("m", sp.parse_response({"error": {"message": "overloaded", "code": 503}}))
-    assert learner.figures("m") == {}
+    assert learner.get_figures("m") == {}
     learner.observe("m", sp.parse_response({"error": {"message": message, "code": 400}}))
-    assert (learner.figures("m")["native"].refused, learner.figures("m")["native"].rate) == (1, None)
+    assert (learner.get_figures("m")["native"].refused, learner.get_figures("m")["native"].rate) == (1, None)
     assert negotiator.negotiate("vllm", "m").tools_in == "prompt"
     learner.record("m", "native", "parsed")
     assert negotiator.negotiate("vllm", "m").tools_in == "request"

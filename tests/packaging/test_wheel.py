@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streamparse.negotiate import known_providers
+from streamparse.negotiate import list_providers
 from streamparse.providers.quirks import profile
 
 ROOT = Path(__file__).parents[2]
@@ -79,15 +79,15 @@ def test_the_tables_of_the_wheel_are_there_and_answer(unpacked: Path) -> None:
     tables = ("negotiate/capabilities.toml", "providers/quirks.toml")
     assert all((unpacked / "streamparse" / table).read_bytes() == (SOURCE / table).read_bytes() for table in tables)
     program = (
-        "from streamparse.negotiate import FormatNegotiator, known_providers;"
+        "from streamparse.negotiate import FormatNegotiator, list_providers;"
         "from streamparse.providers import profile;"
-        "print(FormatNegotiator().negotiate('ollama', 'qwen3:8b').wire, len(known_providers()),"
+        "print(FormatNegotiator().negotiate('ollama', 'qwen3:8b').wire, len(list_providers()),"
         " len(profile('openai-chat').habits))"
     )
     wire, providers, habits = _run(unpacked, "-c", program).split()
     assert (wire, int(providers), int(habits)) == (
         "ollama-chat",
-        len(known_providers()),
+        len(list_providers()),
         len(profile("openai-chat").habits),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import streamparse as sp
-from streamparse.negotiate import provider_of
+from streamparse.negotiate import find_provider
 from streamparse.parser import registry
 from streamparse.parser.composite import CompositeParser
 from streamparse.parser.registry import PROVIDERS, parser_for, register_parser
@@ -58,7 +58,7 @@ def test_a_providers_parser_reads_the_body_by_its_wire(provider: str) -> None:
 
 
 def test_a_provider_has_the_same_wire_here_and_among_the_capabilities() -> None:
-    told = {name: row[1].wire for name in PROVIDERS if (row := provider_of(name)) is not None}
+    told = {name: row[1].wire for name in PROVIDERS if (row := find_provider(name)) is not None}
     assert len(told) > len(PROVIDERS) // 2
     assert told == {name: PROVIDERS[name] for name in told}
 

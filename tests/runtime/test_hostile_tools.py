@@ -270,7 +270,7 @@ async def test_a_tools_name_in_an_error_is_bounded():
 async def test_the_path_of_a_change_can_be_written_as_json():
     @sp.tool(effect="none")
     async def save(ctx: sp.ToolContext) -> str:
-        ctx.changed("FileModified", "a\udcff")
+        ctx.report_change("FileModified", "a\udcff")
         return "saved"
 
     (result,) = await run_tools([save], complete(0, "save"), DONE)

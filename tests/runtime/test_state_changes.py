@@ -11,20 +11,20 @@ import streamparse as sp
 async def test_what_a_tool_changed_is_told_whether_it_then_fails_or_not():
     @sp.tool(effect="none")
     async def write(path: str, ctx: sp.ToolContext) -> str:
-        ctx.changed("FileModified", path)
+        ctx.report_change("FileModified", path)
         if ctx.attempt == 1:
             raise sp.ToolError("network", "lost")
         return "written"
 
     @sp.tool(effect="none")
     def remove(path: str, ctx: sp.ToolContext) -> str:
-        ctx.changed("FileDeleted", path)
+        ctx.report_change("FileDeleted", path)
         raise sp.ToolError("resource", "not all of it")
 
     @sp.tool(effect="none", timeout=0.05, retries=0)
     async def hang(ctx: sp.ToolContext) -> None:
         for number in range(2000):
-            ctx.changed("FileCreated", str(number))
+            ctx.report_change("FileCreated", str(number))
         await anyio.sleep_forever()
 
     events = [complete(0, "write", path="a"), complete(1, "remove", path="b"), complete(2, "hang"), DONE]
