@@ -95,22 +95,30 @@ def _read_table() -> dict[str, dict[str, Any]]:
 @cache
 def _read_providers() -> dict[str, Provider]:
     """All providers that have a name, also those of which nothing else is known."""
-    table = _read_table()
     providers: dict[str, Provider] = {}
     for name, named in PROVIDERS.items():
-        row = {"quirks": table["quirks"].get(name, []), "source": table["sources"].get(name, "")}
-        row |= {"wire": named.wire, "adapter": named.adapter, "aliases": named.aliases}
-        own = dict(table["providers"].get(name, {}))
-        common = table["kinds"][own.pop("kind")] if "kind" in own else {}
-        providers[name] = msgspec.convert({**row, **common, **own}, Provider)
+        row = {"wire": named.wire, "adapter": named.adapter, "aliases": named.aliases, **_read_row("providers", name)}
+        providers[name] = msgspec.convert(row, Provider)
     return providers
 
 
 @cache
 def _read_families() -> dict[str, Family]:
-    rows = _read_table()["families"].items()
-    pages = {name: f"docs/formats.md: {', '.join(row.get('dialects', ()))}" for name, row in rows}
-    return {name: msgspec.convert({"source": pages[name], **row}, Family) for name, row in rows}
+    families: dict[str, Family] = {}
+    for name, row in _read_table()["families"].items():
+        page = f"docs/formats.md: {', '.join(row.get('dialects', ()))}"
+        families[name] = msgspec.convert({"source": page, **_read_row("families", name)}, Family)
+    return families
+
+
+def _read_row(of: str, name: str) -> dict[str, Any]:
+    """The facts about a provider or a family, and what its kind has in common."""
+    table = _read_table()
+    facts = {"quirks": table["quirks"][of].get(name), "source": table["sources"][of].get(name)}
+    row = {**table[of].get(name, {}), **{key: each for key, each in facts.items() if each is not None}}
+    while "kind" in row:
+        row = {**table["kinds"][row.pop("kind")], **row}
+    return row
 
 
 @cache
