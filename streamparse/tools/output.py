@@ -85,16 +85,16 @@ class _OutputSignature(Signature, frozen=True):
     members: tuple[_Member, ...] = ()
     is_wrapped: bool = False
 
-    def convert(self, arguments: JSONObject, *, without_streamed: bool = False) -> JSONObject:  # noqa: ARG002 - none is streamed
+    def convert(self, arguments: JSONObject, **_: bool) -> JSONObject:  # none of them is streamed
         """Make the value, under the name `output`.  Raises `msgspec.ValidationError` if the arguments do not fit."""
-        if not self.is_wrapped:
-            return {"output": _choose(arguments, self.members)}
-        if _ANSWER not in arguments:
-            raise msgspec.ValidationError(f"Object missing required field `{_ANSWER}`")
-        if len(arguments) > 1:
-            unknown = next(key for key in arguments if key != _ANSWER)
-            raise msgspec.ValidationError(f"Object contains unknown field `{unknown}`")
-        return {"output": _choose(arguments[_ANSWER], self.members)}
+        value = msgspec.convert(arguments, _Wrapper).answer if self.is_wrapped else arguments
+        return {"output": _choose(value, self.members)}
+
+
+class _Wrapper(msgspec.Struct, forbid_unknown_fields=True):
+    """The arguments of a type that has no fields of its own."""
+
+    answer: Any
 
 
 def _choose(value: Any, members: tuple[_Member, ...]) -> Any:
@@ -205,16 +205,13 @@ def _describe_fields(properties: JSONObject, output_type: Any) -> None:
     texts = read_docstring(_find_docstring(output_type)).parameters
     kind = _find_class(output_type)
     hints = {} if kind is None else typing.get_type_hints(kind, include_extras=True)
-    names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)) if _is_struct(kind) else {}
+    is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)) if is_struct else {}
     for name in {**hints, **texts}:
         text = describe_annotation(hints.get(name)) or texts.get(name)
         field = properties.get(names.get(name, name))
         if text and field is not None:
             field.setdefault("description", text)
-
-
-def _is_struct(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _find_class(output_type: Any) -> Any:
