@@ -29,11 +29,11 @@ _BODIES = ("response", "stream", "content")
 class NormaliseTools(Middleware):
     """Makes `Tool`s of the request's `tools`, whatever they are: functions, definitions of any provider, `Tool`s.
 
-    Tools that a provider brings itself stay as they are, after the others.
+    Tools that a provider offers itself (search, code execution) stay as they are, after the others.
     """
 
     def process_request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Raises TypeError or ValueError for what is no tool."""
+        """Make the tools.  Raises TypeError or ValueError for what is no tool."""
         if not request.get(_TOOLS):
             return request
         others, own = split_server_tools(request[_TOOLS], lambda _: True)

@@ -1,6 +1,6 @@
 """What is known of providers and of families of models: the table `capabilities.toml`, each row with its source.
 
-A family is found by the model's name, which every server and every person writes in another way:
+A family is found by the model's name, which every server and every person writes differently:
 
 | as people write it | is read as |
 |---|---|

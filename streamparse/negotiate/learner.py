@@ -143,7 +143,7 @@ def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
 DAY: Final = 86_400.0
 _SLOTS: Final = 60
 _MOST: Final = 10_000
-"""Slots that are kept of all models and formats: with names of models without end the oldest are forgotten."""
+"""Slots that are kept of all models and formats; of more the oldest are forgotten: names come from outside."""
 _RECENT: Final = 20
 _NONE: Final = Figures()
 
@@ -178,7 +178,7 @@ class CapabilityLearner:
 
     @property
     def version(self) -> int:
-        """Grows with each thing learnt, and when some may be forgotten: what was concluded before may be old."""
+        """Grows when something is learnt or may be forgotten: conclusions from before may be outdated."""
         now = self._clock()
         with self._lock:
             self._rotate(now)
@@ -277,7 +277,7 @@ class CapabilityLearner:
         valid: _Table = {}
         with self._lock:
             for key, figures in chain(self._stored.items(), self._unsaved.items()):
-                # A clock that was wrong may have left figures of a time that is yet to come, be it far off.
+                # A clock that was wrong may have left figures of the far future.
                 if (of is None or key[0] == of) and abs(now - figures.last) <= self._ttl:
                     valid[key] = valid.get(key, _NONE) + figures
         return list(valid.items())
@@ -311,5 +311,5 @@ def _read_records(records: Iterable[Record]) -> _Table:
 
 
 def _replace_surrogates(name: str) -> str:
-    """A name as it can be written to a file, where it holds half of a character."""
+    """Return a name that a file can hold: it may contain half of a surrogate pair."""
     return name.encode("utf-8", "replace").decode("utf-8")

@@ -55,7 +55,7 @@ class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
     """The profile's name, or the provider's, or "general"."""
     wire: str
     dialects: Wanted
-    """What to look for in the text: the preferred formats by name, then a word for the rest; or that word alone."""
+    """What to look for in the text: the preferred formats by name, then a word for the rest; or only that word."""
     reasoning: Literal["auto", "open", "closed"]
     tools_in: Literal["request", "prompt"]
     """Where the tools are declared: in the request's field, or as text in the prompt."""
@@ -224,7 +224,7 @@ def _is_for_prompt(profile: Profile, capabilities: Capabilities, figures: Mappin
 
 
 def _has_bad_calls(native: Figures) -> bool:
-    # A native call that came after the last refusal shows that the server takes tools by now.
+    # A native call that came after the last refusal shows that the server takes tools now.
     refuses = native.refused > native.calls and (not native.calls or native.last <= native.last_refused)
     return refuses or (native.calls >= ENOUGH_CALLS and not _is_good(native))
 

@@ -141,7 +141,7 @@ _LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of this path, waiting for it as long as others do.  Raises OSError if it cannot be made."""
+    """Hold the lock of this path, and wait while others hold it.  Raises OSError if it cannot be made."""
     try:
         database = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None)
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""Tells the model about a call that was not run: what was wrong, and how to call."""
+"""Answers a call that was not run: what was wrong, and how to call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mends an answer whose calls cannot be run: asks again, or tries other ways, and at last gives up as text."""
+"""Mends an answer whose calls cannot be run: asks again, or tries other ways; if that fails the answer is text."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Retry:
 
 
 class SwitchMode:
-    """The same request with other fields (`response_format`, `tool_choice`, …); None takes a field out."""
+    """The same request with other fields (`response_format`, `tool_choice`, …); None removes a field."""
 
     def __init__(self, name: str, **fields: Any) -> None:
         self.name = name
@@ -138,7 +138,7 @@ class SwitchModel:
 
 
 class FallbackChain:
-    """Sends a request, then what each strategy makes of it, until an answer's calls may be run; else gives text.
+    """Sends a request, then the request of each strategy, until an answer's calls may be run; else returns text.
 
     What the server refused and can be recovered counts as an answer.  With `required` an answer without any call cannot
     be used.  An exception of an SDK or an HTTP client that carries a status of 400 or more counts as the answer of the

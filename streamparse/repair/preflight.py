@@ -23,7 +23,7 @@ _COMPARED = 256
 """Names of tools that an unknown one is compared with."""
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
 _ESCAPED = 4
-"""So many times may a percent sign itself be escaped."""
+"""How many times a percent sign itself may be escaped."""
 _SEPARATOR = re.compile(r"[/\\]+")
 
 
@@ -211,8 +211,8 @@ class PathGuard:
     A parameter counts wherever it is in the arguments (`{"edits": [{"path": ...}]}`), with all texts inside it, names
     of members too (`{"files": {"a.txt": ...}}`).
     A path is refused if it is absolute on any system (`/x`, `\\x`, `C:x`, `~`) or a URL (`file:/x`), if its `..` steps
-    climb above where it began, or if it holds a NUL; also where that shows only once percent escapes are read, be they
-    escaped again.  It looks at the text alone: links in the folder are for the tool itself to resolve.
+    climb above where it began, or if it holds a NUL; also if that shows only after percent escapes are read, once or
+    repeatedly.  It looks at the text alone: links in the folder are for the tool itself to resolve.
     """
 
     def __init__(self, *parameters: str) -> None:

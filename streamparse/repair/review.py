@@ -1,4 +1,4 @@
-"""Whether an answer can be acted on: its calls looked at, what the model is told if not, and the log of attempts."""
+"""Says whether the calls of an answer may be run, what the model reads if not, and what was tried so far."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def judge(tools: Iterable[Any], **checks: Unpack[CallChecks]) -> Callable[[ParsedResponse], Verdict]:
-    """Return what looks at each answer to a request with these tools; `checks` are those of `preflight`."""
+    """Return a function that gives the verdict on an answer to a request with these tools.
+
+    `checks` are those of `preflight`.
+    """
     gate = Gate(tools, **checks)
 
     def look(response: ParsedResponse) -> Verdict:

@@ -1,4 +1,4 @@
-"""What annotations say that msgspec does not read by itself.
+"""Reads what annotations say and msgspec does not read by itself.
 
 | annotation | is read as |
 |---|---|
@@ -9,7 +9,7 @@
 | `Iterable[T]` | `list[T]` |
 | `object` | anything |
 
-All are known by their shape: none of these libraries is imported.
+They are recognised by their shape; no library is imported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SIMPLER: Final[dict[Any, Any]] = {object: Any, collections.abc.Iterable: list}
 
 
 def read_annotation(annotation: Any) -> Any:
-    """Return the annotation in words that msgspec knows; what msgspec reads by itself comes back as it is."""
+    """Return the annotation in terms that msgspec knows; what msgspec reads by itself is returned as it is."""
     origin = typing.get_origin(annotation)
     if origin is None or origin is Literal:
         return _SIMPLER.get(annotation, annotation) if isinstance(annotation, type) else annotation
@@ -150,14 +150,14 @@ def is_union(kind: Any) -> bool:
 
 
 def _add_metadata(kind: Any, metadata: tuple[Any, ...]) -> Any:
-    """The type with its metadata, and as `msgspec.Meta` what the words of other libraries say."""
+    """Return the type with its metadata, and the words of other libraries as `msgspec.Meta`."""
     bounds = {word: value for each in metadata for word, value in _read_words(each)}
     described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}
     return Annotated[(_apply_bounds(kind, bounds), *metadata, *([msgspec.Meta(**described)] if described else []))]
 
 
 def _apply_bounds(kind: Any, bounds: dict[str, Any]) -> Any:
-    """The type within the bounds that msgspec can check; of a choice, each member within its own."""
+    """Return the type with the bounds that msgspec can check; in a choice each member gets those that apply to it."""
     if is_union(kind):
         return functools.reduce(operator.or_, (_apply_bounds(member, bounds) for member in typing.get_args(kind)))
     for word, value in bounds.items():
@@ -166,7 +166,7 @@ def _apply_bounds(kind: Any, bounds: dict[str, Any]) -> Any:
 
 
 def _apply_bound(kind: Any, word: str, value: Any) -> Any:
-    """The type within one bound; unchanged if the bound does not apply to such a type."""
+    """Return the type with one bound, unchanged if the bound does not apply to such a type."""
     try:
         bounded = Annotated[kind, msgspec.Meta(**{word: value})]
         msgspec.inspect.type_info(bounded)

@@ -25,7 +25,7 @@ _Change: TypeAlias = tuple[_Path, Any]
 
 
 class SchemaError(Protocol):
-    """What is used of the library's errors."""
+    """The part of the library's errors that is used here."""
 
     kind: Any
     """`name` is the keyword that is not met, `value` its value, or the errors of each branch of a choice."""
@@ -51,7 +51,7 @@ def coerce_values(
 
 
 def _replace_value(arguments: dict[str, Any], path: _Path, value: Any) -> Finding:
-    """Put a value in the place of another, and say so."""
+    """Replace a value, and return what is reported about that."""
     parent = _get_at(arguments, path[:-1])
     message = f"{format_path(path)}: {preview(parent[path[-1]])} was read as {preview(value)}"
     parent[path[-1]] = value
@@ -63,7 +63,7 @@ def _get_at(value: Any, path: _Path) -> Any:
 
 
 def _list_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
-    """The changes that would mend an error; none if that cannot be done."""
+    """The changes that would mend an error; none if there is no lossless way."""
     if error.kind.name in ("anyOf", "oneOf"):
         return _list_branch_changes(error, arguments)
     path = tuple(error.instance_path)
@@ -75,14 +75,14 @@ def _list_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change
 
 
 def _list_branch_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
-    """The changes by which the first branch of a choice is met that can be."""
+    """The changes for the first branch of a choice that conversions can meet."""
     branches = ([_list_changes(each, arguments) for each in branch] for branch in list_branches(error))
     fitting = (changes for changes in branches if all(changes))
     return [change for changes in next(fitting, []) for change in changes]
 
 
 def list_branches(error: SchemaError) -> list[list[SchemaError]]:
-    """What keeps each branch of a choice from being met; nothing where more than one of them is met."""
+    """Return the errors of each branch of a choice; nothing where more than one branch is met."""
     if error.kind.name not in ("anyOf", "oneOf"):
         return []
     branches = error.kind.value if isinstance(error.kind.value, list) else []
@@ -95,7 +95,7 @@ def _convert_to_type(value: Any, names: Any) -> Any:
 
 
 def _choose_member(value: Any, members: list[Any]) -> Any:
-    """The one of some values that is meant."""
+    """The listed value that a text means."""
     ways = ((convert(value, TYPE_NAMES.get(type(member), "")), member) for member in members)
     return next((member for way, member in ways if way is not NO_CONVERSION and way == member), NO_CONVERSION)
 

@@ -1,8 +1,9 @@
-"""What it takes at most to check arguments against a schema, counted before it is done.
+"""Counts the work of checking arguments against a schema before it is done.
 
-jsonschema-rs has no bound on its work, and a schema of thirty lines can ask for years of it.  So a schema is made a
-graph of what it applies to what, and the steps are summed over its paths.  References lead within the schema only: to a
-JSON Pointer, an anchor, or an `$id`.
+jsonschema-rs has no bound on its work, and a schema of thirty lines can ask for years of it.  So the schema is read as
+a graph: its nodes are the schemas, its edges lead to the schemas that one applies to a value or to what the value
+holds.  The steps are summed over all paths.  References stay within the schema: they name a JSON Pointer, an anchor, or
+an `$id`.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ class Node(msgspec.Struct, eq=False):
 
 
 class _TooMany(Exception):
-    """There is more than anyone counts."""
+    """There are more places than are counted."""
 
 
 class Cost:
     """What it takes to look at values with a schema, rewritten, with its `patterns`.
 
-    `factor` is the number of steps that a character of arguments, written as JSON, asks for at most; None if only
-    the arguments themselves can tell.  Raises ValueError for a schema that refers to what is not there, or to itself
+    `factor` is the largest number of steps for each character of arguments as JSON; None if it depends on the
+    arguments themselves.  Raises ValueError for a schema that refers to what is not there, or to itself
     for the same value.
     """
 
@@ -98,7 +99,7 @@ class Cost:
         return self._count(arguments, lambda _node, _value: 1)
 
     def count_reported(self, arguments: Any) -> int:
-        """Return how many characters at most the errors hold: each has the value, and what it must be."""
+        """Return how many characters the errors hold at most: each repeats the value, and what it must be."""
         sizes: dict[int, int] = {}
 
         def count_own(node: Node, value: Any) -> int:
@@ -137,7 +138,7 @@ def _sum_paths(start: Any, look: Callable[[Any], tuple[int, list[tuple[int, Any]
     """Return what all paths from `start` cost together, None if there is a circle, `HUGE` if there are too many places.
 
     `look` says what a place costs, and where it leads to how often; places are equal if they are the same object or
-    equal tuples.  Each place is looked at once.  A stack of our own, for the paths are longer than Python's.
+    equal tuples.  Each place is looked at once.  It does not recurse: paths may be longer than Python's stack.
     """
     open_places: dict[Any, tuple[int, list[tuple[int, Any]]]] = {}
     totals: dict[Any, int] = {}
@@ -250,14 +251,14 @@ def _weigh(node: Node) -> tuple[int, list[tuple[int, Node]]]:
 
 
 def _count_applied(node: Node, value: Any) -> int:
-    """How many schemas and patterns one applies to a value, its members and their names."""
+    """How many schemas and patterns a node applies to a value, to its members and to their names."""
     each = len(node.every_member) + len(node.names) + len(node.keys) + 1 if isinstance(value, dict) else 0
     each = len(node.every_item) + 1 if isinstance(value, list) else each
     return len(node.same) + each * len(value) if each else len(node.same)
 
 
 def _apply(node: Node, value: Any) -> list[tuple[int, Node, Any]]:
-    """The schemas that one applies to a value or to what is inside it, each with how often."""
+    """What a node applies to a value and to what the value holds: how often, the node, the value."""
     applied = [(node.weight, each, value) for each in node.same]
     if isinstance(value, dict):
         applied += [(1, node.members[key], each) for key, each in value.items() if key in node.members]

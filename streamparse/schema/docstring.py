@@ -1,4 +1,4 @@
-"""Reads what a docstring says of a function and of its parameters.
+"""Reads what a docstring says about a function and its parameters.
 
 | style | a parameter |
 |---|---|

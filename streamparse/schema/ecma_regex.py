@@ -1,11 +1,11 @@
 r"""Regular expressions as JSON Schema has them, those of ECMA-262, for the engines of jsonschema-rs.
 
 They are not anchored (JSON Schema 2020-12, core, section 6.4).  jsonschema-rs itself reads `\d`, `\w`, `\s` and `$` as
-ECMA-262 does.  What it reads otherwise, or not at all, is written anew:
+ECMA-262 does.  What it reads in another way, or not at all, is translated:
 
 | in ECMA-262 | means |
 |---|---|
-| `.` | no line break, be it `\r`, U+2028 or U+2029 |
+| `.` | any character but line breaks, which include `\r`, U+2028 and U+2029 |
 | `\b`, `\B` | the edge of an ASCII word |
 | `\ud83d\ude00`, `\0` | one character |
 | `\k<name>` | what the group caught |
@@ -22,7 +22,7 @@ from typing import Any, Final
 import msgspec
 
 SIZE_LIMIT: Final = 16 << 20
-"""Bytes that the engine may need for one pattern: `(a{1000}){1000}` would need gigabytes."""
+"""Bytes that the engine may use for one pattern: `(a{1000}){1000}` would need gigabytes."""
 BACKTRACK_LIMIT: Final = 10_000
 """Steps back that one search may take, where the pattern has look-arounds or back-references."""
 HUGE: Final = 1 << 62
@@ -151,7 +151,7 @@ def _is_linear_backtracking(source: str) -> bool:
 
 
 def measure_pattern(source: str) -> int:
-    """How many parts a pattern has, those counted that it wants several times; one for each open end of a count."""
+    """Count the parts of a pattern; a part with a count counts as often as it may occur, or must if that has no end."""
     sizes, last = [0], 0
     for part in _PART.finditer(source):
         if part[0] == "(":

@@ -1,4 +1,4 @@
-"""A tool's schema, written so that jsonschema-rs reads it as it is meant here.
+"""Rewrites a tool's schema so that jsonschema-rs reads it as it is meant here.
 
 | in the schema | becomes |
 |---|---|
@@ -8,10 +8,10 @@
 | a `$schema` that is not known | left out: 2020-12 |
 | `default`, `examples`, a bound that is infinite | left out: they bind nothing, and JSON may not hold them |
 
-JSON Schema leaves it open whether a `format` binds.  Here it does: who wrote it into a tool's schema wants a text of
-that kind, and "tomorrow" for a date would only fail later.  Checked are the formats that the standard library knows and
-that leave no doubt.  Where people and libraries differ more is accepted than RFC 3339 has: a blank for the `T`, and no
-time zone.
+JSON Schema leaves it open whether a `format` binds.  Here it does: the author of a tool's schema wants a text of that
+kind, and "tomorrow" for a date would only fail later.  Only formats that the standard library knows, and that leave no
+doubt, are checked.  Where people and libraries differ, more is accepted than RFC 3339 allows: a space for the `T`, and
+no time zone.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _DIALECTS: Final = (
 )  # fmt: skip
 _BOUNDS: Final = {"maximum": 1, "exclusiveMaximum": 1, "minimum": -1, "exclusiveMinimum": -1}
 _DEEPEST: Final = 100
-"""Schemas that may be inside of each other."""
+"""Levels of nested schemas."""
 _MOST: Final = 20_000
-"""Schemas that one may hold, each counted twice, and parts that its patterns may have together."""
+"""The size of a schema: two for each schema in it, and one for each part of its patterns."""
 
 
 class Rewriting:
@@ -75,7 +75,7 @@ class Rewriting:
         return self._rewrite_values(made)
 
     def _rewrite_patterns(self, members: dict[str, Any]) -> dict[str, Any]:
-        """Rewrite the names; what a pattern that cannot be read may mean is not refused."""
+        """Rewrite the names.  A pattern that cannot be read may match any name, so no name is refused because of it."""
         made = {self._translate_pattern(source) or "": each for source, each in members.items()}
         return made if all(key in made for key in members) or "" not in made or "" in members else {**made, "": True}
 

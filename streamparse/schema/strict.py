@@ -47,7 +47,7 @@ def forbid(*keywords: str) -> Callable[[Any], Iterator[SchemaIssue]]:
 
 
 def as_warnings(place: str, issues: Iterable[SchemaIssue]) -> list[Loss]:
-    """Return as warnings what is sent all the same, of a tool or of a request, and will be refused."""
+    """Return as warnings what is sent nevertheless, of a tool or of a request, and will be refused."""
     return [Loss(place, path, keyword, f"kept, but refused: {why}", warning=True) for path, keyword, why in issues]
 
 

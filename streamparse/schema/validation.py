@@ -23,7 +23,7 @@ MISSING: Final = "JSON Schema checks need `pip install 'llm-streamparse[schema]'
 _LARGEST: Final = 4 << 20
 """Characters of a schema as JSON."""
 _DEEPEST_VALUE: Final = 150
-"""Brackets that are open at one time; `Limits.max_depth` is below that, and what recurses has room for it."""
+"""Nested brackets; `Limits.max_depth` is below that, and no recursion exceeds Python's stack."""
 _LARGEST_NUMBER: Final = 10**1000
 """`Limits.max_number`, by its own digits; Python refuses to write numbers of many more."""
 
@@ -41,17 +41,17 @@ _BRANCHES: Final = 3
 _PASSES: Final = 4
 """A value that was text may hold text again."""
 _MOST_STEPS: Final = 300_000_000
-"""Steps that one look at arguments may take, of some nanoseconds each."""
+"""Steps of one check, of some nanoseconds each."""
 _MOST_LOOKS: Final = 20_000
-"""Looks at a value that may be taken where each error is reported: one costs a thousand times what a look does."""
+"""Looks at a value up to which errors are listed: that makes a look a thousand times as expensive."""
 _MOST_REPORTED: Final = 32 << 20
-"""Characters of values that the errors of one look may hold together; they take several bytes each."""
+"""Characters of values that the errors of one check may hold together; each takes several bytes."""
 
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
 
 
 class Validator(Protocol):
-    """What is used of the library that validates."""
+    """The part of the library that is used here."""
 
     def is_valid(self, instance: Any, /) -> bool:
         """Whether a value meets the schema."""
@@ -182,7 +182,7 @@ def _get_code(error: SchemaError) -> str:
 
 
 def _find_closest(error: SchemaError) -> SchemaError:
-    """What is wrong in the one branch of a choice where least is; the error itself if there is no such branch."""
+    """The error of the one branch of a choice that has the fewest; the error itself if there is no such branch."""
     branches = sorted(list_branches(error), key=len)
     if not branches or (len(branches) > 1 and len(branches[0]) == len(branches[1])):
         return error
@@ -211,7 +211,7 @@ def _find_undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Ite
 
 
 def find_excess(value: Any) -> str | None:
-    """Say in what a JSON value goes too far: it nests too deeply, or has too large a number; None if it does not."""
+    """Say why a JSON value cannot be checked: it nests too deeply, or has too large a number; None if it can."""
     level = [value]
     for _ in range(_DEEPEST_VALUE + 1):
         below: list[Any] = []

@@ -1,4 +1,4 @@
-"""Where a schema holds other schemas, and what its references lead to.
+"""Walks a schema: where it holds other schemas, and what its references lead to.
 
 `list_subschemas` is the one place that knows the keywords; whatever walks or rewrites a schema goes through it.
 
@@ -128,7 +128,7 @@ def inline_refs(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str
 
 
 def _merge(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
-    """What a reference names and its sibling keywords, both of which hold; a sibling's description replaces another."""
+    """Merge what a reference names with its sibling keywords.; both hold, and a sibling's description replaces the other."""
     twice = {key: value for key, value in siblings.items() if key not in ABOUT and target.get(key, value) != value}
     once = {**target, **{key: value for key, value in siblings.items() if key not in twice}}
     all_of = target.get("allOf")

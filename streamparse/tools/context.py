@@ -44,7 +44,7 @@ class ToolContext(Generic[Deps]):
 
     `id` is the call's id on the wire, `idempotency_key` one that no other call has and that stays the same over
     attempts.  `attempt` counts from 1.  `deadline` is when the call's time is over, in seconds of the runner's clock,
-    None if it may take for ever, or while an argument is still being written.  `deps` is what was given to `run`.
+    None if it has no limit, or while an argument is still being written.  `deps` is what was given to `run`.
     """
 
     __slots__ = ("_is_cancelled", "_report", "attempt", "deadline", "deps", "id", "idempotency_key", "state_changes")
@@ -154,7 +154,7 @@ class Streamed(AsyncIterator[Text], Generic[Text]):
 
 
 class _Pieces(AsyncIterator[Text]):
-    """Given pieces; not a generator, for trio warns about one that is not read to its end."""
+    """Given pieces; not a generator, because trio warns about one that is not read to its end."""
 
     def __init__(self, pieces: tuple[Text, ...]) -> None:
         self._pieces = iter(pieces)

@@ -9,7 +9,7 @@
 | Bedrock Converse | `{"toolSpec": {"name", ...}}` | `inputSchema.json` |
 
 Gemini's `parameters` are a schema of OpenAPI 3.0, whose `nullable` is a type here; all others are JSON Schema, where
-that word means nothing.  A declaration of Gemini's outside of its list is known by types in capitals.
+that word means nothing.  Outside its list, a declaration of Gemini is recognised by types in capitals.
 
 A definition without a name is one of the provider's own tools (search, code execution): no call of it
 ever reaches the client, so it is passed over.
@@ -104,7 +104,7 @@ def _has_capital_types(definition: Mapping[str, Any]) -> bool:
 
 
 def _convert_openapi(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A definition whose `parameters` are a schema of OpenAPI, with a JSON Schema instead."""
+    """Return a definition whose `parameters` are a schema of OpenAPI, with a JSON Schema instead."""
     schema = definition.get("parameters")
     return {**definition, "parameters": _convert_schema(schema, "")} if isinstance(schema, Mapping) else definition
 

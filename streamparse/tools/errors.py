@@ -1,4 +1,4 @@
-"""The kinds of failures of tools, and what the model is told about each.
+"""The kinds of failures of tools, and what the model reads about each.
 
 | kind | says | the runtime |
 |---|---|---|

@@ -5,7 +5,7 @@
 | a dataclass, `msgspec.Struct`, `TypedDict`, `NamedTuple`, a model of pydantic or attrs | its fields |
 | any other: `list[int]`, `Literal["yes", "no"]`, `Invoice \\| Refund`, `str` | `answer`, of that type |
 
-A type's docstring is the tool's description, and what it says of the fields is theirs, as a text in `Annotated` is.
+A type's docstring is the tool's description.  The fields get their descriptions from it, or from texts in `Annotated`.
 A call with a field that the type does not have is refused.
 """
 
@@ -53,7 +53,7 @@ def read_output(tool: Tool, arguments: JSONObject) -> Any:
 
 
 class _Output(Described):
-    """The function of such a tool.  The agent reads the value itself; the model is told that it has arrived."""
+    """The function of such a tool.  The agent reads the value itself; the model reads that it has arrived."""
 
     def __init__(self, output_type: Any) -> None:
         self.signature = _read_output_type(output_type)
@@ -63,7 +63,7 @@ class _Output(Described):
 
 
 class _Member(NamedTuple):
-    """A type to convert to, what makes the user's value of what comes out, and the fields that there may be."""
+    """A type to convert to, a function that makes the user's value of the result, and the fields that there may be."""
 
     kind: Any
     finish: Callable[[Any], Any] | None = None

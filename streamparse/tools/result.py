@@ -1,4 +1,4 @@
-"""What comes of a call: a value or an error, exactly one for each call.
+"""The result of a call: a value or an error, exactly one for each call.
 
 Programs that exchange calls and results as plain JSON find both envelopes here:
 
@@ -33,38 +33,39 @@ class StateChange(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
-    """The answer to one call.
-
-    `result` holds JSON values only.  `error` is written for the model, and is None if the tool succeeded.
-    `started` and `ended` are readings of the runner's clock, in seconds, None if the tool never ran.
-    `revoked` says that the server took the call back, `incomplete` that its turn did not end well;
-    a tool that had already begun keeps its result all the same.
-    `changes` tells in sentences what of the arguments was read otherwise than it was written (`"3"` as 3), or is odd in
-    them; `arguments` are those that the tool was given, or would have been; None if they never were whole.
-    `failure` is the error for programs.  `attempts` counts how often the tool began, `truncated` says that its value
-    was cut, `turn` is the number of the turn in its run.  `time` is when the model began to write the call,
-    None if the time is not known.  `state_changes` is what the tool reported with `ToolContext.report_change`, in all
-    attempts.
-    """
+    """The answer to one call."""
 
     call_id: str
     tool_name: str
     result: Any = None
+    """JSON values only."""
     error: str | None = None
+    """Written for the model; None if the tool succeeded."""
     index: int = 0
     seconds: float = 0.0
     revoked: bool = False
+    """The server took the call back; a tool that had already begun keeps its result."""
     incomplete: bool = False
+    """The call's turn did not end well; a tool that had already begun keeps its result."""
     started: float | None = None
+    """When the tool began by the runner's clock, in seconds; None if it never ran."""
     ended: float | None = None
     changes: tuple[str, ...] = ()
+    """Sentences about arguments that are odd, or were not read as they were written (`"3"` as 3)."""
     arguments: dict[str, Any] | None = None
+    """Those that the tool was given, or would have been; None if they never were whole."""
     failure: ToolFailure | None = None
+    """The error for programs."""
     attempts: int = 0
+    """How often the tool began."""
     truncated: bool = False
+    """Whether its value was cut."""
     turn: int = 0
+    """The number of the turn in its run."""
     time: datetime | None = None
+    """When the model began to write the call; None if that is not known."""
     state_changes: tuple[StateChange, ...] = ()
+    """What the tool reported with `ToolContext.report_change`, in all attempts."""
 
     @property
     def success(self) -> bool:

@@ -1,7 +1,7 @@
 """A tool: its name, its schema, its function, and what a call of it does to the world.
 
-`bind` makes the values that the function takes of a call's arguments, by the function's own annotations; the tool's
-JSON Schema is for `streamparse.repair.preflight`.
+`bind` converts a call's arguments to the values that the function takes, by the function's own annotations; the tool's
+JSON Schema is checked by `streamparse.repair.preflight`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Effect: TypeAlias = Literal["none", "idempotent", "once"]
 """What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
 
 Lock: TypeAlias = str | Callable[[dict[str, Any]], str | Iterable[str] | None]
-"""What calls must not touch at one time: `"*"` for all, a parameter's name, or a function of the arguments."""
+"""What calls must not touch at the same time: `"*"` for all, a parameter's name, or a function of the arguments."""
 
 NeedsApproval: TypeAlias = bool | Callable[[Any], bool]
 """Whether somebody must agree before a call runs; or a function that says so of a call with its `arguments`."""
@@ -30,37 +30,38 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Tool(msgspec.Struct, frozen=True, dict=True):
-    """A tool that a model may call.
-
-    `parameters` is a JSON Schema of an object; `{}` means that the schema is not known.  With a `function`
-    and no `parameters`, they and the description are read from its annotations and docstring.
-    The function is called with the arguments by name; it may be a coroutine function.
-    `effect` says what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
-    Calls that share a `lock`, or of which one has `"*"`, never overlap unless all have no effect, and begin in call
-    order; a parameter's name stands for the argument's value, whatever the tool.  `retries` is how many more attempts
-    there may be after a failure that may pass, of a tool whose effect is not "once".
-    `timeout` is in seconds for each attempt (None: the runner's).  `tier` is what the runner must have unlocked for the
-    call to run.
-    `category` is a word by which a `ToolRegistry` finds it.  With `ends` an agent's run ends after a call that
-    succeeded, once all other calls of the answer are answered.
-    With `strict` the provider is asked to enforce the schema while the model writes, where it can.
-
-    Raises TypeError or ValueError for what cannot be a tool.
-    """
+    """A tool that a model may call.  Raises TypeError or ValueError for what cannot be a tool."""
 
     name: str
     description: str = ""
+    """Read from the function's docstring if the `parameters` are read from the function."""
     parameters: dict[str, Any] = {}
+    """A JSON Schema of an object; without one it is read from the function's annotations and docstring.
+
+    `{}` without a function means that the schema is not known.
+    """
     function: Callable[..., Any] | None = None
+    """It is called with the arguments by name, and may be a coroutine function."""
     effect: Effect = "once"
+    """What a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`)."""
     timeout: float | None = None
+    """Seconds for each attempt; None: the runner's."""
     tier: int = 0
+    """The runner must have unlocked this tier for the call to run."""
     strict: bool = False
+    """Whether the provider is asked to enforce the schema while the model writes, where it can."""
     lock: Lock | None = None
+    """Calls that share a lock begin in call order and never overlap, unless all of them have no effect.
+
+    `"*"` is shared with all.  A parameter's name means the argument's value, whatever the tool.
+    """
     needs_approval: NeedsApproval = False
     retries: int = 3
+    """How many more attempts follow a failure that may pass, if the effect is not "once"."""
     category: str = ""
+    """A word by which a `ToolRegistry` finds the tool."""
     ends: bool = False
+    """Whether an agent's run ends after a call that succeeded, once all other calls of the answer are answered."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -124,7 +125,7 @@ class InvalidArguments(ValueError):
 
 
 def bind(tool: Tool, arguments: dict[str, Any], *, without_streamed: bool = False) -> dict[str, Any]:
-    """Make of the arguments the values that the tool's function takes, of all or of those that are not streamed.
+    """Convert the arguments, all or those that are not streamed, to the values that the tool's function takes.
 
     Where its annotations cannot be read, or there is no function, the arguments stay as they are.
     Raises InvalidArguments if they do not fit the annotations.
