@@ -22,8 +22,8 @@ from streamparse.tools import Toolset
 from streamparse.writing.definitions import read_entry, split_server_tools
 
 _TOOLS = "tools"
+# Where the stream itself is found: of an event source, of a response of HTTPX, of one of aiohttp.
 _BODIES = ("response", "stream", "content")
-"""Where the stream itself is found: of an event source, of a response of HTTPX, of one of aiohttp."""
 
 
 class NormaliseTools(Middleware):

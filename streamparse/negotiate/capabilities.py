@@ -37,27 +37,30 @@ _BOUNDS: Final = ("max_tools", "max_calls")
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model on a server can do; None is not known."""
+    """What a model on a server can do; None is not known.
+
+    - `native_tools`: whether the request takes tools, and calls come in fields of their own.
+    - `calls_in_text`: whether calls are known to come as text in its answers, too; False if the server parses them
+      itself.
+    - `streamed_arguments`: whether a call's arguments come in pieces as they are written, or whole.
+    - `json_schema`: whether an answer can be bound to a JSON Schema.
+    - `max_calls`: the largest number of calls in one answer.
+    - `dialects`: the formats in which calls are known to come as text.
+    - `source`: where this was read: an address, or files of this project.
+    """
 
     native_tools: bool | None = None
-    """Whether the request takes tools, and calls come in fields of their own."""
     calls_in_text: bool | None = None
-    """Whether calls are known to come as text in its answers, too; False if the server parses them itself."""
     parallel_calls: bool | None = None
     streamed_arguments: Streamed | None = None
-    """Whether a call's arguments come in pieces as they are written, or whole."""
     json_schema: bool | None = None
-    """Whether an answer can be bound to a JSON Schema."""
     json_object: bool | None = None
     tool_choice: tuple[Literal["auto", "none", "required", "named"], ...] | None = None
     max_tools: Most | None = None
     max_calls: Most | None = None
-    """The largest number of calls in one answer."""
     dialects: tuple[str, ...] = ()
-    """The formats in which calls are known to come as text."""
     quirks: tuple[str, ...] = ()
     source: str = ""
-    """Where this was read: an address, or files of this project."""
 
     def fill_from(self, other: Capabilities) -> Capabilities:
         """Return what is known here, and `other`'s value for what is not; quirks and sources of both."""
@@ -173,8 +176,8 @@ _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _MINOR = re.compile(r"(?<=\d)-(?=\d(?![\da-z.]))")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=\d)")
 
+# Characters that are looked at: the names of models may come from outside.
 _LONGEST = 200
-"""Characters that are looked at: the names of models may come from outside."""
 
 
 def _list_spellings(model: str) -> Iterator[str]:

@@ -35,18 +35,20 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a model's calls in one format came out well, and when last."""
+    """How often a model's calls in one format came out well, and when last.
+
+    - `refused`: requests, not calls, that the server refused because they have tools.
+    - `last`: when the last one was counted, in seconds since the epoch.
+    - `last_refused`: when the last request was refused.
+    """
 
     parsed: Count = 0
     recovered: Count = 0
     malformed: Count = 0
     unknown_tool: Count = 0
     refused: Count = 0
-    """Requests, not calls, that the server refused because they have tools."""
     last: float = 0.0
-    """When the last one was counted, in seconds since the epoch."""
     last_refused: float = 0.0
-    """When the last request was refused."""
 
     @property
     def calls(self) -> int:
@@ -85,8 +87,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 # A call that the end cut off was stopped by the network or the limit of tokens, which not every server says: vLLM ends
 # such an answer with "tool_calls".  A call that came twice was written well, as was one that a limit of ours stopped.
+# Codes of broken calls that do not show how well the format was written; nor do those that no parser gives.
 _SHOWS_NOTHING: Final = re.compile(r"truncated_call|json_truncated|duplicate_call|limit_.*")
-"""Codes of broken calls that do not show how well the format was written; nor do those that no parser gives."""
 # Ollama, OpenRouter, vLLM, llama.cpp, Groq, Bedrock, OpenAI, Gemini and Mistral, of models or settings without tools.
 _NO_TOOLS: Final = re.compile(
     r"(?:not|n't) support (?:tool(?![_ ]choice)|function)|support tool use|"
@@ -142,13 +144,13 @@ def _classify(call: ToolCall, tool_names: Collection[str]) -> Outcome:
 
 DAY: Final = 86_400.0
 _SLOTS: Final = 60
+# Slots that are kept of all models and formats; of more the oldest are forgotten: names come from outside.
 _MOST: Final = 10_000
-"""Slots that are kept of all models and formats; of more the oldest are forgotten: names come from outside."""
 _RECENT: Final = 20
 _NONE: Final = Figures()
 
+# Model, format, slot.
 _Key: TypeAlias = tuple[str, str, int]
-"""Model, format, slot."""
 _Table: TypeAlias = dict[_Key, Figures]
 
 

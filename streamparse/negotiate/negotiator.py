@@ -42,44 +42,47 @@ MAX_RETRIES: Final = 2
 ENOUGH_CALLS: Final = 5
 """Fewer calls say nothing about a format."""
 _GOOD_RATE: Final = 0.5
+# Who writes for a server that speaks a wire which is not its provider's.
 _ADAPTERS: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
-"""Who writes for a server that speaks a wire which is not its provider's."""
 GENERAL: Final = Provider(wire="auto", adapter=_ADAPTERS[DEFAULT_WIRE])
 """A server that is not known."""
 
 
 class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """How to speak with one model on one server (`protocols.ToolFormat`)."""
+    """How to speak with one model on one server (`protocols.ToolFormat`).
+
+    - `name`: the profile's name, or the provider's, or "general".
+    - `dialects`: what to look for in the text: the preferred formats by name, then a word for the rest; or only that
+      word.
+    - `tools_in`: where the tools are declared: in the request's field, or as text in the prompt.
+    - `call_parser`: the name of the parser for whole responses, as `parser_for` and `register_parser` know it.
+    - `provider`: the name of the adapter that writes the requests.
+    - `dialect`: the format in which a prompt asks for calls.
+    - `model`: the model to ask for: the one that was meant, or that of the profile.
+    - `url`: the base URL of the server, if the profile says it.
+    - `output_modes`: how an answer may be bound to a shape, the preferred way first.
+    - `max_retries`: how often a model is asked again whose calls cannot be run (`RepairLoop`).
+    - `instructions`: what the system prompt adds for this model.
+    - `context_window`: in tokens.
+    """
 
     name: str
-    """The profile's name, or the provider's, or "general"."""
     wire: str
     dialects: Wanted
-    """What to look for in the text: the preferred formats by name, then a word for the rest; or only that word."""
     reasoning: Literal["auto", "open", "closed"]
     tools_in: Literal["request", "prompt"]
-    """Where the tools are declared: in the request's field, or as text in the prompt."""
     call_parser: str
-    """The name of the parser for whole responses, as `parser_for` and `register_parser` know it."""
     definitions: ToolDefinitionAdapter
     results: ToolResultAdapter
     provider: str
-    """The name of the adapter that writes the requests."""
     dialect: str
-    """The format in which a prompt asks for calls."""
     capabilities: Capabilities
     model: str | None = None
-    """The model to ask for: the one that was meant, or that of the profile."""
     url: str | None = None
-    """The base URL of the server, if the profile says it."""
     output_modes: tuple[OutputMode, ...] = ()
-    """How an answer may be bound to a shape, the preferred way first."""
     max_retries: int = MAX_RETRIES
-    """How often a model is asked again whose calls cannot be run (`RepairLoop`)."""
     instructions: str = ""
-    """What the system prompt adds for this model."""
     context_window: int | None = None
-    """In tokens."""
 
     def get_parser_options(self) -> dict[str, Any]:
         """The keywords for `StreamParser` and the loops: wire, dialects, reasoning."""

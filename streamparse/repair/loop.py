@@ -77,8 +77,8 @@ class RepairLoop:
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
 """Sends a request; returns the answer: a body in any form, or a `ParsedResponse`; or raises as a client does."""
 
+# Names of tools in the message.
 _SHOWN: Final = 10
-"""Names of tools in the message."""
 
 
 class Strategy(Protocol):

@@ -16,14 +16,14 @@ from streamparse.response import ToolCall
 from streamparse.schema.validation import MISSING, CompiledSchema, compile_schema, find_excess, has_validator
 from streamparse.tools import Tool, Toolset, validate
 
+# All but tab, line feed and carriage return.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""All but tab, line feed and carriage return."""
 _SHOWN = 10
+# Names of tools that an unknown one is compared with.
 _COMPARED = 256
-"""Names of tools that an unknown one is compared with."""
 _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][\w+.-]*:[/\\]")
+# How many times a percent sign itself may be escaped.
 _ESCAPED = 4
-"""How many times a percent sign itself may be escaped."""
 _SEPARATOR = re.compile(r"[/\\]+")
 
 

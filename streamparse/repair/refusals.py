@@ -24,8 +24,8 @@ from streamparse.parser.composite import parse_response
 
 _STATUS: Final = ("status_code", "code", "status")
 _SENT: Final = ("body", "details", "error", "message")
+# Characters of a body in no known form that are kept.
 _SHOWN: Final = 1000
-"""Characters of a body in no known form that are kept."""
 
 
 def read_refusal(error: Exception) -> Any:

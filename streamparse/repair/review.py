@@ -24,12 +24,13 @@ class Verdict(msgspec.Struct, frozen=True):
     """An answer with its calls as they would be run, and what was found.
 
     An answer of text alone is fine: whether a call was expected is for the caller to know.
+
+    - `findings`: what is wrong with the answer apart from its whole calls: broken calls, a turn that failed.
     """
 
     response: ParsedResponse
     preflights: tuple[Preflight, ...] = ()
     findings: tuple[Finding, ...] = ()
-    """What is wrong with the answer apart from its whole calls: broken calls, a turn that failed."""
 
     @property
     def ok(self) -> bool:
@@ -95,10 +96,12 @@ def _is_empty(response: ParsedResponse) -> bool:
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One entry of the log of what was tried, with what was wrong after it ("" if nothing was)."""
+    """One entry of the log of what was tried, with what was wrong after it ("" if nothing was).
+
+    - `action`: `answered`, `recovered` (from what the server refused), `asked`, `gave_up`, or the name of a strategy.
+    """
 
     action: str
-    """`answered`, `recovered` (from what the server refused), `asked`, `gave_up`, or the name of a strategy."""
     message: str = ""
     findings: tuple[Finding, ...] = ()
 

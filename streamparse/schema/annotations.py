@@ -27,15 +27,15 @@ from typing import Annotated, Any, Final, Literal, Union
 import msgspec
 
 _NUMBER: Final = (int, float)
+# The words that `msgspec.Meta` shares with the other libraries, and the types of their values.
 _WORDS: Final[dict[str, type | tuple[type, ...]]] = {
     "gt": _NUMBER, "ge": _NUMBER, "lt": _NUMBER, "le": _NUMBER, "multiple_of": _NUMBER, "min_length": int,
     "max_length": int, "pattern": str, "title": str, "description": str, "examples": list,
 }  # fmt: skip
-"""The words that `msgspec.Meta` shares with the other libraries, and the types of their values."""
+# Those that any type takes.
 _DESCRIBING: Final = ("title", "description", "examples")
-"""Those that any type takes."""
+# Marks an object of annotated-types that is an iterable of several words.
 _GROUP_MARK: Final = "__is_annotated_types_grouped_metadata__"
-"""Marks an object of annotated-types that is an iterable of several words."""
 _SIMPLER: Final[dict[Any, Any]] = {object: Any, collections.abc.Iterable: list}
 
 

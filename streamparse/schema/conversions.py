@@ -25,10 +25,12 @@ _Change: TypeAlias = tuple[_Path, Any]
 
 
 class SchemaError(Protocol):
-    """The part of the library's errors that is used here."""
+    """The part of the library's errors that is used here.
+
+    - `kind`: `name` is the keyword that is not met, `value` its value, or the errors of each branch of a choice.
+    """
 
     kind: Any
-    """`name` is the keyword that is not met, `value` its value, or the errors of each branch of a choice."""
     instance_path: list[Any]
     message: str
 
@@ -100,12 +102,12 @@ def _choose_member(value: Any, members: list[Any]) -> Any:
     return next((member for way, member in ways if way is not NO_CONVERSION and way == member), NO_CONVERSION)
 
 
+# What a keyword that a value breaks wants in its place.
 _WANTED: Final[dict[str, Any]] = {
     "type": _convert_to_type,
     "enum": _choose_member,
     "const": lambda value, member: _choose_member(value, [member]),
 }
-"""What a keyword that a value breaks wants in its place."""
 
 
 # -- one value -------------------------------------------------------------------------------------

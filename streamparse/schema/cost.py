@@ -18,14 +18,15 @@ from streamparse.findings import truncate
 from streamparse.schema.ecma_regex import HUGE, Pattern
 from streamparse.schema.walk import follow_pointer, list_subschemas
 
+# Steps of looking at one value with one schema; a step is some nanoseconds, as that of a pattern at one character.
 _STEP: Final = 16
-"""Steps of looking at one value with one schema; a step is some nanoseconds, as that of a pattern at one character."""
+# How often at most a schema is applied again where `unevaluated…` asks what it said.
 _TWICE: Final = 4
-"""How often at most a schema is applied again where `unevaluated…` asks what it said."""
+# Pairs of a schema and a value that are counted one by one.
 _PLACES: Final = 500_000
-"""Pairs of a schema and a value that are counted one by one."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+# The list of a `Node` that the schemas of a keyword are in; those of others are items.
 _LEADS_TO: Final = {
     **dict.fromkeys(
         ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies", *_REFERENCES),
@@ -34,15 +35,14 @@ _LEADS_TO: Final = {
     **dict.fromkeys(("patternProperties", "additionalProperties", "unevaluatedProperties"), "every_member"),
     "propertyNames": "names",
 }
-"""The list of a `Node` that the schemas of a keyword are in; those of others are items."""
 _APPLIES_NOTHING: Final = ("$defs", "definitions", "contentSchema")
+# Keywords that may each give an error, which holds the value.
 _CLAIMS: Final = frozenset(
     ("type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength",
      "minLength", "pattern", "format", "maxItems", "minItems", "uniqueItems", "contains", "minContains", "maxContains",
      "items", "additionalItems", "unevaluatedItems", "maxProperties", "minProperties", "required", "dependentRequired",
      "additionalProperties", "unevaluatedProperties", "propertyNames", "not", "anyOf", "oneOf")
 )  # fmt: skip
-"""Keywords that may each give an error, which holds the value."""
 
 
 class Node(msgspec.Struct, eq=False):

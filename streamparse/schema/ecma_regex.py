@@ -27,13 +27,13 @@ BACKTRACK_LIMIT: Final = 10_000
 """Steps back that one search may take, where the pattern has look-arounds or back-references."""
 HUGE: Final = 1 << 62
 """More steps than are ever taken."""
+# Steps above which no text is searched.
 _MOST_STEPS: Final = 300_000_000
-"""Steps above which no text is searched."""
 _FAILURES: Final = ("BacktrackLimitExceeded", "RegexEngineFailure")
+# Parts that a pattern may have once its counts are written out.
 _LARGEST: Final = 20_000
-"""Parts that a pattern may have once its counts are written out."""
+# Parts that a set of Unicode's counts for: it is compiled to many.
 _LARGE_SET: Final = 10
-"""Parts that a set of Unicode's counts for: it is compiled to many."""
 
 _SETS: Final = r"\\[pP]\{[^{}]*\}|\\[dDwWsS]"
 _ESCAPE: Final = (

@@ -67,8 +67,8 @@ _NUMBERS: Final = {
     "number": r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?",
     "integer": r"-?(?:0|[1-9][0-9]*)(?:\.0+)?",
 }
+# What Python's numbers may begin with, and JSON's may not.
 _ADORNED: Final = plain(r"^\+?(-?)0*(?=[0-9])")
-"""What Python's numbers may begin with, and JSON's may not."""
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _CONTAINER_TYPES: Final = {"object": dict, "array": list, "quoted": str}
 _LONGEST_SCALAR: Final = 1000

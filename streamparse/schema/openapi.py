@@ -28,12 +28,12 @@ from streamparse.schema.kinds import TYPE_NAMES, SchemaView, get_kind, join_kind
 from streamparse.schema.walk import ABOUT, inline_refs
 
 _NUMBER: Final = (int, float)
+# Keywords that mean the same in both, and what their values must be.
 _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
     "title": str, "description": str, "pattern": str, "default": object, "example": object, "required": list,
     "propertyOrdering": list, "nullable": bool, "maximum": _NUMBER, "minimum": _NUMBER, "maxItems": int,
     "minItems": int, "maxProperties": int, "minProperties": int, "maxLength": int, "minLength": int,
 }  # fmt: skip
-"""Keywords that mean the same in both, and what their values must be."""
 _CHOICES: Final = ("anyOf", "oneOf")
 _FORMATS: Final = ("enum", "date-time", "float", "double", "int32", "int64")
 _NO_CHOICE: Final = "dropped: a second choice"
@@ -208,11 +208,11 @@ class _Writer:
         return made
 
 
+# Which of two bounds holds, where both do.
 _TIGHTER: Final[dict[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
 }
-"""Which of two bounds holds, where both do."""
 
 
 def _add_type_of(values: list[Any], made: dict[str, Any]) -> None:
@@ -277,6 +277,7 @@ def _identify(value: Any) -> Hashable:
 # -- several types ---------------------------------------------------------------------------------
 
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+# The keywords that are about the values of one type, and let all others pass.
 _KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "integer": _BOUNDS,
@@ -287,7 +288,6 @@ _KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
         "maxProperties", "propertyOrdering",
     ),
 }  # fmt: skip
-"""The keywords that are about the values of one type, and let all others pass."""
 _OF_ONE_TYPE: Final = frozenset(keyword for keywords in _KEYWORDS.values() for keyword in keywords)
 
 

@@ -33,10 +33,10 @@ _DIALECTS: Final = (
     "https://json-schema.org/draft/2020-12/schema",
 )  # fmt: skip
 _BOUNDS: Final = {"maximum": 1, "exclusiveMaximum": 1, "minimum": -1, "exclusiveMinimum": -1}
+# Levels of nested schemas.
 _DEEPEST: Final = 100
-"""Levels of nested schemas."""
+# The size of a schema: two for each schema in it, and one for each part of its patterns.
 _MOST: Final = 20_000
-"""The size of a schema: two for each schema in it, and one for each part of its patterns."""
 
 
 class Rewriting:
@@ -127,8 +127,8 @@ def _is_without_effect(key: str, value: Any) -> bool:
 
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _TIME: Final = r"\d\d:\d\d.*"
+# The second that a year may end with, which Python's clock does not know.
 _LEAP: Final = re.compile(r"(?<=:\d\d):60")
-"""The second that a year may end with, which Python's clock does not know."""
 
 
 def _make_check(shape: str, read: Callable[[str], object]) -> Callable[[Any], bool]:

@@ -20,12 +20,12 @@ from streamparse.schema.ecma_regex import make_engine_options
 from streamparse.schema.rewriting import FORMATS, Rewriting
 
 MISSING: Final = "JSON Schema checks need `pip install 'llm-streamparse[schema]'`"
+# Characters of a schema as JSON.
 _LARGEST: Final = 4 << 20
-"""Characters of a schema as JSON."""
+# Nested brackets; `Limits.max_depth` is below that, and no recursion exceeds Python's stack.
 _DEEPEST_VALUE: Final = 150
-"""Nested brackets; `Limits.max_depth` is below that, and no recursion exceeds Python's stack."""
+# `Limits.max_number`, by its own digits; Python refuses to write numbers of many more.
 _LARGEST_NUMBER: Final = 10**1000
-"""`Limits.max_number`, by its own digits; Python refuses to write numbers of many more."""
 
 _CODES: Final = {
     "required": "missing_parameter",
@@ -34,18 +34,18 @@ _CODES: Final = {
     "type": "wrong_type",
 }
 _SAYS_OF_OTHERS: Final = {"additionalProperties", "patternProperties", "unevaluatedProperties"}
+# Findings of one call: more help no model.
 _MOST: Final = 20
-"""Findings of one call: more help no model."""
+# Branches of a choice that a message names.
 _BRANCHES: Final = 3
-"""Branches of a choice that a message names."""
+# A value that was text may hold text again.
 _PASSES: Final = 4
-"""A value that was text may hold text again."""
+# Steps of one check, of some nanoseconds each.
 _MOST_STEPS: Final = 300_000_000
-"""Steps of one check, of some nanoseconds each."""
+# Looks at a value up to which errors are listed: that makes a look a thousand times as expensive.
 _MOST_LOOKS: Final = 20_000
-"""Looks at a value up to which errors are listed: that makes a look a thousand times as expensive."""
+# Characters of values that the errors of one check may hold together; each takes several bytes.
 _MOST_REPORTED: Final = 32 << 20
-"""Characters of values that the errors of one check may hold together; each takes several bytes."""
 
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
 

@@ -19,20 +19,20 @@ DEFINITIONS: Final = ("$defs", "definitions")
 ABOUT: Final = ("title", "description", "default", "examples", *DEFINITIONS)
 """Keywords that describe a value, and permit or forbid none."""
 
+# Keywords whose value holds schemas by name.
 _IN_MAPS: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies", *DEFINITIONS))
-"""Keywords whose value holds schemas by name."""
+# Keywords whose value is a list of schemas.
 _IN_LISTS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems", "items"))
-"""Keywords whose value is a list of schemas."""
+# Keywords whose value is a schema.
 _IN_PLACE: Final = frozenset(
     ("additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems", "contains",
      "propertyNames", "not", "if", "then", "else", "contentSchema")
 )  # fmt: skip
-"""Keywords whose value is a schema."""
 
+# Schemas that inlining may make of one: references may multiply.
 _MOST: Final = 4096
-"""Schemas that inlining may make of one: references may multiply."""
+# Schemas inside each other that are inlined; those of requests come from anywhere.
 _DEEPEST: Final = 64
-"""Schemas inside each other that are inlined; those of requests come from anywhere."""
 
 
 def list_subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -128,7 +128,7 @@ def inline_refs(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str
 
 
 def _merge(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
-    """Merge what a reference names with its sibling keywords.; both hold, and a sibling's description replaces the other."""
+    """Merge what a reference names with its sibling keywords; both hold, but a sibling's description counts."""
     twice = {key: value for key, value in siblings.items() if key not in ABOUT and target.get(key, value) != value}
     once = {**target, **{key: value for key, value in siblings.items() if key not in twice}}
     all_of = target.get("allOf")

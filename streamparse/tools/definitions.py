@@ -126,5 +126,5 @@ def _convert_schema(schema: Any, _step: str) -> Any:
     return made
 
 
+# What SDKs write in snake case.
 _SPELLINGS: Final = {"any_of": "anyOf", "defs": "$defs"}
-"""What SDKs write in snake case."""

@@ -28,14 +28,14 @@ ErrorKind: TypeAlias = Literal[
 RETRYABLE: Final = frozenset(("timeout", "network", "quota"))
 """The kinds after which another attempt may go well."""
 
+# Characters of an error that the model gets to see.
 _MAX_TEXT: Final = 600
-"""Characters of an error that the model gets to see."""
 
+# Characters of a tool's name in it: a model may call a tool that does not exist by any name.
 _MAX_NAME: Final = 100
-"""Characters of a tool's name in it: a model may call a tool that does not exist by any name."""
 
+# Control characters but for tab and line ends, and halves of surrogate pairs.
 _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Control characters but for tab and line ends, and halves of surrogate pairs."""
 
 SUGGESTIONS: Final[dict[str, str]] = {
     "validation": "correct the arguments and call it again",

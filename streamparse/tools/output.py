@@ -25,8 +25,8 @@ from streamparse.tools.tool import Tool, bind
 
 JSONObject = dict[str, Any]
 
+# The parameter of a type that has no fields of its own.
 _ANSWER: Final = "answer"
-"""The parameter of a type that has no fields of its own."""
 _PURPOSE: Final = "Give the final answer. This ends the task."
 _RECEIVED: Final = "The final answer was received."
 

@@ -33,39 +33,41 @@ class StateChange(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
-    """The answer to one call."""
+    """The answer to one call.
+
+    - `result`: JSON values only.
+    - `error`: written for the model; None if the tool succeeded.
+    - `revoked`: the server took the call back.  `incomplete`: its turn did not end well.  A tool that had already
+      begun keeps its result in both cases.
+    - `started`, `ended`: readings of the runner's clock, in seconds; None if the tool never ran.
+    - `changes`: sentences about arguments that are odd, or were not read as they were written (`"3"` as 3).
+    - `arguments`: those that the tool was given, or would have been; None if they never were whole.
+    - `failure`: the error for programs.
+    - `attempts`: how often the tool began.
+    - `truncated`: whether its value was cut.
+    - `turn`: the number of the turn in its run.
+    - `time`: when the model began to write the call; None if that is not known.
+    - `state_changes`: what the tool reported with `ToolContext.report_change`, in all attempts.
+    """
 
     call_id: str
     tool_name: str
     result: Any = None
-    """JSON values only."""
     error: str | None = None
-    """Written for the model; None if the tool succeeded."""
     index: int = 0
     seconds: float = 0.0
     revoked: bool = False
-    """The server took the call back; a tool that had already begun keeps its result."""
     incomplete: bool = False
-    """The call's turn did not end well; a tool that had already begun keeps its result."""
     started: float | None = None
-    """When the tool began by the runner's clock, in seconds; None if it never ran."""
     ended: float | None = None
     changes: tuple[str, ...] = ()
-    """Sentences about arguments that are odd, or were not read as they were written (`"3"` as 3)."""
     arguments: dict[str, Any] | None = None
-    """Those that the tool was given, or would have been; None if they never were whole."""
     failure: ToolFailure | None = None
-    """The error for programs."""
     attempts: int = 0
-    """How often the tool began."""
     truncated: bool = False
-    """Whether its value was cut."""
     turn: int = 0
-    """The number of the turn in its run."""
     time: datetime | None = None
-    """When the model began to write the call; None if that is not known."""
     state_changes: tuple[StateChange, ...] = ()
-    """What the tool reported with `ToolContext.report_change`, in all attempts."""
 
     @property
     def success(self) -> bool:

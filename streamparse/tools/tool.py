@@ -30,38 +30,39 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Tool(msgspec.Struct, frozen=True, dict=True):
-    """A tool that a model may call.  Raises TypeError or ValueError for what cannot be a tool."""
+    """A tool that a model may call.
+
+    - `description`: read from the function's docstring if the `parameters` are read from the function.
+    - `parameters`: a JSON Schema of an object.  Without one it is read from the function's annotations and docstring;
+      `{}` without a function means that the schema is not known.
+    - `function`: called with the arguments by name; it may be a coroutine function.
+    - `effect`: what a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`).
+    - `timeout`: seconds for each attempt; None: the runner's.
+    - `tier`: the runner must have unlocked this tier for the call to run.
+    - `strict`: whether the provider is asked to enforce the schema while the model writes, where it can.
+    - `lock`: calls that share a lock begin in call order and never overlap, unless all of them have no effect.  `"*"`
+      is shared with all.  A parameter's name means the argument's value, whatever the tool.
+    - `needs_approval`: whether somebody must agree before a call runs.
+    - `retries`: how many more attempts follow a failure that may pass, if the effect is not "once".
+    - `category`: a word by which a `ToolRegistry` finds the tool.
+    - `ends`: whether an agent's run ends after a call that succeeded, once all other calls of the answer are answered.
+
+    Raises TypeError or ValueError for what cannot be a tool.
+    """
 
     name: str
     description: str = ""
-    """Read from the function's docstring if the `parameters` are read from the function."""
     parameters: dict[str, Any] = {}
-    """A JSON Schema of an object; without one it is read from the function's annotations and docstring.
-
-    `{}` without a function means that the schema is not known.
-    """
     function: Callable[..., Any] | None = None
-    """It is called with the arguments by name, and may be a coroutine function."""
     effect: Effect = "once"
-    """What a call does; when it starts, and whether it is repeated, follows from that (`runtime.turn`)."""
     timeout: float | None = None
-    """Seconds for each attempt; None: the runner's."""
     tier: int = 0
-    """The runner must have unlocked this tier for the call to run."""
     strict: bool = False
-    """Whether the provider is asked to enforce the schema while the model writes, where it can."""
     lock: Lock | None = None
-    """Calls that share a lock begin in call order and never overlap, unless all of them have no effect.
-
-    `"*"` is shared with all.  A parameter's name means the argument's value, whatever the tool.
-    """
     needs_approval: NeedsApproval = False
     retries: int = 3
-    """How many more attempts follow a failure that may pass, if the effect is not "once"."""
     category: str = ""
-    """A word by which a `ToolRegistry` finds the tool."""
     ends: bool = False
-    """Whether an agent's run ends after a call that succeeded, once all other calls of the answer are answered."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -106,6 +107,7 @@ def _is_seconds(value: object) -> bool:
 
 
 _Check: TypeAlias = tuple[str, type[Exception], str, Callable[[Any], bool]]
+# A field, the error, what it must be, and whether it is.
 _CHECKS: tuple[_Check, ...] = (
     ("parameters", TypeError, "a JSON Schema as a dict", lambda value: isinstance(value, dict)),
     ("effect", ValueError, f"one of {get_args(Effect)}", get_args(Effect).__contains__),
@@ -117,7 +119,6 @@ _CHECKS: tuple[_Check, ...] = (
     ("retries", ValueError, "0 or more", lambda value: not value < 0),
     ("lock", TypeError, "a text or a function", lambda value: isinstance(value, str | None) or callable(value)),
 )
-"""A field, the error, what it must be, and whether it is."""
 
 
 class InvalidArguments(ValueError):
