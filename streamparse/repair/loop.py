@@ -160,8 +160,9 @@ class FallbackChain:
         declared = [*tools]
         self._send = send
         self._strategies = tuple(strategies)
-        demand = _make_no_call_finding(Toolset.of(declared)) if required else None
-        self._reviewer = Reviewer(declared, checks, wire=wire, dialects=dialects, demand=demand)
+        names = ", ".join(sorted(Toolset.of(declared).names)[:_SHOWN])
+        demand = Finding("no_call", f"a tool must be called, and the answer calls none; known are: {names}")
+        self._reviewer = Reviewer(declared, checks, wire=wire, dialects=dialects, demand=demand if required else None)
 
     async def run(self, request: Mapping[str, Any]) -> Repaired:
         """Return the first answer that can be used, or the last one as text, with the log of what was tried."""
@@ -189,8 +190,3 @@ class FallbackChain:
             if (answer := read_refusal(error)) is not None:
                 return answer, error
             raise
-
-
-def _make_no_call_finding(tools: Toolset) -> Finding:
-    names = ", ".join(sorted(tools.names)[:_SHOWN])
-    return Finding("no_call", f"a tool must be called, and the answer calls none; known are: {names}")

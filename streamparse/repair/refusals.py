@@ -40,7 +40,9 @@ def read_refusal(error: Exception) -> Any:
     for body in bodies:
         if any(each.code == "provider_error" for each in parse_response(body).errors):
             return body
-    words = next((text for text in map(_decode, bodies) if text.strip()), "") or _describe(error)
+    # Unlike str(), `traceback` survives an exception whose own __str__ raises.
+    texts = [*map(_decode, bodies), "".join(traceback.format_exception_only(error)).strip()]
+    words = next((text for text in texts if text.strip()), "")
     return {"error": {"message": words[:_SHOWN], "code": status}}
 
 
@@ -84,8 +86,3 @@ def _decode(sent: Any) -> str:
         return sent if isinstance(sent, str) else msgspec.json.encode(sent, enc_hook=str).decode()
     except (TypeError, ValueError, RecursionError):  # a client made what JSON cannot hold
         return ""
-
-
-def _describe(error: Exception) -> str:
-    # Unlike str(), this survives an exception whose own __str__ raises.
-    return "".join(traceback.format_exception_only(error)).strip()

@@ -98,8 +98,9 @@ class CompiledSchema:
             found = [problem]
         elif not self._validator.is_valid(arguments):
             arguments, found = self._mend(arguments, coerce)
-        if self._unread:
-            found += map(_report_pattern, self._unread)
+        for source in self._unread:
+            message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
+            found.append(Finding("unreadable_pattern", message, fatal=False))
         if self._declared is not None:
             found += _find_undeclared(self._declared, arguments)
         return arguments, found
@@ -164,11 +165,6 @@ def _compile_kept(written: bytes) -> CompiledSchema:
     return CompiledSchema(msgspec.json.decode(written))
 
 
-def _report_pattern(source: str) -> Finding:
-    message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
-    return Finding("unreadable_pattern", message, fatal=False)
-
-
 def _make_finding(error: SchemaError) -> Finding:
     error = _find_closest(error)
     path = tuple(error.instance_path)
@@ -191,10 +187,9 @@ def _find_closest(error: SchemaError) -> SchemaError:
 
 def _describe_error(error: SchemaError) -> str:
     below = len(error.instance_path)
-    parts = [(branch[0].instance_path[below:], branch[0].message) for branch in list_branches(error)[:_BRANCHES]]
-    return "; or ".join(dict.fromkeys(_format_place(path) + truncate(message) for path, message in parts)) or truncate(
-        error.message
-    )
+    firsts = [branch[0] for branch in list_branches(error)[:_BRANCHES]]
+    parts = (_format_place(each.instance_path[below:]) + truncate(each.message) for each in firsts)
+    return "; or ".join(dict.fromkeys(parts)) or truncate(error.message)
 
 
 def _format_place(path: Iterable[Any]) -> str:
@@ -205,9 +200,8 @@ def _find_undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Ite
     """Yield the parameters that a schema which permits others does not name."""
     for name in arguments:
         if name not in declared:
-            yield Finding(
-                "extra_parameter", f"there is no parameter {preview(name)}", make_pointer([name]), fatal=False
-            )
+            message = f"there is no parameter {preview(name)}"
+            yield Finding("extra_parameter", message, make_pointer([name]), fatal=False)
 
 
 def find_excess(value: Any) -> str | None:

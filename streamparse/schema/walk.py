@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from streamparse.loss import Loss
 
@@ -123,12 +123,11 @@ def expand_root_ref(schema: dict[str, Any]) -> dict[str, Any]:
 
 def inline_refs(schema: dict[str, Any], tool: str, lost: list[Loss]) -> dict[str, Any]:
     """Put what each `$ref` names in its place, and drop the definitions; `lost` gets what cannot be inlined."""
-    inlined: dict[str, Any] = _Inliner(schema, tool, lost).inline(schema, "", ())
-    return inlined
+    return cast("dict[str, Any]", _Inliner(schema, tool, lost).inline(schema, "", ()))
 
 
 def _merge(target: dict[str, Any], siblings: dict[str, Any]) -> dict[str, Any]:
-    """Merge what a reference names with its sibling keywords; both hold, but a sibling's description counts."""
+    """Merge what a reference names with its sibling keywords; both hold; of two descriptions the sibling's stays."""
     twice = {key: value for key, value in siblings.items() if key not in ABOUT and target.get(key, value) != value}
     once = {**target, **{key: value for key, value in siblings.items() if key not in twice}}
     all_of = target.get("allOf")
@@ -141,39 +140,36 @@ class _Inliner:
         self._tool = tool
         self._lost = lost
         self._made = 0
-        self._depth = 0
 
-    def inline(self, schema: Any, path: str, inside: tuple[str, ...]) -> Any:
+    def inline(self, schema: Any, path: str, inside: tuple[str, ...], depth: int = 0) -> Any:
         """Inline the references of a schema that is `inside` what these references name."""
         if not isinstance(schema, dict):
             return schema
         self._made += 1
-        if self._depth >= _DEEPEST:
+        if depth >= _DEEPEST:
             return self._lose(path, "", "dropped: it nests too deeply")
-        self._depth += 1
         if isinstance(reference := schema.get("$ref"), str):
             target = self._resolve(reference, path, inside)
             siblings = {key: value for key, value in schema.items() if key not in ("$ref", *DEFINITIONS)}
-            made = self.inline(_merge(target, siblings), path, (*inside, reference))
-        else:
-            top = DEFINITIONS if not inside and not path else ()
-            made = map_subschemas(
-                {key: value for key, value in schema.items() if key not in top},
-                lambda each, step: self.inline(each, f"{path}/{step}", inside),
-                without=DEFINITIONS,
-            )
-        self._depth -= 1
-        return made
+            return self.inline(_merge(target, siblings), path, (*inside, reference), depth + 1)
+        top = DEFINITIONS if not inside and not path else ()
+        return map_subschemas(
+            {key: value for key, value in schema.items() if key not in top},
+            lambda each, step: self.inline(each, f"{path}/{step}", inside, depth + 1),
+            without=DEFINITIONS,
+        )
 
     def _resolve(self, reference: str, path: str, inside: tuple[str, ...]) -> dict[str, Any]:
         target = resolve_ref(reference, self._root)
         if not isinstance(target, dict):
-            return self._lose(path, "$ref", f"dropped: {reference} leads nowhere")
-        if reference in inside:
-            return self._lose(path, "$ref", f"dropped: {reference} leads into itself")
-        if self._made > _MOST:
-            return self._lose(path, "$ref", f"dropped: {reference} grows too large")
-        return target
+            why = "leads nowhere"
+        elif reference in inside:
+            why = "leads into itself"
+        elif self._made > _MOST:
+            why = "grows too large"
+        else:
+            return target
+        return self._lose(path, "$ref", f"dropped: {reference} {why}")
 
     def _lose(self, path: str, keyword: str, done: str) -> dict[str, Any]:
         self._lost.append(Loss(self._tool, path, keyword, done))
