@@ -1,7 +1,5 @@
 """Steps around any client: each may change the request on its way out and the answer on its way in."""
 
-from __future__ import annotations
-
 from streamparse.middleware.chain import Middleware, MiddlewareChain
 from streamparse.middleware.steps import (
     LearnFormats,

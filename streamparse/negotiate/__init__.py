@@ -1,7 +1,5 @@
 """What is known of providers and models, and how to speak with each."""
 
-from __future__ import annotations
-
 from streamparse.negotiate.capabilities import (
     Capabilities,
     find_capabilities,

@@ -28,8 +28,8 @@ from streamparse.stats import Stats
 Outcome: TypeAlias = Literal["parsed", "recovered", "malformed", "unknown_tool", "refused"]
 """What came of a call; `refused` is what came of a request with tools."""
 OUTCOMES: Final = get_args(Outcome)
+# The format of calls that come in fields of their own.
 NATIVE: Final = "native"
-"""The format of calls that come in fields of their own."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 

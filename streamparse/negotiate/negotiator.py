@@ -35,17 +35,17 @@ Rest: TypeAlias = Literal["auto", "all", "reasoning"]
 Wanted: TypeAlias = tuple[str, ...] | Rest
 """What a parser's `dialects` takes: names, of which the last may be a word for many, or that word alone."""
 
+# Answers that are kept: the names of models may come from outside, without end.
 MOST_KEPT: Final = 1000
-"""Answers that are kept: the names of models may come from outside, without end."""
+# How often a model is asked again whose calls cannot be run, if no profile says it.
 MAX_RETRIES: Final = 2
-"""How often a model is asked again whose calls cannot be run, if no profile says it."""
+# Fewer calls say nothing about a format.
 ENOUGH_CALLS: Final = 5
-"""Fewer calls say nothing about a format."""
 _GOOD_RATE: Final = 0.5
 # Who writes for a server that speaks a wire which is not its provider's.
 _ADAPTERS: Final = {row.wire: row.adapter for row in reversed(PROVIDERS.values())}
+# A server that is not known.
 GENERAL: Final = Provider(wire="auto", adapter=_ADAPTERS[DEFAULT_WIRE])
-"""A server that is not known."""
 
 
 class NegotiatedFormat(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ class JSONFile(SharedStore):
     def update(self, change: Change) -> list[Record]:
         """Write a new file next to the old one, then put it in its place; a lock file keeps other writers out."""
         new = self._path.with_name(f".{self._path.name}.new")
-        with file_lock(self._path.with_name(f".{self._path.name}.lock")):
+        with lock_file(self._path.with_name(f".{self._path.name}.lock")):
             records = change(self.load())
             data = msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n"
             try:
@@ -140,7 +140,7 @@ _LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while
 
 
 @contextmanager
-def file_lock(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """Hold the lock of this path, and wait while others hold it.  Raises OSError if it cannot be made."""
     try:
         database = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None)

@@ -1,7 +1,5 @@
 """Looks at calls before they run, and repairs, with the model's help, those that cannot."""
 
-from __future__ import annotations
-
 from streamparse.findings import Finding
 from streamparse.repair.answers import answer_broken
 from streamparse.repair.loop import Complaint, FallbackChain, RepairLoop, Retry, Strategy, SwitchMode, SwitchModel

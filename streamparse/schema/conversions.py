@@ -10,33 +10,25 @@ from decimal import Decimal
 from functools import reduce
 from math import isfinite
 from operator import getitem
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from streamparse.findings import Finding, format_path, make_pointer, preview
 from streamparse.schema.kinds import TYPE_NAMES
 
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError  # an extra
+
+# Returned where there is no lossless conversion.
 NO_CONVERSION: Final = object()
-"""Returned where there is no lossless conversion."""
 
 _Path: TypeAlias = tuple[Any, ...]
 _Change: TypeAlias = tuple[_Path, Any]
 
 
-class SchemaError(Protocol):
-    """The part of the library's errors that is used here.
-
-    - `kind`: `name` is the keyword that is not met, `value` its value, or the errors of each branch of a choice.
-    """
-
-    kind: Any
-    instance_path: list[Any]
-    message: str
-
-
 def coerce_values(
-    errors: Iterable[SchemaError], arguments: dict[str, Any], found: dict[_Path, Finding]
+    errors: Iterable[ValidationError], arguments: dict[str, Any], found: dict[_Path, Finding]
 ) -> dict[str, Any] | None:
     """Convert each value whose type is wrong and for which there is a lossless way; None if nothing changes.
 
@@ -64,10 +56,12 @@ def _get_at(value: Any, path: _Path) -> Any:
     return reduce(getitem, path, value)
 
 
-def _list_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
+def _list_changes(error: ValidationError, arguments: dict[str, Any]) -> list[_Change]:
     """The changes that would mend an error; none if there is no lossless way."""
-    if error.kind.name in ("anyOf", "oneOf"):
-        return _list_branch_changes(error, arguments)
+    if error.kind.name in ("anyOf", "oneOf"):  # the first branch that conversions can meet
+        branches = ([_list_changes(each, arguments) for each in branch] for branch in list_branches(error))
+        fitting = (changes for changes in branches if all(changes))
+        return [change for changes in next(fitting, []) for change in changes]
     path = tuple(error.instance_path)
     wanted = _WANTED.get(error.kind.name)
     if wanted is None or not path:
@@ -76,19 +70,11 @@ def _list_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change
     return [] if value is NO_CONVERSION else [(path, value)]
 
 
-def _list_branch_changes(error: SchemaError, arguments: dict[str, Any]) -> list[_Change]:
-    """The changes for the first branch of a choice that conversions can meet."""
-    branches = ([_list_changes(each, arguments) for each in branch] for branch in list_branches(error))
-    fitting = (changes for changes in branches if all(changes))
-    return [change for changes in next(fitting, []) for change in changes]
-
-
-def list_branches(error: SchemaError) -> list[list[SchemaError]]:
+def list_branches(error: ValidationError) -> list[list[ValidationError]]:
     """Return the errors of each branch of a choice; nothing where more than one branch is met."""
-    if error.kind.name not in ("anyOf", "oneOf"):
-        return []
-    branches = error.kind.value if isinstance(error.kind.value, list) else []
-    return branches if all(branches) else []
+    # The value of such an error is the list of them.
+    branches = error.kind.value if error.kind.name in ("anyOf", "oneOf") else None
+    return branches if isinstance(branches, list) and all(branches) else []
 
 
 def _convert_to_type(value: Any, names: Any) -> Any:

@@ -21,12 +21,12 @@ from typing import Any, Final
 
 import msgspec
 
+# Bytes that the engine may use for one pattern: `(a{1000}){1000}` would need gigabytes.
 SIZE_LIMIT: Final = 16 << 20
-"""Bytes that the engine may use for one pattern: `(a{1000}){1000}` would need gigabytes."""
+# Steps back that one search may take, where the pattern has look-arounds or back-references.
 BACKTRACK_LIMIT: Final = 10_000
-"""Steps back that one search may take, where the pattern has look-arounds or back-references."""
+# More steps than are ever taken.
 HUGE: Final = 1 << 62
-"""More steps than are ever taken."""
 # Steps above which no text is searched.
 _MOST_STEPS: Final = 300_000_000
 _FAILURES: Final = ("BacktrackLimitExceeded", "RegexEngineFailure")

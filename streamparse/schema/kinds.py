@@ -26,26 +26,24 @@ from streamparse.schema.walk import resolve_ref
 if TYPE_CHECKING:
     import regex
 
+# JSON types; `integer` is a part of `number`.
+# Two more: `quoted` says that a text that is a JSON string has the value of that string; `=TEXT` says that this very
+# text is a string, whatever it looks like.
 Kinds: TypeAlias = frozenset[str]
-"""JSON types; `integer` is a part of `number`.
-
-Two more: `quoted` says that a text that is a JSON string has the value of that string; `=TEXT` says that this very text
-is a string, whatever it looks like.
-"""
 
 STRING: Final[Kinds] = frozenset({"string"})
 ANY: Final[Kinds] = frozenset({"null", "boolean", "integer", "number", "object", "array", "string"})
+# What a format says is JSON; its text is a string only if it cannot be read.
 JSON: Final[Kinds] = ANY | {"quoted"}
-"""What a format says is JSON; its text is a string only if it cannot be read."""
+# The prefix of a kind `=TEXT`.
 VERBATIM: Final = "="
-"""The prefix of a kind `=TEXT`."""
+# JSON Schema's names of the types of Python's JSON values.
 TYPE_NAMES: Final[dict[type, str]] = {
     type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
 }  # fmt: skip
-"""JSON Schema's names of the types of Python's JSON values."""
 
+# A pattern of the characters that must be escaped in a JSON string.
 UNQUOTABLE: Final = r'["\\\x00-\x1f\ud800-\udfff]'
-"""A pattern of the characters that must be escaped in a JSON string."""
 
 _WORDS: Final[dict[str, Kinds]] = {
     **{kind: frozenset({kind}) for kind in ANY},

@@ -150,6 +150,7 @@ def _allow_leap_second(read: Callable[[str], object]) -> Callable[[str], object]
     return lambda text: read(_LEAP.sub(":59", text))
 
 
+# Says of a value whether it has the format, as jsonschema-rs wants it.
 FORMATS: Final[dict[str, Callable[[Any], bool]]] = {
     "date": _make_check(_DATE, date.fromisoformat),
     "date-time": _make_check(f"{_DATE}[Tt ]{_TIME}", _allow_leap_second(datetime.fromisoformat)),
@@ -159,4 +160,3 @@ FORMATS: Final[dict[str, Callable[[Any], bool]]] = {
     "ipv6": _make_check(r"[0-9A-Fa-f:.]+", IPv6Address),
     "uuid": _make_check(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", UUID),
 }
-"""Says of a value whether it has the format, as jsonschema-rs wants it."""

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from streamparse.loss import Loss
 from streamparse.schema.walk import walk
 
+# Where in a schema, the keyword, and why it is refused.
 SchemaIssue: TypeAlias = tuple[str, str, str]
-"""Where in a schema, the keyword, and why it is refused."""
 
 
 def find_open_objects(schema: Any) -> Iterator[SchemaIssue]:

@@ -6,18 +6,21 @@ ever fetched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from math import isfinite
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from streamparse.findings import Finding, format_path, make_pointer, preview, truncate
-from streamparse.schema.conversions import SchemaError, coerce_values, list_branches
+from streamparse.schema.conversions import coerce_values, list_branches
 from streamparse.schema.cost import Cost
 from streamparse.schema.ecma_regex import make_engine_options
 from streamparse.schema.rewriting import FORMATS, Rewriting
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError  # an extra
 
 MISSING: Final = "JSON Schema checks need `pip install 'llm-streamparse[schema]'`"
 # Characters of a schema as JSON.
@@ -50,18 +53,6 @@ _MOST_REPORTED: Final = 32 << 20
 _TOO_LONG: Final = Finding("too_costly", "it takes too long to compare the arguments with the tool's schema")
 
 
-class Validator(Protocol):
-    """The part of the library that is used here."""
-
-    def is_valid(self, instance: Any, /) -> bool:
-        """Whether a value meets the schema."""
-        ...
-
-    def iter_errors(self, instance: Any, /) -> Iterable[SchemaError]:
-        """Yield what keeps a value from it."""
-        ...
-
-
 class CompiledSchema:
     """What checks arguments against one schema, and the patterns of it that cannot be read and are not checked.
 
@@ -77,7 +68,7 @@ class CompiledSchema:
         self._unread = tuple(rewriting.unread)
         self._cost = Cost(rewriting.schema, rewriting.patterns, is_linear=rewriting.is_linear)
         try:
-            self._validator: Validator = jsonschema_rs.validator_for(
+            self._validator = jsonschema_rs.validator_for(
                 rewriting.schema,
                 offline=True,
                 validate_formats=True,
@@ -101,8 +92,11 @@ class CompiledSchema:
         for source in self._unread:
             message = f"a pattern of the tool's schema cannot be read, and is not checked: {preview(source)}"
             found.append(Finding("unreadable_pattern", message, fatal=False))
-        if self._declared is not None:
-            found += _find_undeclared(self._declared, arguments)
+        # Other parameters are permitted, but the model may have meant one of those that are declared.
+        declared = arguments if self._declared is None else self._declared
+        for name in (name for name in arguments if name not in declared):
+            message = f"there is no parameter {preview(name)}"
+            found.append(Finding("extra_parameter", message, make_pointer([name]), fatal=False))
         return arguments, found
 
     def _find_obstacle(self, arguments: dict[str, Any]) -> Finding | None:
@@ -165,7 +159,7 @@ def _compile_kept(written: bytes) -> CompiledSchema:
     return CompiledSchema(msgspec.json.decode(written))
 
 
-def _make_finding(error: SchemaError) -> Finding:
+def _make_finding(error: ValidationError) -> Finding:
     error = _find_closest(error)
     path = tuple(error.instance_path)
     wrong = {_get_code(branch[0]) for branch in list_branches(error)} or {_get_code(error)}
@@ -173,11 +167,11 @@ def _make_finding(error: SchemaError) -> Finding:
     return Finding(code, _format_place(path) + _describe_error(error), make_pointer(path))
 
 
-def _get_code(error: SchemaError) -> str:
+def _get_code(error: ValidationError) -> str:
     return _CODES.get(error.kind.name, "invalid_value")
 
 
-def _find_closest(error: SchemaError) -> SchemaError:
+def _find_closest(error: ValidationError) -> ValidationError:
     """The error of the one branch of a choice that has the fewest; the error itself if there is no such branch."""
     branches = sorted(list_branches(error), key=len)
     if not branches or (len(branches) > 1 and len(branches[0]) == len(branches[1])):
@@ -185,7 +179,7 @@ def _find_closest(error: SchemaError) -> SchemaError:
     return _find_closest(branches[0][0])
 
 
-def _describe_error(error: SchemaError) -> str:
+def _describe_error(error: ValidationError) -> str:
     below = len(error.instance_path)
     firsts = [branch[0] for branch in list_branches(error)[:_BRANCHES]]
     parts = (_format_place(each.instance_path[below:]) + truncate(each.message) for each in firsts)
@@ -194,14 +188,6 @@ def _describe_error(error: SchemaError) -> str:
 
 def _format_place(path: Iterable[Any]) -> str:
     return f"{name}: " if (name := format_path(path)) else ""
-
-
-def _find_undeclared(declared: dict[str, Any], arguments: dict[str, Any]) -> Iterator[Finding]:
-    """Yield the parameters that a schema which permits others does not name."""
-    for name in arguments:
-        if name not in declared:
-            message = f"there is no parameter {preview(name)}"
-            yield Finding("extra_parameter", message, make_pointer([name]), fatal=False)
 
 
 def find_excess(value: Any) -> str | None:

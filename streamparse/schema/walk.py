@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 from streamparse.loss import Loss
 
 DEFINITIONS: Final = ("$defs", "definitions")
+# Keywords that describe a value, and permit or forbid none.
 ABOUT: Final = ("title", "description", "default", "examples", *DEFINITIONS)
-"""Keywords that describe a value, and permit or forbid none."""
 
 # Keywords whose value holds schemas by name.
 _IN_MAPS: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies", *DEFINITIONS))

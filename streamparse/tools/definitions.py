@@ -23,8 +23,8 @@ from typing import Any, Final
 from streamparse.schema.walk import map_subschemas
 from streamparse.tools.tool import Tool
 
+# Where one definition declares several tools.
 LISTS: Final = ("functionDeclarations", "function_declarations")
-"""Where one definition declares several tools."""
 _WRAPPERS: Final = ("function", "toolSpec")
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}

@@ -23,8 +23,8 @@ Lock: TypeAlias = str | Callable[[dict[str, Any]], str | Iterable[str] | None]
 NeedsApproval: TypeAlias = bool | Callable[[Any], bool]
 """Whether somebody must agree before a call runs; or a function that says so of a call with its `arguments`."""
 
+# Where a decorated function carries its `Tool`.
 TOOL_ATTRIBUTE = "tool"
-"""Where a decorated function carries its `Tool`."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

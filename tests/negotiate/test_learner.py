@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from streamparse.negotiate import CapabilityLearner, FormatNegotiator, JSONFile, Record, SharedStore, SQLiteFile, Store
-from streamparse.negotiate.stores import file_lock
+from streamparse.negotiate.stores import lock_file
 
 KINDS = [JSONFile, SQLiteFile]
 FILES = {JSONFile: {"figures", ".figures.lock"}, SQLiteFile: {"figures"}}
@@ -510,11 +510,11 @@ def test_refusals_that_were_kept_without_their_time_count_until_a_call_is_seen(t
 WAIT = """
 import sys
 from pathlib import Path
-from streamparse.negotiate.stores import file_lock
+from streamparse.negotiate.stores import lock_file
 
 try:
     print("waiting", flush=True)
-    with file_lock(Path(sys.argv[1])):
+    with lock_file(Path(sys.argv[1])):
         print("held")
 except KeyboardInterrupt:
     print("interrupted")
@@ -524,7 +524,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name == "nt", reason="no process can be interrupted by another")
 def test_who_waits_for_a_file_can_be_interrupted(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    with file_lock(lock):
+    with lock_file(lock):
         command = [sys.executable, "-c", WAIT, str(lock)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as waiting:
             assert waiting.stdout is not None
