@@ -29,7 +29,6 @@ import msgspec
 
 from streamparse.providers.names import PROVIDERS, provider_named
 
-Streamed: TypeAlias = Literal["pieces", "whole"]
 Most: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
 _ABILITIES: Final = ("native_tools", "parallel_calls", "json_schema", "json_object")
@@ -52,7 +51,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     native_tools: bool | None = None
     calls_in_text: bool | None = None
     parallel_calls: bool | None = None
-    streamed_arguments: Streamed | None = None
+    streamed_arguments: Literal["pieces", "whole"] | None = None
     json_schema: bool | None = None
     json_object: bool | None = None
     tool_choice: tuple[Literal["auto", "none", "required", "named"], ...] | None = None

@@ -45,7 +45,12 @@ def read_annotation(annotation: Any) -> Any:
     if origin is None or origin is Literal:
         return _SIMPLER.get(annotation, annotation) if isinstance(annotation, type) else annotation
     if origin is Annotated:
-        return _add_metadata(read_annotation(annotation.__origin__), annotation.__metadata__)
+        # The words of other libraries are said again as `msgspec.Meta`.
+        metadata = annotation.__metadata__
+        bounds = {word: value for each in metadata for word, value in _read_words(each)}
+        described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}
+        kind = _apply_bounds(read_annotation(annotation.__origin__), bounds)
+        return Annotated[(kind, *metadata, *([msgspec.Meta(**described)] if described else []))]
     arguments = typing.get_args(annotation)
     read = tuple(map(read_annotation, arguments))
     if origin in _SIMPLER:
@@ -147,13 +152,6 @@ def _is_path(kind: Any) -> bool:
 def is_union(kind: Any) -> bool:
     """Whether an annotation is a choice of types."""
     return typing.get_origin(kind) in (Union, types.UnionType)
-
-
-def _add_metadata(kind: Any, metadata: tuple[Any, ...]) -> Any:
-    """Return the type with its metadata, and the words of other libraries as `msgspec.Meta`."""
-    bounds = {word: value for each in metadata for word, value in _read_words(each)}
-    described = {word: bounds.pop(word) for word in _DESCRIBING if word in bounds}
-    return Annotated[(_apply_bounds(kind, bounds), *metadata, *([msgspec.Meta(**described)] if described else []))]
 
 
 def _apply_bounds(kind: Any, bounds: dict[str, Any]) -> Any:

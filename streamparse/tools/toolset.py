@@ -96,7 +96,6 @@ _NO_TOOLS = Toolset()
 
 
 def _read_tools(declared: Any) -> Iterable[Tool]:
-    """Read one declaration."""
     if declared.__class__ is dict:  # nearly always; the checks below cost as much as the reading
         return read_definition(declared)
     if isinstance(declared, Tool):
@@ -106,13 +105,10 @@ def _read_tools(declared: Any) -> Iterable[Tool]:
         return read_definition(declared)
     attached = getattr(declared, TOOL_ATTRIBUTE, None)
     if isinstance(attached, Tool):
+        if not inspect.ismethod(declared):
+            return (attached,)
         # Read again from a bound method: its own signature has no `self`.
-        bound = (
-            msgspec.structs.replace(attached, function=declared, parameters={})
-            if inspect.ismethod(declared)
-            else attached
-        )
-        return (bound,)
+        return (msgspec.structs.replace(attached, function=declared, parameters={}),)
     if inspect.isfunction(declared) or inspect.ismethod(declared):
         return (Tool(declared.__name__, function=declared),)
     hint = " (wrap it: Tool(name, function=...))" if callable(declared) else ""
