@@ -67,10 +67,6 @@ class Node(msgspec.Struct, eq=False):
     every_item: list[Node] = []
 
 
-class _TooMany(Exception):
-    """There are more places than are counted."""
-
-
 class Cost:
     """What it takes to look at values with a schema, rewritten, with its `patterns`.
 
@@ -82,11 +78,11 @@ class Cost:
     def __init__(self, schema: dict[str, Any], patterns: dict[str, Pattern], *, is_linear: bool) -> None:
         graph = _Graph(patterns)
         self._root = graph.build(schema)
-        # A schema that applies itself to the same value would be applied without end.
-        if (
-            _sum_paths(None, lambda node: (1, [(1, each) for each in (node.same if node else graph.nodes.values())]))
-            is None
-        ):
+
+        def look(node: Node | None) -> tuple[int, list[tuple[int, Node]]]:
+            return 1, [(1, each) for each in (graph.nodes.values() if node is None else node.same)]
+
+        if _sum_paths(None, look) is None:  # a schema applies itself to the same value
             raise ValueError("it refers to itself without end")
         self.factor = _sum_paths(self._root, _weigh) if is_linear else None
 
@@ -120,17 +116,14 @@ class Cost:
             node, value = nodes[place[0]], values[place[1]]
             applied += _count_applied(node, value)
             if applied > _PLACES:
-                raise _TooMany
+                return HUGE, []
             onward = []
             for times, inner, each in _apply(node, value):
                 nodes[id(inner)], values[id(each)] = inner, each
                 onward.append((times, (id(inner), id(each))))
             return count_own(node, value), onward
 
-        try:
-            total = _sum_paths((id(self._root), id(arguments)), look)
-        except _TooMany:
-            return HUGE
+        total = _sum_paths((id(self._root), id(arguments)), look)
         return HUGE if total is None else total
 
 

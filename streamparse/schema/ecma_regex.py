@@ -84,13 +84,9 @@ class Pattern(msgspec.Struct, frozen=True):
         steps = length * self.weight * (length if self.is_quadratic else 1)
         if self.linear is not None or steps > _MOST_STEPS:
             return steps
-        return HUGE if _is_too_costly(self.backtracking, text) else steps
-
-
-def _is_too_costly(written: str, text: str) -> bool:
-    """Whether a search in a text meets `BACKTRACK_LIMIT`: inside a `not` that would count as no match."""
-    errors = _compile(written, False).iter_errors(text)
-    return any(type(error.kind).__name__ in _FAILURES for error in errors)
+        # A search that meets `BACKTRACK_LIMIT` would count as no match, which inside a `not` is a match.
+        errors = _compile(self.backtracking, False).iter_errors(text)
+        return HUGE if any(type(error.kind).__name__ in _FAILURES for error in errors) else steps
 
 
 @lru_cache(maxsize=256)
@@ -181,11 +177,9 @@ def translate(source: str, edges: dict[str, str] = _EDGES) -> str | None:
 def _translate_token(token: str, plain: dict[str, str]) -> str:
     if token in plain:
         return plain[token]
-    return _translate_class(token) if token.startswith("[") else _translate_escape(token)
-
-
-def _translate_class(token: str) -> str:
-    return "[" + _IN_CLASS.sub(lambda match: _translate_in_class(match[0]), token[1:])
+    if token.startswith("["):
+        return "[" + _IN_CLASS.sub(lambda match: _translate_in_class(match[0]), token[1:])
+    return _translate_escape(token)
 
 
 def _translate_in_class(token: str) -> str:
