@@ -109,7 +109,7 @@ def _join_definitions(definitions: dict[str, Any], more: dict[str, Any]) -> None
 
 
 def make_value(kind: Any, value: Any) -> Any:
-    """Make a value of such a type from a JSON value.  Raises ValueError or TypeError if it does not fit."""
+    """Make a value of a type that msgspec does not know.  Raises ValueError or TypeError if the JSON value does not fit."""
     if _is_model(kind):
         return kind.model_validate(value)
     if _is_path(kind) and isinstance(value, str):
@@ -120,7 +120,7 @@ def make_value(kind: Any, value: Any) -> Any:
 
 
 def encode_value(value: Any) -> Any:
-    """Return the JSON value of a value of such a type.  Raises NotImplementedError for other types."""
+    """Return a model or a path as a JSON value.  Raises NotImplementedError for other types."""
     if _is_model(type(value)):
         return value.model_dump(mode="json")
     if isinstance(value, os.PathLike):

@@ -103,17 +103,14 @@ class ToolFailure(msgspec.Struct, frozen=True):
     @property
     def retry_after(self) -> float | None:
         """Seconds until another attempt makes sense, if the tool said so."""
-        for key, value in self.details.items():
-            if key.lower().replace("-", "_") != "retry_after" or isinstance(value, bool):
-                continue
-            try:
-                seconds = float(value)
-            except OverflowError:  # an integer that no float can hold
-                return None
-            except (TypeError, ValueError):  # a date; the runner has made seconds of those that it could read
-                return None
-            return seconds if 0 <= seconds < float("inf") else None
-        return None
+        named = (each for key, each in self.details.items() if key.lower().replace("-", "_") == "retry_after")
+        value: Any = next((each for each in named if not isinstance(each, bool)), None)
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError, OverflowError):
+            # Nothing; a date that the runner could not read; an integer that no float can hold.
+            return None
+        return seconds if 0 <= seconds < float("inf") else None
 
 
 def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
