@@ -128,12 +128,9 @@ class SQLiteFile(SharedStore):
         known = database.execute(f"SELECT name FROM pragma_table_info('{self._table[1:-1]}')").fetchall()
         if not known:
             return []
-        rows = database.execute(f"SELECT model, format, figures, slot FROM {self._table}").fetchall()
-        return [_read_row(*msgspec.convert(row, tuple[str, str, str, int])) for row in rows]
-
-
-def _read_row(model: str, format_name: str, figures: str, slot: int) -> Record:
-    return Record(model, format_name, msgspec.json.decode(figures, type=dict[str, Any]), slot)
+        found = database.execute(f"SELECT model, format, figures, slot FROM {self._table}").fetchall()
+        rows = msgspec.convert(found, list[tuple[str, str, str, int]])
+        return [Record(*key, msgspec.json.decode(figures, type=dict[str, Any]), slot) for *key, figures, slot in rows]
 
 
 _LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while it waits

@@ -109,7 +109,7 @@ def _join_definitions(definitions: dict[str, Any], more: dict[str, Any]) -> None
 
 
 def make_value(kind: Any, value: Any) -> Any:
-    """Make a value of a type that msgspec does not know.  Raises ValueError or TypeError if the JSON value does not fit."""
+    """Make a value of a type that msgspec does not know.  Raises ValueError or TypeError if it does not fit."""
     if _is_model(kind):
         return kind.model_validate(value)
     if _is_path(kind) and isinstance(value, str):
