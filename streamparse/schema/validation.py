@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -147,11 +148,7 @@ def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
 @cache
 def has_validator() -> bool:
     """Whether jsonschema-rs is installed."""
-    try:
-        import jsonschema_rs  # noqa: F401, PLC0415 - an extra
-    except ModuleNotFoundError:
-        return False
-    return True
+    return find_spec("jsonschema_rs") is not None
 
 
 @lru_cache(maxsize=256)
