@@ -218,9 +218,7 @@ class CapabilityLearner:
 
     def get_figures(self, model: str) -> dict[str, Figures]:
         """The figures of a model, by format."""
-        return {
-            format_name: figures for (_, format_name), figures in self._sum_slots(_replace_surrogates(model)).items()
-        }
+        return {format_name: figures for (_, format_name), figures in self._sum_slots(model).items()}
 
     def get_recent(self, model: str) -> dict[str, Figures]:
         """The figures of a model's latest calls, by format: so much of the latest time as holds at least 20.

@@ -115,10 +115,9 @@ class SQLiteFile(SharedStore):
                 " (model TEXT, format TEXT, figures TEXT, slot INTEGER, PRIMARY KEY (model, format, slot))"
             )
             database.execute(f"DELETE FROM {self._table}")
-            rows = [
-                (each.model, each.format, msgspec.json.encode(each.figures).decode(), each.slot) for each in records
-            ]
-            database.executemany(f"INSERT INTO {self._table} VALUES (?, ?, ?, ?)", rows)
+            for each in records:
+                row = (each.model, each.format, msgspec.json.encode(each.figures).decode(), each.slot)
+                database.execute(f"INSERT INTO {self._table} VALUES (?, ?, ?, ?)", row)
         return records
 
     def _open(self) -> sqlite3.Connection:

@@ -221,14 +221,14 @@ class PathGuard:
         self._parameters = parameters
 
     def __call__(self, call: ToolCall) -> Iterator[Finding]:
-        for path, text in _find_texts(call.arguments, (), self._parameters):
+        for path, text in _find_texts(call.arguments, self._parameters):
             if any(map(_is_outside, _unescape(text))):
                 name = next(step for step in path if step in self._parameters)
                 yield Finding("path_traversal", f"{name!r} must be a path inside its folder", make_pointer(path))
 
 
 def _find_texts(
-    value: Any, path: tuple[Any, ...], names: tuple[str, ...], guarded: bool = False
+    value: Any, names: tuple[str, ...], path: tuple[Any, ...] = (), *, guarded: bool = False
 ) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Yield the texts under one of the names, however deep, with their paths."""
     if isinstance(value, str):
@@ -236,12 +236,12 @@ def _find_texts(
             yield path, value
     elif isinstance(value, list):
         for number, each in enumerate(value):
-            yield from _find_texts(each, (*path, number), names, guarded)
+            yield from _find_texts(each, names, (*path, number), guarded=guarded)
     elif isinstance(value, dict):
         for key, each in value.items():
             if guarded:
                 yield (*path, key), key
-            yield from _find_texts(each, (*path, key), names, guarded or key in names)
+            yield from _find_texts(each, names, (*path, key), guarded=guarded or key in names)
 
 
 def _unescape(text: str) -> Iterator[str]:

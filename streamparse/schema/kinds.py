@@ -58,9 +58,7 @@ _WORDS: Final[dict[str, Kinds]] = {
 }
 _ATTRIBUTES: Final[dict[str, Kinds]] = {"true": STRING, "string": STRING, "false": JSON}
 _SPELLINGS: Final = {"null": ("null", "None", "NULL"), "boolean": ("true", "True", "TRUE", "false", "False", "FALSE")}
-_LITERALS: Final = {
-    spelling: spelling.lower().replace("none", "null") for words in _SPELLINGS.values() for spelling in words
-}
+_LITERALS: Final = {word: word.lower().replace("none", "null") for words in _SPELLINGS.values() for word in words}
 _NUMBERS: Final = {
     "number": r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?",
     "integer": r"-?(?:0|[1-9][0-9]*)(?:\.0+)?",

@@ -225,9 +225,7 @@ def _add_type_of(values: list[Any], made: dict[str, Any]) -> None:
 
 def _add_choice(members: list[dict[str, Any]], made: dict[str, Any]) -> None:
     """Write a choice; one of a single member is that member, unless it contradicts what is written already."""
-    if len(members) == 1 and all(
-        made.get(name, part) == part for name, part in members[0].items() if name not in ABOUT
-    ):
+    if len(members) == 1 and all(made.get(key, part) == part for key, part in members[0].items() if key not in ABOUT):
         made.update({**members[0], **made})
     elif members:
         made["anyOf"] = members
