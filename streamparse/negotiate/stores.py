@@ -129,7 +129,8 @@ class SQLiteFile(SharedStore):
             return []
         found = database.execute(f"SELECT model, format, figures, slot FROM {self._table}").fetchall()
         rows = msgspec.convert(found, list[tuple[str, str, str, int]])
-        return [Record(*key, msgspec.json.decode(figures, type=dict[str, Any]), slot) for *key, figures, slot in rows]
+        decode = msgspec.json.Decoder(dict[str, Any]).decode
+        return [Record(model, name, decode(figures), slot) for model, name, figures, slot in rows]
 
 
 _LOCK_TIMEOUT: Final = 0.5  # seconds of one try: SQLite handles no signal while it waits
