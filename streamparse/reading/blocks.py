@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.reading.pieces import PendingItem
+from streamparse.limits import Limits, most
+from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
 _INPUT = "input"
@@ -30,18 +30,15 @@ _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
 
 
-class _Block:
+class _Block(msgspec.Struct, eq=False):
     """A call, an item (which has a kind), a thought, or a block of which only pieces have come yet."""
 
-    __slots__ = ("call", "id", "initial", "item", "kind", "send")
-
-    def __init__(self, item: PendingItem, kind: str | None = None) -> None:
-        self.kind = kind
-        self.item = item
-        self.call: Call | None = None
-        self.send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
-        self.id = ""
-        self.initial = ""  # the arguments of the start: they count if no others follow
+    item: PendingItem
+    kind: str | None = None
+    call: Call | None = None
+    id: str = ""
+    initial: str = ""  # the arguments of the start: they count if no others follow
+    send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
 
     @property
     def has_not_started(self) -> bool:
@@ -54,7 +51,7 @@ class Blocks:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = limits.max_call_args
+        self._limit = most(limits.max_call_args)
         self._blocks: dict[int | None, _Block] = {}
         self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
 
@@ -150,7 +147,7 @@ class Blocks:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _add(self, index: int | None) -> _Block:
-        block = self._blocks[index] = _Block(PendingItem({}, self._limit))
+        block = self._blocks[index] = _Block(PendingItem(Budget(self._limit)))
         return block
 
     def _add_text(self, index: int | None, key: str, piece: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -26,7 +26,6 @@ from streamparse.sink import Sink
 #
 # Some servers cut text by UTF-16 units and escape what is not ASCII.  A message that ends in half of a pair waits for
 # the next one, which may begin with the other half.  A half that stays alone becomes U+FFFD, as elsewhere in JSON.
-
 
 _HIGH_AT_END: Final = plain(rb'(?<!\\)((?:\\\\)*+\\u[dD][89abAB][0-9a-fA-F]{2})"')
 _LOW_AT_START: Final = plain(rb'(?<!\\)"(\\u[dD][c-fC-F][0-9a-fA-F]{2})')
@@ -54,8 +53,10 @@ def rejoin_pairs(data: bytes, following: bytes) -> tuple[bytes, bytes]:
 # -- ----------------------------------------------------------------------------------------------------
 # JSON that a wire passes on as it came, and arguments that came as a value instead of as text.
 
+_EXCERPT: Final = 200
 
-def lenient(data: bytes) -> Any:
+
+def decode_lenient(data: bytes) -> Any:
     """Decode JSON that may hold NaN, raw control characters, broken UTF-8 or half of a surrogate pair.
 
     Raises ValueError or RecursionError for anything else.
@@ -67,8 +68,9 @@ def lenient(data: bytes) -> Any:
 
 
 def loads_lenient(text: str) -> Any:
-    """Decode JSON that may hold all of these; NaN and infinities become null.  Raises as `lenient` does."""
-    value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite)
+    """Decode JSON that may hold all of these; NaN and infinities become null.  Raises as `decode_lenient` does."""
+    # Infinities and NaN come in fields like `logprobs`, which no wire reads.
+    value = json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_read_finite)
     try:
         sound = json.dumps(value, ensure_ascii=False)
         sound.encode()
@@ -77,7 +79,31 @@ def loads_lenient(text: str) -> Any:
     return value
 
 
-def _finite(literal: str) -> float | None:
+def decode_frame(frame: Frame) -> Any:
+    """Return the JSON that a frame holds; None for a frame that is not data, or not JSON."""
+    if frame.field != b"data":
+        return None
+    try:
+        return decode_lenient(frame.data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def decode_untyped(data: bytes) -> dict[str, Any]:
+    """Return all that a frame holds, for fields that no Struct names; nothing if only the slow path can read it."""
+    try:
+        value = msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read_excerpt(frame: Frame) -> str:
+    """Return the beginning of a frame, for people."""
+    return frame.data[:_EXCERPT].decode("utf-8", "replace")
+
+
+def _read_finite(literal: str) -> float | None:
     number = float(literal)
     return number if math.isfinite(number) else None
 
@@ -86,7 +112,7 @@ def read_value(raw: msgspec.Raw) -> Any:
     """Decode a value; None for none.  What cannot be read is its text, for decoding the frame did not look at it."""
     data = bytes(raw)
     try:
-        return lenient(data) if data else None
+        return decode_lenient(data) if data else None
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
 
@@ -105,9 +131,28 @@ def write_argument_text(input: Any) -> str:
     return input if isinstance(input, str) else json.dumps(input, ensure_ascii=False)
 
 
-def initial_arguments(input: Any) -> str:
+def write_initial_arguments(input: Any) -> str:
     """The text of the input in the start of a call; "" if it is only a placeholder."""
     return write_argument_text(input) if input else ""
+
+
+def objects_at(value: Any, *path: str) -> list[dict[str, Any]]:
+    """The objects at a path of decoded JSON; on the way, a list stands for each of its elements."""
+    found = value if isinstance(value, list) else [value]
+    for key in path:
+        inner = [each.get(key) for each in found if isinstance(each, dict)]
+        found = [one for each in inner for one in (each if isinstance(each, list) else [each])]
+    return [each for each in found if isinstance(each, dict)]
+
+
+def read_str(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def fields_of(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The fields of a message that are there: all, or those of these names."""
+    given = ((name, getattr(message, name)) for name in names or message.__struct_fields__)
+    return {name: value for name, value in given if value is not None}
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -116,7 +161,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
 _STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
-_PRUNINGS = 8
+_MOST_PRUNINGS: Final = 8
 
 
 class FrameDecoder(Generic[T]):
@@ -132,96 +177,74 @@ class FrameDecoder(Generic[T]):
 
     def slow(self, frame: Frame) -> T | None:
         """Decode a frame that the fast path refused; None, after an `Error`, if it cannot be read."""
-        value = self._value(frame)
+        value = self._read(frame)
         if value is None:
             return None
-        if not isinstance(value, dict):
-            self._sink.error("frame", "unexpected_shape", f"a frame holds {_kind(value)}, not an object", frame.offset)
-            return None
         self._mend(value)
-        for _ in range(_PRUNINGS):
+        for _ in range(_MOST_PRUNINGS):
             try:
                 return self._lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
-            if path is None or not _prune(value, path[1]):
+            if path is None or not _prune(value, _STEP.findall(path[1])):
                 break
             self._sink.error("frame", "unexpected_shape", f"a field was ignored: {reason}", frame.offset)
         self._sink.error("frame", "unexpected_shape", reason, frame.offset)
         return None
 
-    def _value(self, frame: Frame) -> Any:
+    def _read(self, frame: Frame) -> dict[str, Any] | None:
+        """The object that a frame holds; None, after an `Error`, if it holds none."""
         text = frame.data.decode("utf-8", "replace")
+        limit = self._limits.max_depth
+        if limit is not None and text.count("{") + text.count("[") > limit:
+            # `json` would raise RecursionError far beyond the limit; the tolerant reader finds out what is at it.
+            error = self._find_error(text)
+            if error is not None and error.code == "json_depth":
+                return self._refuse(frame, error)
         try:
-            self._check_depth(text)
-            # Infinities and NaN are dropped: they come in fields like `logprobs`, which no wire reads.
             value = loads_lenient(text)
-        except JSONError as error:
-            self._refuse(frame, error)
         except ValueError:
-            self._explain(frame, text)
-        else:
-            if value is None:
-                self._sink.error("frame", "unexpected_shape", "a frame holds null", frame.offset)
+            return self._refuse(frame, self._find_error(text))
+        if isinstance(value, dict):
             return value
+        self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
         return None
 
-    def _check_depth(self, text: str) -> None:
-        """`json` would raise RecursionError far beyond the limit; the tolerant reader raises at it."""
-        if self._limits.max_depth is not None and text.count("{") + text.count("[") > self._limits.max_depth:
-            try:
-                read(text, "lenient", self._limits)
-            except JSONError as error:
-                if error.code == "json_depth":
-                    raise
-
-    def _explain(self, frame: Frame, text: str) -> None:
+    def _find_error(self, text: str) -> JSONError | None:
         try:
             read(text, "lenient", self._limits)
         except JSONError as error:
-            self._refuse(frame, error)
-        else:
+            return error
+        return None
+
+    def _refuse(self, frame: Frame, error: JSONError | None) -> None:
+        if error is None:
             self._sink.error("frame", "json_syntax", "a frame is not JSON", frame.offset)
-
-    def _refuse(self, frame: Frame, error: JSONError) -> None:
-        excerpt = frame.data[:200].decode("utf-8", "replace")
+            return
         within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
-        self._sink.error("frame", error.code, f"{error.message}: {excerpt!r}", frame.offset + within)
+        self._sink.error("frame", error.code, f"{error.message}: {read_excerpt(frame)!r}", frame.offset + within)
 
 
-def decode_untyped(data: bytes) -> dict[str, Any]:
-    """Return all that a frame holds, for fields that no Struct names; nothing if only `slow` can read it."""
-    try:
-        value = msgspec.json.decode(data)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _prune(value: Any, path: str) -> bool:
+def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
     """Remove the field at a path that msgspec complains of; whether anything was removed."""
-    steps = [name or (index if index == "..." else int(index)) for name, index in _STEP.findall(path)]
-    nodes = [value]
-    for step in steps[:-1]:
-        nodes = [child for node in nodes for child in _children(node, step)]
-    last = steps[-1]
-    removed = False
-    for node in nodes:
-        if isinstance(node, dict) and last in node:
-            del node[last]
-            removed = True
-        elif isinstance(node, list):
-            removed = bool(node)
-            del node[slice(last, last + 1) if isinstance(last, int) else slice(None)]
-    return removed
+    (name, index), *deeper = path
+    if isinstance(value, list):
+        place = slice(None) if index == "..." else slice(int(index), int(index) + 1)
+        if deeper:
+            removed = [_prune(each, deeper) for each in value[place]]
+            return any(removed)
+        del value[place]
+        return True
+    if not (isinstance(value, dict) and name and name in value):
+        return False
+    if deeper:
+        return _prune(value[name], deeper)
+    del value[name]
+    return True
 
 
-def _children(node: Any, step: str | int) -> list[Any]:
-    if isinstance(node, list):
-        return node if step == "..." else node[step : step + 1] if isinstance(step, int) else []
-    return [node[step]] if isinstance(node, dict) and step in node else []
-
-
-def _kind(value: Any) -> str:
-    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number")
+def _name_kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number") + ", not an object"

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.limits import Limits, most
 from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Call, Sink
@@ -30,19 +32,16 @@ from streamparse.tools import Toolset
 # Calls that have not started, because their names are not certain yet.
 
 
-class PendingCall:
+class PendingCall(msgspec.Struct, eq=False):
     """One call; `call` is set once it has started.  `place` is its number in order of appearance."""
 
-    __slots__ = ("call", "early", "id", "index", "items", "name", "place")
-
-    def __init__(self, place: int, index: int | None, id: str, name: str, budget: Budget) -> None:
-        self.place = place
-        self.index = index
-        self.id = id
-        self.name = name
-        self.call: Call | None = None
-        self.items: list[tuple[str, Any]] = []  # what came with it before its name was certain
-        self.early = PendingText(budget)  # arguments that came before the name
+    place: int
+    index: int | None
+    id: str
+    name: str
+    early: PendingText  # arguments that came before the name
+    call: Call | None = None
+    items: list[tuple[str, Any]] = []  # what came with it before its name was certain
 
     @property
     def open(self) -> bool:
@@ -68,7 +67,7 @@ class PendingCalls:
         self._nameless: dict[PendingCall, None] = {}
         self._named: list[PendingCall] = []  # by place
         self._begun = 0
-        self._budget = Budget(limits.max_call_args)
+        self._budget = Budget(most(limits.max_call_args))
         self._max_nameless = most(limits.max_calls)
         self._refused = False
 
@@ -82,7 +81,7 @@ class PendingCalls:
 
     def add(self, index: int | None, id: str, name: str) -> PendingCall:
         """Keep a new call."""
-        pending = PendingCall(self._begun, index, id, name, self._budget)
+        pending = PendingCall(self._begun, index, id, name, PendingText(self._budget))
         self._begun += 1
         if name:
             self._named.append(pending)

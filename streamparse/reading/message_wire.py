@@ -6,21 +6,58 @@ bare JSON, an HTML page in place of an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import StringIO
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
 from streamparse.frames import Frame, ValueScanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
-from streamparse.reading.decode import FrameDecoder, decode_untyped, ends_in_half, rejoin_pairs
-from streamparse.reading.errors import error_in, tell_provider_error
+from streamparse.reading.decode import (
+    FrameDecoder,
+    decode_untyped,
+    ends_in_half,
+    fields_of,
+    objects_at,
+    read_argument_text,
+    rejoin_pairs,
+    write_argument_text,
+)
+from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.wire import Plain
-from streamparse.sink import Sink
+from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
+
+# -- ----------------------------------------------------------------------------------------------------
+# How a turn ended, as the sink wants it.  A reason that no table has ended it well: so does whatever word comes next
+# year.
+
+_OUTCOMES: Final[dict[Stop, Outcome]] = {
+    "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
+}  # fmt: skip
+
+
+def find_outcome(reason: str) -> Outcome:
+    """Return how a turn ended that has this reason, whichever server says so.  Case counts."""
+    return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
+
+
+def find_listed_outcome(reason: str) -> Outcome:
+    """As `find_outcome`, where the provider lists its reasons: words that only such a list has count, in any case."""
+    return _OUTCOMES[find_stop(reason) or "end"]
+
+
+def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: str | None = None) -> None:
+    """Send a call that came in one piece; without a name it is an error."""
+    if name:
+        sink.call_whole(name, read_argument_text(arguments), id or None)
+    else:
+        sink.error("frame", "call_without_name", "a call without a name")
+
 
 # -- ----------------------------------------------------------------------------------------------------
 # Bare JSON between the events of a stream, which the framer has cut into lines and fields.
@@ -66,7 +103,7 @@ class BareJsonJoiner:
 T = TypeVar("T", bound=msgspec.Struct)
 
 _HTML: Final = plain(rb"<[A-Za-z!]")
-_MOST_OF_A_PAGE: Final = 2000
+_LONGEST_PAGE: Final = 2000
 
 
 class MessageWire(Generic[T]):
@@ -77,6 +114,8 @@ class MessageWire(Generic[T]):
 
     shape: ClassVar[type[Any]]
     """The Struct of a message.  It names only the fields that are read."""
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Paths to texts of arguments: some relays send an object there."""
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
@@ -121,7 +160,7 @@ class MessageWire(Generic[T]):
         if frame.field != b"data" or frame.event == b"error":
             self._take_nonstandard(frame)
             return
-        message = self._message(frame)
+        message = self._decode_message(frame)
         if message is not None:
             self.take(message)
 
@@ -136,8 +175,21 @@ class MessageWire(Generic[T]):
 
     def _mend(self, message: dict[str, Any]) -> None:
         """Mend known deviations of a message, in place, that `decode` refused."""
+        for *path, key in self.argument_texts:
+            for holder in objects_at(message, *path):
+                if isinstance(holder.get(key), (dict, list)):
+                    holder[key] = write_argument_text(holder[key])
 
-    def _message(self, frame: Frame) -> T | None:
+    def _send_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
+        """Send each of these fields that is there as an item of its own."""
+        for kind, value in fields_of(message, names).items():
+            self._sink.item(kind, value)
+
+    def _send_usage(self, usage: dict[str, Any] | None) -> None:
+        if usage is not None:
+            self._sink.usage(usage)
+
+    def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""
         try:
             return self.decode(frame.data)
@@ -171,7 +223,7 @@ class MessageWire(Generic[T]):
     def _report_error_frame(self, frame: Frame) -> bool:
         """Report a frame that is an error in another shape than the wire's; whether it was one."""
         message = decode_untyped(frame.data)
-        error = None if self.claims(message, frame.event) else error_in(message)
+        error = None if self.claims(message, frame.event) else find_error(message)
         if error is not None:
             self._fail(error)
         return error is not None
@@ -183,13 +235,13 @@ class MessageWire(Generic[T]):
         elif frame.event == b"error" or frame.field.lower() == b"error":
             self._take_error(frame.data)
         elif _HTML.match(frame.field) or self._page.tell():
-            if self._page.tell() < _MOST_OF_A_PAGE:
+            if self._page.tell() < _LONGEST_PAGE:
                 self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
         elif (whole := self._bare_json.add(frame)) is not None:
             self._take_frame(whole)
 
     def _take_frame(self, frame: Frame) -> None:
-        message = self._message(frame)
+        message = self._decode_message(frame)
         if message is not None:
             self.take(message)
 
@@ -204,4 +256,4 @@ class MessageWire(Generic[T]):
         """Report the provider's error once, unless it is blank: some send it in two events of different names."""
         if error and not self._failed:
             self._failed = True
-            tell_provider_error(self._sink, error)
+            report_provider_error(self._sink, error)

@@ -15,12 +15,10 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.reading.decode import decode_untyped, read_argument_text
-from streamparse.reading.errors import error_in, tell_provider_error
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
-from streamparse.reading.registry import UNDECIDED_FRAMES, WIRES, claimed, decoded
-from streamparse.reading.wire import Wire
+from streamparse.reading.decode import decode_frame, decode_untyped, read_argument_text
+from streamparse.reading.errors import find_error, report_provider_error
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
+from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, Wire, find_claimant
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -168,11 +166,11 @@ class Invoked:
 
     def _decide(self, frame: Frame) -> None:
         """Find out the wire; messages that do not tell wait."""
-        message = decoded(frame)
+        message = decode_frame(frame)
         is_text = isinstance(message, dict) and BedrockText.claims(message, b"")
-        name = None if is_text else claimed(message, b"")
-        if not (is_text or name) and error_in(message) is not None:
-            tell_provider_error(self._sink, message)
+        name = None if is_text else find_claimant(message, b"")
+        if not (is_text or name) and find_error(message) is not None:
+            report_provider_error(self._sink, message)
             return
         self._undecided.append(frame)
         if is_text:

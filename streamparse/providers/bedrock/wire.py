@@ -22,9 +22,8 @@ from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.decode import decode_untyped, write_argument_text, write_initial_arguments
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -212,7 +211,7 @@ class BedrockConverse(MessageWire[Event]):
             kind, item = _other_content(block)
             self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
         elif call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, initial_arguments(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, write_initial_arguments(call.input))
         else:
             self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
 

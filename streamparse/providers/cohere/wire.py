@@ -19,8 +19,7 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.reading.decode import write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset

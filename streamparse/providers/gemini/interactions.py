@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.reading.decode import read_argument_text, read_value
-from streamparse.reading.outcomes import find_listed_outcome
-from streamparse.reading.pieces import PendingItem
+from streamparse.reading.message_wire import find_listed_outcome
+from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class Interactions:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = limits.max_call_args
+        self._limit = most(limits.max_call_args)
         self._calls: dict[int | None, Call] = {}
         self._server_steps: dict[int | None, PendingItem] = {}  # until they stop
 
@@ -174,7 +174,7 @@ class Interactions:
             tell(read_value(step.summary) or read_value(step.content), step.text)
         else:
             value = read_value(raw)
-            self._server_steps[index] = PendingItem(value if isinstance(value, dict) else {}, self._limit)
+            self._server_steps[index] = PendingItem(Budget(self._limit), value if isinstance(value, dict) else {})
             return
         if step.signature:
             self._sign(index, step.signature)

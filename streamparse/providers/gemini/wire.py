@@ -19,8 +19,7 @@ from streamparse.providers.gemini.interactions import InteractionEvent, Interact
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
 from streamparse.reading.decode import read_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 

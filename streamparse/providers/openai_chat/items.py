@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits, most
+from streamparse.reading.decode import fields_of
 from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
@@ -133,12 +134,12 @@ class Details:
 
     def take(self, details: list[Detail], thought: str) -> None:
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
-        same = thought in ("", "".join(_text(detail) for detail in details))
+        same = thought in ("", "".join(_text_of(detail) for detail in details))
         if not same:
             self._sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
-            text = _text(detail) if same else ""
+            text = _text_of(detail) if same else ""
             without = _TEXTS if text else ()
             ends = bool(detail.data or detail.signature)
             begins = key != self._open or (len(details) > 1 and detail.index is None)
@@ -151,22 +152,18 @@ class Details:
             self._open = None if ends else key
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
-        fields = msgspec.to_builtins(detail)
-        data = {name: value for name, value in fields.items() if value is not None and name not in but}
-        self._sink.item(detail.type or "reasoning_details", data)
+        names = [name for name in Detail.__struct_fields__ if name not in but]
+        self._sink.item(detail.type or "reasoning_details", fields_of(detail, names))
 
 
-def _text(detail: Detail) -> str:
+def _text_of(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
-class _CustomCall:
-    __slots__ = ("id", "input", "name")
-
-    def __init__(self, id: str | None, name: str | None, budget: Budget) -> None:
-        self.id = id
-        self.name = name
-        self.input = PendingText(budget)
+class _CustomCall(msgspec.Struct, eq=False):
+    id: str | None
+    name: str | None
+    input: PendingText
 
 
 class CustomCalls:
@@ -177,8 +174,8 @@ class CustomCalls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._budget = Budget(limits.max_call_args)
-        self._most = most(limits.max_calls)
+        self._budget = Budget(most(limits.max_call_args))
+        self._max_calls = most(limits.max_calls)
         self._calls: dict[int | None, _CustomCall] = {}
         self._refused = False
 
@@ -186,32 +183,28 @@ class CustomCalls:
         """Take a piece of a call."""
         call = self._calls.get(index)
         if call is not None and id and call.id and id != call.id:
-            self._send(index)
+            self._send(self._calls.pop(index))
             call = None
-        if call is None and len(self._calls) < self._most:
-            call = self._calls[index] = _CustomCall(id, piece.name, self._budget)
+        if call is None and len(self._calls) < self._max_calls:
+            call = self._calls[index] = _CustomCall(id, piece.name, PendingText(self._budget))
         if call is not None:
             if not call.input.add(piece.input or ""):
                 self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
         elif not self._refused:
             self._refused = True
-            self._sink.error("frame", "limit_calls", f"more than {self._most} custom calls")
+            self._sink.error("frame", "limit_calls", f"more than {self._max_calls} custom calls")
 
-    def close(self) -> None:
-        """The calls are whole."""
-        for index in list(self._calls):
-            self._send(index)
-
-    def cut(self) -> None:
-        """The answer was cut, and so was the last call, which is an error: what it would have been nobody knows."""
-        if self._calls:
-            last = self._calls.popitem()[1]
-            self.close()
+    def close(self, cut: bool) -> None:
+        """The answer is over; if it was cut, so was the last call, which is an error: nobody knows how it goes on."""
+        last = self._calls.popitem()[1] if cut and self._calls else None
+        for call in self._calls.values():
+            self._send(call)
+        self._calls.clear()
+        if last is not None:
             message = f"the stream ended inside the call of {last.name!r}: {last.input}"
             self._sink.error("frame", "truncated_call", message)
 
-    def _send(self, index: int | None) -> None:
-        call = self._calls.pop(index)
+    def _send(self, call: _CustomCall) -> None:
         text = call.input.take()
         if not call.input.is_lost:
             data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}

@@ -13,11 +13,10 @@ import msgspec
 
 from streamparse.limits import Limits
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, Sources, opens_thought
-from streamparse.reading.decode import read_value, write_argument_text
-from streamparse.reading.errors import ErrorFields, error_of
+from streamparse.reading.decode import objects_at, read_str, read_value, write_argument_text
+from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -142,7 +141,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
         if chunk.error or not chunk.choices:
-            self._fail(error_of(chunk))
+            self._fail(find_error(chunk))
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -155,6 +154,10 @@ class OpenAIChat(MessageWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
+    argument_texts = (
+        ("choices", "delta", "tool_calls", "function", "arguments"),
+        ("choices", "message", "tool_calls", "function", "arguments"),
+    )
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
@@ -232,19 +235,20 @@ class OpenAIChat(MessageWire[Chunk]):
     def close(self) -> None:
         super().close()
         self._fragments.close()
-        self._end_custom(cut=not (self._over or self._ended))
+        self._custom.close(cut=not (self._over or self._ended))
 
     # -- inside ----------------------------------------------------------------------------------------
 
     def _mend(self, chunk: dict[str, Any]) -> None:
-        """Relays send one call without a list, ids as numbers, and arguments as an object: mend them."""
-        for choice in _objects(chunk.get("choices")):
-            for part in _objects([choice.get("delta"), choice.get("message")]):
-                alone = part.get("tool_calls")
-                if isinstance(alone, dict) and "function" in alone:
-                    part["tool_calls"] = [alone]
-                for call in _objects(part.get("tool_calls")):
-                    _mend_call(call)
+        """Relays send one call without a list, ids as numbers, and arguments as an object."""
+        super()._mend(chunk)
+        for part in [*objects_at(chunk, "choices", "delta"), *objects_at(chunk, "choices", "message")]:
+            alone = part.get("tool_calls")
+            if isinstance(alone, dict) and "function" in alone:
+                part["tool_calls"] = [alone]
+            for call in objects_at(part, "tool_calls"):
+                if isinstance(call.get("id"), int) and not isinstance(call["id"], bool):
+                    call["id"] = str(call["id"])
 
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
@@ -285,10 +289,11 @@ class OpenAIChat(MessageWire[Chunk]):
         for content in _contents_of(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
-                self._fragments.add(None, _word(id), _word(name), None if input is None else write_argument_text(input))
+                text = None if input is None else write_argument_text(input)
+                self._fragments.add(None, read_str(id), read_str(name), text)
             elif content.get("type") not in (None, "text"):
                 self._sink.item(str(content["type"]), content)
-            elif not delta.content and (text := _word(content.get("text"))):
+            elif not delta.content and (text := read_str(content.get("text"))):
                 self._text(text)
 
     def _take_items(self, delta: Delta) -> None:
@@ -310,29 +315,20 @@ class OpenAIChat(MessageWire[Chunk]):
         """The answer is over, or the server failed to give it."""
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
-        self._end_custom(cut=outcome == "cut")
-        if choice.usage is not None:
-            self._sink.usage(choice.usage)
+        self._custom.close(cut=outcome == "cut")
+        self._send_usage(choice.usage)
         self._fail(choice.error)
         if choice.finish_reason:
             self._ended = True
             self._sink.finish(choice.finish_reason, outcome)
 
-    def _end_custom(self, cut: bool) -> None:
-        if cut:
-            self._custom.cut()
-        else:
-            self._custom.close()
-
     def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, sources, an error."""
-        if chunk.usage is not None:
-            self._sink.usage(chunk.usage)
-        elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
-            self._sink.usage(chunk.x_groq.usage)
+        is_of_groq = chunk.usage is None and chunk.x_groq is not None
+        self._send_usage(chunk.x_groq.usage if is_of_groq else chunk.usage)
         self._sources.take(citations=chunk.citations, search_results=chunk.search_results)
         if chunk.error or not chunk.choices:
-            self._fail(error_of(chunk))
+            self._fail(find_error(chunk))
 
     def _take_action(self, delta: Delta) -> None:
         """A delta with a piece of a refusal or of calls."""
@@ -387,25 +383,8 @@ def _numbered(message: Delta | None) -> Delta | None:
     return message
 
 
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def _thinking(thinking: str | list[Any] | None) -> str:
     """The text of a thought, which may come in typed parts of its own (Mistral)."""
-    parts = [{"text": thinking}] if isinstance(thinking, str) else thinking or ()
-    texts = (part.get("text") for part in parts if isinstance(part, dict))
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _mend_call(call: dict[str, Any]) -> None:
-    id, function = call.get("id"), call.get("function")
-    if isinstance(id, int) and not isinstance(id, bool):
-        call["id"] = str(id)
-    if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-        function["arguments"] = write_argument_text(function["arguments"])
-
-
-def _objects(values: Any) -> list[dict[str, Any]]:
-    """The objects of what should be a list of them."""
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+    if isinstance(thinking, str):
+        return thinking
+    return "".join(read_str(part.get("text")) for part in objects_at(thinking or []))

@@ -23,8 +23,8 @@ from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from streamparse.limits import Limits
-from streamparse.reading.decode import lenient
+from streamparse.limits import Limits, most
+from streamparse.reading.decode import decode_lenient
 from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Call, Sink
 
@@ -184,7 +184,7 @@ class Calls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._items = Items(lambda: CallItem(Budget(limits.max_call_args)))
+        self._items = Items(lambda: CallItem(Budget(most(limits.max_call_args))))
 
     def added(self, name: str, ids: Ids, index: int | None, arguments: str) -> None:
         """A call begins; it may have its arguments already (xAI, transformers)."""
@@ -327,7 +327,7 @@ def _are_same_arguments(one: str, other: str) -> bool:
 
 def _read_arguments(text: str) -> Any:
     try:
-        return lenient(text.encode("utf-8", "replace"))
+        return decode_lenient(text.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return text
 
@@ -343,7 +343,7 @@ class TextCalls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._items = Items(partial(CallItem, Budget(limits.max_call_args)))
+        self._items = Items(partial(CallItem, Budget(most(limits.max_call_args))))
 
     def added(self, name: str, id: str | None, index: int | None) -> None:
         """A call begins."""

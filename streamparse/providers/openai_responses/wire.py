@@ -24,8 +24,7 @@ from streamparse.limits import Limits
 from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
 from streamparse.reading.decode import read_argument_text, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
