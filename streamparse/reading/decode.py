@@ -150,9 +150,10 @@ def read_str(value: Any) -> str:
 
 
 def fields_of(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """The fields of a message that are there: all, or those of these names."""
+    """The fields of a message that are there, decoded: all, or those of these names."""
     given = ((name, getattr(message, name)) for name in names or message.__struct_fields__)
-    return {name: value for name, value in given if value is not None}
+    decoded = ((name, read_value(value) if isinstance(value, msgspec.Raw) else value) for name, value in given)
+    return {name: value for name, value in decoded if value is not None}
 
 
 # -- ----------------------------------------------------------------------------------------------------

@@ -1,27 +1,21 @@
-"""Gemini's messages as Google's SDK for Python dumps them: fields in snake case, and null for what is not there."""
+"""Gemini's fields as Google's libraries for Python spell them: in snake case, and null for what is not there."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
 
-_DUMPED: Final = frozenset(
-    (
-        "create_time",
-        "finish_message",
-        "finish_reason",
-        "function_call",
-        "model_version",
-        "prompt_feedback",
-        "response_id",
-        "thought_signature",
-        "usage_metadata",
-    )
-)
+_DUMPED: Final = frozenset((
+    "create_time", "finish_message", "finish_reason", "function_call", "model_version", "prompt_feedback",
+    "response_id", "thought_signature", "usage_metadata",
+))  # fmt: skip
+"""Fields that only a dump has."""
 _LEVELS: Final = ("response", "candidates", "content", "parts")
-_USERS: Final = ("args", "response")
+_USERS: Final = ("args", "arguments", "response")
 """What a tool was given and gave back: keys in it are the user's."""
+_UNDERSCORE: Final = re.compile("(?<=[a-z0-9])_([a-z])")
 
 
 def is_dumped(data: bytes) -> bool:
@@ -38,28 +32,31 @@ def is_dumped(data: bytes) -> bool:
     return False
 
 
-def as_sent(data: bytes) -> bytes:
+def restore_message(data: bytes) -> bytes:
     """Return a dumped message as the server had sent it.  Raises ValueError or RecursionError for what is no JSON."""
-    message = msgspec.json.decode(data)
-    if isinstance(message, dict):
-        respell(message)
-    return msgspec.json.encode(message)
+    return msgspec.json.encode(restore_fields(msgspec.json.decode(data)))
 
 
-def respell(message: dict[str, Any]) -> None:
-    """Give the fields of a message, in place, the names that the wire has."""
-    waiting: list[Any] = [message, message.get("response")]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            fields = {_to_camel_case(key): field for key, field in value.items() if field is not None or "_" not in key}
-            waiting += (field for key, field in fields.items() if key not in _USERS)
-            value.clear()
-            value.update(fields)
+def restore_fields(message: Any) -> Any:
+    """Return a decoded message, which may be in an envelope, with the names that its fields had on the wire."""
+    if isinstance(message, dict) and isinstance(message.get("response"), dict):
+        return {**restore_fields({**message, "response": None}), "response": restore_fields(message["response"])}
+    root = [message]
+    waiting: list[Any] = [root]
+    while waiting:  # a message may be deeper than functions can call each other
+        holder = waiting.pop()
+        for key, value in list(holder.items()) if isinstance(holder, dict) else enumerate(holder):
+            if key in _USERS or not isinstance(value, (dict, list)):
+                continue
+            holder[key] = copy = value[:] if isinstance(value, list) else _restore_names(value)
+            waiting.append(copy)
+    return root[0]
 
 
-def _to_camel_case(key: str) -> str:
-    first, *others = key.split("_")
-    return first + "".join(map(str.capitalize, others))
+def to_camel_case(name: str) -> str:
+    """Spell the name of a field as the wire does."""
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+
+
+def _restore_names(fields: dict[str, Any]) -> dict[str, Any]:
+    return {to_camel_case(key): field for key, field in fields.items() if field is not None or "_" not in key}

@@ -17,8 +17,8 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
-from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
-from streamparse.reading.decode import read_argument_text
+from streamparse.providers.gemini.sdk_dump import is_dumped, restore_fields, restore_message
+from streamparse.reading.decode import fields_of, read_argument_text
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -37,13 +37,9 @@ class FunctionCall(msgspec.Struct, gc=False):
     willContinue: bool | None = None
 
 
-class Part(msgspec.Struct, gc=False):
-    """One of many things."""
+class PartItems(msgspec.Struct, gc=False):
+    """What a part may be that is sent on as it came."""
 
-    text: str | None = None
-    thought: bool | None = None
-    functionCall: FunctionCall | None = None
-    thoughtSignature: str | None = None
     executableCode: Any = None
     codeExecutionResult: Any = None
     inlineData: Any = None
@@ -53,18 +49,32 @@ class Part(msgspec.Struct, gc=False):
     functionResponse: Any = None
 
 
+class Part(PartItems, gc=False):
+    """One of many things."""
+
+    text: str | None = None
+    thought: bool | None = None
+    functionCall: FunctionCall | None = None
+    thoughtSignature: str | None = None
+
+
 class Content(msgspec.Struct, gc=False):
     parts: list[Part] | None = None
 
 
-class Candidate(msgspec.Struct, gc=False):
+class Notes(msgspec.Struct, gc=False):
+    """Sources and citations; some models repeat them in each chunk."""
+
+    groundingMetadata: Any = None
+    citationMetadata: Any = None
+    urlContextMetadata: Any = None
+
+
+class Candidate(Notes, gc=False):
     content: Content | None = None
     finishReason: str | int | None = None
     index: int | None = None
     finishMessage: str | None = None
-    groundingMetadata: Any = None
-    citationMetadata: Any = None
-    urlContextMetadata: Any = None
 
 
 class Feedback(msgspec.Struct, gc=False):
@@ -89,18 +99,8 @@ class Chunk(InteractionEvent, gc=False):
 
 # -- ----------------------------------------------------------------------------------------------------
 
-_PASSED_ON: Final = (
-    "executableCode",
-    "codeExecutionResult",
-    "inlineData",
-    "fileData",
-    "toolCall",
-    "toolResponse",
-    "functionResponse",
-)
 _NOTHING: Final = "{} \t\r\n"
 _FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
-_NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
 class Gemini(MessageWire[Chunk]):
@@ -157,8 +157,7 @@ class Gemini(MessageWire[Chunk]):
     def close(self) -> None:
         super().close()
         self._interactions.close()
-        if self._usage is not None:
-            self._sink.usage(self._usage)
+        self._send_usage(self._usage)
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -169,11 +168,13 @@ class Gemini(MessageWire[Chunk]):
         if not self._dumped:
             self.decode = self._fast
             return self._fast(data)
-        return self._fast(as_sent(data))
+        return self._fast(restore_message(data))
 
     def _mend(self, message: dict[str, Any]) -> None:
         if self._dumped:
-            respell(message)
+            restored = restore_fields(message)
+            message.clear()
+            message.update(restored)
 
     def _take_candidate(self, candidate: Candidate) -> None:
         content = candidate.content
@@ -200,10 +201,7 @@ class Gemini(MessageWire[Chunk]):
         if part.functionCall is not None:
             call = self._take_call(part.functionCall)
         elif not part.text:
-            for kind in _PASSED_ON:
-                data = getattr(part, kind)
-                if data is not None:
-                    self._sink.item(kind, data)
+            self._send_items(part, PartItems.__struct_fields__)
         if part.thoughtSignature:
             self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
 
@@ -248,9 +246,7 @@ class Gemini(MessageWire[Chunk]):
             self._sink.call_end(call)
 
     def _take_notes(self, candidate: Candidate) -> None:
-        """Sources and citations; some models repeat them in each chunk."""
-        for kind in _NOTES:
-            note = getattr(candidate, kind)
+        for kind, note in fields_of(candidate, Notes.__struct_fields__).items():
             if note and note != self._notes.get(kind):
                 self._notes[kind] = note
                 self._sink.item(kind, note)
