@@ -1,25 +1,17 @@
-"""From a frame's bytes to the Struct that a wire reads.
-
-The fast path is one typed msgspec decode.  What it refuses is read again, slowly: a frame with one field of an
-unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
-`Error` with its offset, and the stream goes on.
-"""
+"""Decoding that tolerates what servers send: broken text, arguments as values, fields that may be missing."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Iterable
+from typing import Any, Final
 
 import msgspec
 
 from streamparse.frames import Frame
-from streamparse.json import JSONError, read
-from streamparse.limits import Limits
 from streamparse.patterns import plain
-from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
 # A character whose halves are in two messages: a surrogate pair of JSON escapes, cut in the middle.
@@ -154,98 +146,3 @@ def fields_of(message: msgspec.Struct, names: Iterable[str] | None = None) -> di
     given = ((name, getattr(message, name)) for name in names or message.__struct_fields__)
     decoded = ((name, read_value(value) if isinstance(value, msgspec.Raw) else value) for name, value in given)
     return {name: value for name, value in decoded if value is not None}
-
-
-# -- ----------------------------------------------------------------------------------------------------
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-_PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
-_STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
-_MOST_PRUNINGS: Final = 8
-
-
-class FrameDecoder(Generic[T]):
-    """Decodes frames into one Struct type, and reports what cannot be decoded."""
-
-    def __init__(self, shape: type[T], sink: Sink, limits: Limits, mend: Callable[[dict[str, Any]], None]) -> None:
-        self._mend = mend
-        self._sink = sink
-        self._limits = limits
-        self._lenient = msgspec.json.Decoder(shape, strict=False).decode
-        self.fast = msgspec.json.Decoder(shape).decode
-        """Raises ValueError (of msgspec or UTF-8) or RecursionError; then call `slow`."""
-
-    def slow(self, frame: Frame) -> T | None:
-        """Decode a frame that the fast path refused; None, after an `Error`, if it cannot be read."""
-        value = self._read(frame)
-        if value is None:
-            return None
-        self._mend(value)
-        for _ in range(_MOST_PRUNINGS):
-            try:
-                return self._lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
-            except msgspec.ValidationError as error:
-                reason = str(error)
-            path = _PATH.search(reason)
-            if path is None or not _prune(value, _STEP.findall(path[1])):
-                break
-            self._sink.error("frame", "unexpected_shape", f"a field was ignored: {reason}", frame.offset)
-        self._sink.error("frame", "unexpected_shape", reason, frame.offset)
-        return None
-
-    def _read(self, frame: Frame) -> dict[str, Any] | None:
-        """The object that a frame holds; None, after an `Error`, if it holds none."""
-        text = frame.data.decode("utf-8", "replace")
-        limit = self._limits.max_depth
-        if limit is not None and text.count("{") + text.count("[") > limit:
-            # `json` would raise RecursionError far beyond the limit; the tolerant reader finds out what is at it.
-            error = self._find_error(text)
-            if error is not None and error.code == "json_depth":
-                return self._refuse(frame, error)
-        try:
-            value = loads_lenient(text)
-        except ValueError:
-            return self._refuse(frame, self._find_error(text))
-        if isinstance(value, dict):
-            return value
-        self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
-        return None
-
-    def _find_error(self, text: str) -> JSONError | None:
-        try:
-            read(text, "lenient", self._limits)
-        except JSONError as error:
-            return error
-        return None
-
-    def _refuse(self, frame: Frame, error: JSONError | None) -> None:
-        if error is None:
-            self._sink.error("frame", "json_syntax", "a frame is not JSON", frame.offset)
-            return
-        within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
-        self._sink.error("frame", error.code, f"{error.message}: {read_excerpt(frame)!r}", frame.offset + within)
-
-
-def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
-    """Remove the field at a path that msgspec complains of; whether anything was removed."""
-    (name, index), *deeper = path
-    if isinstance(value, list):
-        place = slice(None) if index == "..." else slice(int(index), int(index) + 1)
-        if deeper:
-            removed = [_prune(each, deeper) for each in value[place]]
-            return any(removed)
-        del value[place]
-        return True
-    if not (isinstance(value, dict) and name and name in value):
-        return False
-    if deeper:
-        return _prune(value[name], deeper)
-    del value[name]
-    return True
-
-
-def _name_kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number") + ", not an object"

@@ -1,11 +1,16 @@
 """The base class of wires that read one type of JSON message.
 
-It decodes, and takes what is not a plain message: the end marker, errors outside of the protocol, halves of characters,
-bare JSON, an HTML page in place of an event.
+The fast path is one typed msgspec decode.  What it refuses is read again, slowly: a frame with one field of an
+unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
+`Error` with its offset, and the stream goes on.
+
+What is no message at all is taken here too: the end marker, errors outside of the protocol, halves of characters, bare
+JSON, an HTML page in place of an event.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from io import StringIO
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -15,15 +20,17 @@ from msgspec.structs import replace
 
 from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
 from streamparse.frames import Frame, ValueScanner
+from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
 from streamparse.reading.decode import (
-    FrameDecoder,
     decode_untyped,
     ends_in_half,
     fields_of,
+    loads_lenient,
     objects_at,
     read_argument_text,
+    read_excerpt,
     rejoin_pairs,
     write_argument_text,
 )
@@ -102,6 +109,9 @@ class BareJsonJoiner:
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
+_STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
+_MOST_PRUNINGS: Final = 8
 _HTML: Final = plain(rb"<[A-Za-z!]")
 _LONGEST_PAGE: Final = 2000
 
@@ -124,11 +134,13 @@ class MessageWire(Generic[T]):
         self._sink = sink
         self._text: Callable[[str], None] = sink.text
         self._choice = choice
-        self._decoder: FrameDecoder[T] = FrameDecoder(self.shape, sink, limits, self._mend)
-        self.decode: Callable[[bytes], T] = self._decoder.fast
+        self._limits = limits
+        self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
+        self._decode_lenient: Callable[[str], T] = msgspec.json.Decoder(self.shape, strict=False).decode
         self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
+        self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -185,6 +197,13 @@ class MessageWire(Generic[T]):
         for kind, value in fields_of(message, names).items():
             self._sink.item(kind, value)
 
+    def _send_new_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
+        """Send each of these fields that is not empty, and not as it was: some servers repeat them in each message."""
+        for kind, value in fields_of(message, names).items():
+            if value and value != self._sent.get(kind):
+                self._sent[kind] = value
+                self._sink.item(kind, value)
+
     def _send_usage(self, usage: dict[str, Any] | None) -> None:
         if usage is not None:
             self._sink.usage(usage)
@@ -206,7 +225,59 @@ class MessageWire(Generic[T]):
         if ends_in_half(data):
             self._half = frame
             return None
-        return self._decoder.slow(frame) if data and not self._report_error_frame(frame) else None
+        return self._decode_slowly(frame) if data and not self._report_error_frame(frame) else None
+
+    def _decode_slowly(self, frame: Frame) -> T | None:
+        """Decode a frame that `decode` refused; None, after an `Error`, if it cannot be read."""
+        value = self._read_object(frame)
+        if value is None:
+            return None
+        self._mend(value)
+        for _ in range(_MOST_PRUNINGS):
+            try:
+                return self._decode_lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
+            except msgspec.ValidationError as error:
+                reason = str(error)
+            path = _PATH.search(reason)
+            if path is None or not _prune(value, _STEP.findall(path[1])):
+                break
+            self._sink.error("frame", "unexpected_shape", f"a field was ignored: {reason}", frame.offset)
+        self._sink.error("frame", "unexpected_shape", reason, frame.offset)
+        return None
+
+    def _read_object(self, frame: Frame) -> dict[str, Any] | None:
+        """The object that a frame holds; None, after an `Error`, if it holds none."""
+        text = frame.data.decode("utf-8", "replace")
+        limit = self._limits.max_depth
+        if limit is not None and text.count("{") + text.count("[") > limit:
+            # `json` would raise RecursionError far beyond the limit; the tolerant reader finds out what is at it.
+            error = self._find_error(text)
+            if error is not None and error.code == "json_depth":
+                self._refuse(frame, error)
+                return None
+        try:
+            value = loads_lenient(text)
+        except (ValueError, RecursionError):
+            self._refuse(frame, self._find_error(text))
+            return None
+        if isinstance(value, dict):
+            return value
+        self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
+        return None
+
+    def _find_error(self, text: str) -> JSONError | None:
+        try:
+            read(text, "lenient", self._limits)
+        except JSONError as error:
+            return error
+        return None
+
+    def _refuse(self, frame: Frame, error: JSONError | None) -> None:
+        if error is None:
+            self._sink.error("frame", "json_syntax", "a frame is not JSON", frame.offset)
+            return
+        within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
+        self._sink.error("frame", error.code, f"{error.message}: {read_excerpt(frame)!r}", frame.offset + within)
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
         """Take the message that waits, and return the next one without what belongs to it."""
@@ -257,3 +328,27 @@ class MessageWire(Generic[T]):
         if error and not self._failed:
             self._failed = True
             report_provider_error(self._sink, error)
+
+
+def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
+    """Remove the field at a path that msgspec complains of; whether anything was removed."""
+    (name, index), *deeper = path
+    if isinstance(value, list):
+        place = slice(None) if index == "..." else slice(int(index), int(index) + 1)
+        if deeper:
+            removed = [_prune(each, deeper) for each in value[place]]
+            return any(removed)
+        del value[place]
+        return True
+    if not (isinstance(value, dict) and name and name in value):
+        return False
+    if deeper:
+        return _prune(value[name], deeper)
+    del value[name]
+    return True
+
+
+def _name_kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number") + ", not an object"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
@@ -165,14 +165,6 @@ register_group(_GROUP, register_wire)
 # of its own.
 
 
-class Mistake(NamedTuple):
-    """An error of the whole stream; `offset` is that of the frame which shows it."""
-
-    code: str
-    message: str
-    offset: int
-
-
 class Recognition:
     """Looks at the frames of a body until one shows that the wire is the named one, or until enough do not.
 
@@ -206,8 +198,8 @@ class Recognition:
             elif not self._own:
                 self._other = self._other or (other, frame)
 
-    def find_mistake(self, silent: bool, ended: bool) -> Mistake | None:
-        """Return why this is no answer of the named wire; None if it is one, or may be.
+    def find_mistake(self, silent: bool, ended: bool) -> tuple[str, str, int] | None:
+        """Return why this is no answer of the named wire, as a code, a message and an offset; None if it is, or may be.
 
         `silent` says that nothing was read so far, not even a failure, `ended` that the end marker came.
         """
@@ -216,10 +208,10 @@ class Recognition:
         if self._other is not None:
             name, frame = self._other
             message = f"the body looks like {name}, not like {self._name}: {read_excerpt(frame)!r}"
-            return Mistake("wrong_wire", message, frame.offset)
+            return "wrong_wire", message, frame.offset
         if silent and self._unknown is not None:
             message = f"no known wire speaks like this: {read_excerpt(self._unknown)!r}"
-            return Mistake("not_a_stream", message, self._unknown.offset)
+            return "not_a_stream", message, self._unknown.offset
         if silent and ended:
-            return Mistake("not_a_stream", "the body has an end, and before it no message that can be read", 0)
+            return "not_a_stream", "the body has an end, and before it no message that can be read", 0
         return None

@@ -34,23 +34,24 @@ def is_dumped(data: bytes) -> bool:
 
 def restore_message(data: bytes) -> bytes:
     """Return a dumped message as the server had sent it.  Raises ValueError or RecursionError for what is no JSON."""
-    return msgspec.json.encode(restore_fields(msgspec.json.decode(data)))
+    message = msgspec.json.decode(data)
+    return msgspec.json.encode(restore_fields(message) if isinstance(message, dict) else message)
 
 
-def restore_fields(message: Any) -> Any:
+def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
     """Return a decoded message, which may be in an envelope, with the names that its fields had on the wire."""
-    if isinstance(message, dict) and isinstance(message.get("response"), dict):
-        return {**restore_fields({**message, "response": None}), "response": restore_fields(message["response"])}
-    root = [message]
-    waiting: list[Any] = [root]
+    restored = _restore_names(message)
+    waiting: list[Any] = [restored]
+    if isinstance(restored.get("response"), dict):  # here it is the envelope's
+        restored["response"] = _restore_names(restored["response"])
+        waiting.append(restored["response"])
     while waiting:  # a message may be deeper than functions can call each other
         holder = waiting.pop()
         for key, value in list(holder.items()) if isinstance(holder, dict) else enumerate(holder):
-            if key in _USERS or not isinstance(value, (dict, list)):
-                continue
-            holder[key] = copy = value[:] if isinstance(value, list) else _restore_names(value)
-            waiting.append(copy)
-    return root[0]
+            if key not in _USERS and isinstance(value, (dict, list)):
+                holder[key] = value[:] if isinstance(value, list) else _restore_names(value)
+                waiting.append(holder[key])
+    return restored
 
 
 def to_camel_case(name: str) -> str:

@@ -18,7 +18,7 @@ from streamparse.limits import Limits
 from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
 from streamparse.providers.gemini.sdk_dump import is_dumped, restore_fields, restore_message
-from streamparse.reading.decode import fields_of, read_argument_text
+from streamparse.reading.decode import read_argument_text
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -63,7 +63,7 @@ class Content(msgspec.Struct, gc=False):
 
 
 class Notes(msgspec.Struct, gc=False):
-    """Sources and citations; some models repeat them in each chunk."""
+    """Sources and citations."""
 
     groundingMetadata: Any = None
     citationMetadata: Any = None
@@ -111,12 +111,11 @@ class Gemini(MessageWire[Chunk]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
+        self._fast = self.decode
         self.decode = self._decode
-        self._fast = self._decoder.fast
         self._dumped: bool | None = None  # the first message shows it
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
-        self._notes: dict[str, Any] = {}
         self._call: Call | None = None  # whose arguments come in pieces
         self._writer = ArgumentWriter()
         self._id: str | None = None  # and its id, if it has one
@@ -191,7 +190,7 @@ class Gemini(MessageWire[Chunk]):
                 if not text or part.thoughtSignature is not None or part.functionCall is not None:
                     self._take_rest(part)
         if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
-            self._take_notes(candidate)
+            self._send_new_items(candidate, Notes.__struct_fields__)
         if candidate.finishReason is not None:
             self._finish(str(candidate.finishReason), candidate.finishMessage)
 
@@ -244,12 +243,6 @@ class Gemini(MessageWire[Chunk]):
         if call is not None and self._writer.ready:
             self._sink.call_arguments(call, self._writer.close())
             self._sink.call_end(call)
-
-    def _take_notes(self, candidate: Candidate) -> None:
-        for kind, note in fields_of(candidate, Notes.__struct_fields__).items():
-            if note and note != self._notes.get(kind):
-                self._notes[kind] = note
-                self._sink.item(kind, note)
 
     def _finish(self, reason: str, message: str | None) -> None:
         outcome = find_listed_outcome(reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -102,21 +102,6 @@ class Detail(msgspec.Struct, gc=False):
     id: str | None = None
     format: str | None = None
     index: int | None = None
-
-
-class Sources:
-    """Lists of sources beside the answer: Perplexity repeats them in each chunk."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._sent: dict[str, list[Any]] = {}
-
-    def take(self, **lists: list[Any] | None) -> None:
-        """Send the lists that are new."""
-        for kind, listed in lists.items():
-            if listed and listed != self._sent.get(kind):
-                self._sent[kind] = listed
-                self._sink.item(kind, listed)
 
 
 class Details:

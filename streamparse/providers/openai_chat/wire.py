@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, Sources, opens_thought
+from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, opens_thought
 from streamparse.reading.decode import objects_at, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
@@ -168,7 +168,6 @@ class OpenAIChat(MessageWire[Chunk]):
         self._fragments = Fragments(sink, tools, limits)
         self._custom = CustomCalls(sink, limits)
         self._details = Details(sink)
-        self._sources = Sources(sink)
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -324,9 +323,8 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, sources, an error."""
-        is_of_groq = chunk.usage is None and chunk.x_groq is not None
-        self._send_usage(chunk.x_groq.usage if is_of_groq else chunk.usage)
-        self._sources.take(citations=chunk.citations, search_results=chunk.search_results)
+        self._send_usage((chunk.x_groq or Groq()).usage if chunk.usage is None else chunk.usage)
+        self._send_new_items(chunk, ("citations", "search_results"))
         if chunk.error or not chunk.choices:
             self._fail(find_error(chunk))
 
