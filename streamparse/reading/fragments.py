@@ -25,7 +25,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.pieces import Budget, PendingText
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -33,16 +33,11 @@ _BLANK: Final = " \t\r\n"
 _NONE: Final = -(2**63)  # no server's index
 
 
-class PendingCall(msgspec.Struct, eq=False):
-    """One call; `call` is set once it has started.  `place` is its number in order of appearance."""
+class JoinedCall(PendingCall, eq=False):
+    """A call whose fragments are joined.  `place` is its number in order of appearance."""
 
-    place: int
-    index: int | None
-    id: str
-    name: str
-    early: PendingText  # arguments that came before the name
-    call: Call | None = None
-    items: list[tuple[str, Any]] = []  # what came with it before its name was certain
+    place: int = 0
+    items: list[tuple[str, Any]] = msgspec.field(default_factory=list)  # what came with it before its name was certain
 
     @property
     def is_open(self) -> bool:
@@ -70,12 +65,12 @@ class Fragments:
         self._max_name = most(limits.max_name)
         self._max_nameless = most(limits.max_calls)
         self._budget = Budget(most(limits.max_call_args))
-        self._by_index: dict[int, PendingCall] = {}
-        self._by_id: dict[str, PendingCall] = {}
-        self._last: PendingCall | None = None
+        self._by_index: dict[int, JoinedCall] = {}
+        self._by_id: dict[str, JoinedCall] = {}
+        self._last: JoinedCall | None = None
         self._appeared = 0
-        self._named: list[PendingCall] = []  # those that have not started, by place
-        self._nameless: dict[PendingCall, None] = {}
+        self._named: list[JoinedCall] = []  # those that have not started, by place
+        self._nameless: dict[JoinedCall, None] = {}
         self._has_refused = False
         self._flowing: int | None = _NONE  # the index of the call that took the last fragment
         self._flow: Call
@@ -135,19 +130,19 @@ class Fragments:
 
     # -- which call ------------------------------------------------------------------------------------
 
-    def _find(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
+    def _find(self, index: int | None, id: str, name: str, text: str) -> JoinedCall | None:
         """The call that a fragment continues; None if it begins one."""
         if id and id in self._by_id:
             return self._find_by_id(index, id, name, text)
         if index is not None and index in self._by_index:
-            pending: PendingCall | None = self._by_index[index]
+            pending: JoinedCall | None = self._by_index[index]
         elif index is None or not (id or name or _starts_value(text)):
             pending = self._last
         else:
             return None
         return pending if pending is not None and self._continues(pending, id, name, text) else None
 
-    def _find_by_id(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
+    def _find_by_id(self, index: int | None, id: str, name: str, text: str) -> JoinedCall | None:
         """The call of a known id; None if another call begins that has it too (LocalAI has one id for all calls)."""
         pending = self._by_id[id]
         there = None if index is None else self._by_index.get(index)
@@ -158,11 +153,11 @@ class Fragments:
         is_elsewhere = there is None and index is not None and pending.index is not None
         return None if is_elsewhere or self._is_another(pending, name) else pending
 
-    def _is_another(self, pending: PendingCall, name: str) -> bool:
+    def _is_another(self, pending: JoinedCall, name: str) -> bool:
         """Whether a name cannot be that of a call."""
         return name != pending.name and (pending.call is not None or not self._can_join(pending.name, name))
 
-    def _continues(self, pending: PendingCall, id: str, name: str, text: str) -> bool:
+    def _continues(self, pending: JoinedCall, id: str, name: str, text: str) -> bool:
         """Whether a fragment whose index points at a call belongs to it."""
         has_new_id = bool(id and pending.id)  # a known id was found before
         if has_new_id and name:
@@ -185,8 +180,8 @@ class Fragments:
             self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
         return can_keep
 
-    def _keep(self, index: int | None, id: str, name: str) -> PendingCall:
-        pending = PendingCall(self._appeared, index, id, name, PendingText(self._budget))
+    def _keep(self, index: int | None, id: str, name: str) -> JoinedCall:
+        pending = JoinedCall(PendingText(self._budget), id, name, index, place=self._appeared)
         self._appeared += 1
         if name:
             self._named.append(pending)
@@ -194,7 +189,7 @@ class Fragments:
             self._nameless[pending] = None
         return pending
 
-    def _rename(self, pending: PendingCall, name: str) -> None:
+    def _rename(self, pending: JoinedCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""
         is_whole = pending.call is not None or name == pending.name or len(pending.name) > self._max_name
         if is_whole or not self._can_join(pending.name, name):
@@ -217,7 +212,7 @@ class Fragments:
 
     # -- sending ---------------------------------------------------------------------------------------
 
-    def _send(self, pending: PendingCall, text: str) -> None:
+    def _send(self, pending: JoinedCall, text: str) -> None:
         if pending.call is None and pending.name and (text or self._is_certain(pending.name)):
             self._start(pending)
         if pending.call is not None:
@@ -227,14 +222,14 @@ class Fragments:
             message = f"the arguments of calls without a name are too long ({pending.id})"
             self._sink.error("frame", "limit_args", message)
 
-    def _start(self, pending: PendingCall) -> None:
+    def _start(self, pending: JoinedCall) -> None:
         """Start a call that has a name, and before it those that appeared before it."""
         end = self._named.index(pending) + 1
         started, self._named = self._named[:end], self._named[end:]
         for each in started:
             self._begin(each)
 
-    def _begin(self, pending: PendingCall) -> None:
+    def _begin(self, pending: JoinedCall) -> None:
         call = pending.call = self._sink.call_start(pending.name, pending.id or None)
         early = pending.early.take()
         for kind, data in pending.items:

@@ -1,4 +1,4 @@
-"""What comes in pieces and waits for its end: texts, and items with fields that grow.
+"""What comes in pieces and waits for its end: texts, calls, and items with fields that grow.
 
 A `Budget` bounds how much may wait.  Several texts or items can share one.
 """
@@ -9,6 +9,8 @@ from io import StringIO
 from typing import Any
 
 import msgspec
+
+from streamparse.sink import Call
 
 
 class Budget(msgspec.Struct):
@@ -54,6 +56,16 @@ class PendingText(msgspec.Struct, eq=False):
         text, self._text = self._text.getvalue(), StringIO()
         self.budget.left += len(text)
         return text
+
+
+class PendingCall(msgspec.Struct, eq=False):
+    """A call that may wait for its name: `early` is the argument text before it, `call` is set once it has started."""
+
+    early: PendingText
+    id: str | None = None
+    name: str = ""
+    index: int | None = None
+    call: Call | None = None
 
 
 class PendingItem(msgspec.Struct, eq=False):

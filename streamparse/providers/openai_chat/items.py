@@ -9,7 +9,7 @@ import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import fields_of
-from streamparse.reading.pieces import Budget, PendingText
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -145,12 +145,6 @@ def _text_of(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
-class _CustomCall(msgspec.Struct, eq=False):
-    id: str | None
-    name: str | None
-    input: PendingText
-
-
 class CustomCalls:
     """Calls of tools that take text: no arguments are decoded, so each is an item, sent when the answer is over.
 
@@ -161,7 +155,7 @@ class CustomCalls:
         self._sink = sink
         self._budget = Budget(most(limits.max_call_args))
         self._max_calls = most(limits.max_calls)
-        self._calls: dict[int | None, _CustomCall] = {}
+        self._calls: dict[int | None, PendingCall] = {}
         self._refused = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
@@ -171,9 +165,9 @@ class CustomCalls:
             self._send(self._calls.pop(index))
             call = None
         if call is None and len(self._calls) < self._max_calls:
-            call = self._calls[index] = _CustomCall(id, piece.name, PendingText(self._budget))
+            call = self._calls[index] = PendingCall(PendingText(self._budget), id, piece.name or "")
         if call is not None:
-            if not call.input.add(piece.input or ""):
+            if not call.early.add(piece.input or ""):
                 self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
         elif not self._refused:
             self._refused = True
@@ -186,11 +180,11 @@ class CustomCalls:
             self._send(call)
         self._calls.clear()
         if last is not None:
-            message = f"the stream ended inside the call of {last.name!r}: {last.input}"
+            message = f"the stream ended inside the call of {last.name!r}: {last.early}"
             self._sink.error("frame", "truncated_call", message)
 
-    def _send(self, call: _CustomCall) -> None:
-        text = call.input.take()
-        if not call.input.is_lost:
-            data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
+    def _send(self, call: PendingCall) -> None:
+        text = call.early.take()
+        if not call.early.is_lost:
+            data = {"id": call.id, "type": "custom", "custom": {"name": call.name or None, "input": text}}
             self._sink.item("custom_tool_call", data)

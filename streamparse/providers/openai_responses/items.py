@@ -22,12 +22,10 @@ from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-import msgspec
-
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import decode_lenient
-from streamparse.reading.pieces import Budget, PendingText
-from streamparse.sink import Call, Sink
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
+from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
 # Messages, thoughts and calls, by their ids and indexes.
@@ -104,17 +102,9 @@ def _is_text(sent: StringIO, text: str) -> bool:
     return sent.tell() == len(text) and sent.getvalue() == text
 
 
-class CallItem(msgspec.Struct, eq=False):
-    """A call: `early` is the argument text that came before it began, `call` is set once it has.
+class CallItem(PendingCall, eq=False):
+    """A call: `index` is where it began, `id` that of its item before, `said` what its arguments were last said to be."""
 
-    `index` is where it began, `id` that of its item until it has, `said` the arguments that were last said to be all.
-    """
-
-    early: PendingText
-    id: str | None = None
-    index: int | None = None
-    name: str = ""
-    call: Call | None = None
     said: str = ""
     is_done: bool = False
 
