@@ -43,7 +43,7 @@ class _Block(msgspec.Struct, eq=False):
     @property
     def has_not_started(self) -> bool:
         """Whether arguments came, but not what they are for."""
-        return self.call is None and self.kind is None and self.item.text(_INPUT) is not None
+        return self.call is None and self.kind is None and self.item.read_text(_INPUT) is not None
 
 
 class Blocks:
@@ -77,7 +77,7 @@ class Blocks:
         if early is not None and early.item.is_lost:
             self._sink.call_error(block.call, "limit_args", f"too many arguments came before the name {name!r}")
         elif early is not None:
-            self._sink.call_arguments(block.call, early.item.text(_INPUT) or "")
+            self._sink.call_arguments(block.call, early.item.read_text(_INPUT) or "")
         elif initial:
             block.initial = initial
             self._waiting.append(block)
@@ -90,7 +90,7 @@ class Blocks:
         block = self._blocks[index] = early or self._add(index)
         block.kind, block.item.fields = kind, fields
 
-    def arguments(self, index: int | None, fragment: str) -> None:
+    def add_arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
         block = self._blocks.get(index)
         if block is not None and block.send is not None:
@@ -182,8 +182,8 @@ class Blocks:
         elif block.item.is_lost:
             return
         elif block.kind is not None:
-            self._sink.item(block.kind, _item_of(block), index)
-        elif (signature := block.item.text(_SIGNATURE)) is not None:
+            self._sink.item(block.kind, _build_item(block), index)
+        elif (signature := block.item.read_text(_SIGNATURE)) is not None:
             self._sink.item(_SIGNATURE, signature, index)
 
     def _send_initial(self, block: _Block) -> bool:
@@ -198,14 +198,14 @@ class Blocks:
 
     def _report_orphan(self, index: int | None, block: _Block) -> None:
         if not block.item.is_lost:
-            text = block.item.text(_INPUT)
+            text = block.item.read_text(_INPUT)
             self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 
-def _item_of(block: _Block) -> dict[str, Any]:
+def _build_item(block: _Block) -> dict[str, Any]:
     """The whole item; its input is JSON, or the text as it came if that was cut."""
-    item = block.item.whole()
-    text = block.item.text(_INPUT)
+    item = block.item.build()
+    text = block.item.read_text(_INPUT)
     if text is None:
         return item
     if not text.strip():

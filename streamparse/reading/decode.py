@@ -25,7 +25,7 @@ _LOST: Final = rb"\ufffd"
 _UNIT: Final = len(_LOST)
 
 
-def ends_in_half(data: bytes) -> bool:
+def has_half_at_end(data: bytes) -> bool:
     """Whether a string of a message ends in the first half of a pair."""
     return _HIGH_AT_END.search(data) is not None
 
@@ -34,11 +34,11 @@ def rejoin_pairs(data: bytes, following: bytes) -> tuple[bytes, bytes]:
     """Return two messages with whole pairs: each half has moved from the second to the first, or is replaced."""
     lows = iter(_LOW_AT_START.findall(following))
 
-    def whole(match: re.Match[bytes]) -> bytes:
+    def rejoin(match: re.Match[bytes]) -> bytes:
         low = next(lows, None)
         return match[1] + low + b'"' if low is not None else match[1][:-_UNIT] + _LOST + b'"'
 
-    joined, halves = _HIGH_AT_END.subn(whole, data)
+    joined, halves = _HIGH_AT_END.subn(rejoin, data)
     return joined, _LOW_AT_START.sub(b'"', following, count=halves)
 
 
@@ -128,7 +128,7 @@ def write_initial_arguments(input: Any) -> str:
     return write_argument_text(input) if input else ""
 
 
-def objects_at(value: Any, *path: str) -> list[dict[str, Any]]:
+def find_objects(value: Any, *path: str) -> list[dict[str, Any]]:
     """The objects at a path of decoded JSON; on the way, a list stands for each of its elements."""
     found = value if isinstance(value, list) else [value]
     for key in path:
@@ -141,7 +141,7 @@ def read_str(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def fields_of(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
+def get_fields(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
     """The fields of a message that are there, decoded: all, or those of these names."""
     given = ((name, getattr(message, name)) for name in names or message.__struct_fields__)
     decoded = ((name, read_value(value) if isinstance(value, msgspec.Raw) else value) for name, value in given)

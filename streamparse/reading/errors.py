@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.reading.decode import fields_of
+from streamparse.reading.decode import get_fields
 from streamparse.sink import Sink
 
 _SHOWN: Final = 2000
@@ -65,7 +65,7 @@ def describe_error(error: Any) -> str:
 def find_error(message: Any) -> Any:
     """Return the error that a message is, decoded or in a Struct, in any of the shapes above; None if it is not one."""
     if isinstance(message, ErrorFields):
-        message = fields_of(message, ErrorFields.__struct_fields__)
+        message = get_fields(message, ErrorFields.__struct_fields__)
     if isinstance(message, list) and len(message) == 1:
         message = message[0]
     if not isinstance(message, dict):

@@ -136,11 +136,11 @@ class Fragments:
             return self._find_by_id(index, id, name, text)
         if index is not None and index in self._by_index:
             pending: JoinedCall | None = self._by_index[index]
-        elif index is None or not (id or name or _starts_value(text)):
+        elif index is None or not (id or name or _is_value_start(text)):
             pending = self._last
         else:
             return None
-        return pending if pending is not None and self._continues(pending, id, name, text) else None
+        return pending if pending is not None and self._can_continue(pending, id, name, text) else None
 
     def _find_by_id(self, index: int | None, id: str, name: str, text: str) -> JoinedCall | None:
         """The call of a known id; None if another call begins that has it too (LocalAI has one id for all calls)."""
@@ -148,7 +148,7 @@ class Fragments:
         there = None if index is None else self._by_index.get(index)
         if there is not None and there.id == id:
             pending = there
-        if not name or (text and not _starts_value(text)):
+        if not name or (text and not _is_value_start(text)):
             return pending
         is_elsewhere = there is None and index is not None and pending.index is not None
         return None if is_elsewhere or self._is_another(pending, name) else pending
@@ -157,13 +157,13 @@ class Fragments:
         """Whether a name cannot be that of a call."""
         return name != pending.name and (pending.call is not None or not self._can_join(pending.name, name))
 
-    def _continues(self, pending: JoinedCall, id: str, name: str, text: str) -> bool:
+    def _can_continue(self, pending: JoinedCall, id: str, name: str, text: str) -> bool:
         """Whether a fragment whose index points at a call belongs to it."""
         has_new_id = bool(id and pending.id)  # a known id was found before
         if has_new_id and name:
-            return pending.is_open and name == pending.name and bool(text) and not _starts_value(text)
+            return pending.is_open and name == pending.name and bool(text) and not _is_value_start(text)
         if pending.is_closed:
-            return not (name or has_new_id) or (name == pending.name and not _starts_value(text))
+            return not (name or has_new_id) or (name == pending.name and not _is_value_start(text))
         if has_new_id:  # without a name it can be no call of its own
             return True
         if name and not pending.is_open:
@@ -245,6 +245,6 @@ def _read_word(word: str | None) -> str:
     return "" if word is None or word in ("null", "None") or not word.strip(_BLANK) else word
 
 
-def _starts_value(text: str) -> bool:
+def _is_value_start(text: str) -> bool:
     """Whether a piece of arguments looks like the start of a value."""
     return text.lstrip(_BLANK)[:1] == "{"

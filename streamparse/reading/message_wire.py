@@ -25,10 +25,10 @@ from streamparse.limits import Limits, most
 from streamparse.patterns import plain
 from streamparse.reading.decode import (
     decode_untyped,
-    ends_in_half,
-    fields_of,
+    find_objects,
+    get_fields,
+    has_half_at_end,
     loads_lenient,
-    objects_at,
     read_argument_text,
     read_excerpt,
     rejoin_pairs,
@@ -188,18 +188,18 @@ class MessageWire(Generic[T]):
     def _mend(self, message: dict[str, Any]) -> None:
         """Mend known deviations of a message, in place, that `decode` refused."""
         for *path, key in self.argument_texts:
-            for holder in objects_at(message, *path):
+            for holder in find_objects(message, *path):
                 if isinstance(holder.get(key), (dict, list)):
                     holder[key] = write_argument_text(holder[key])
 
     def _send_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
         """Send each of these fields that is there as an item of its own."""
-        for kind, value in fields_of(message, names).items():
+        for kind, value in get_fields(message, names).items():
             self._sink.item(kind, value)
 
     def _send_new_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
         """Send each of these fields that is not empty, and not as it was: some servers repeat them in each message."""
-        for kind, value in fields_of(message, names).items():
+        for kind, value in get_fields(message, names).items():
             if value and value != self._sent.get(kind):
                 self._sent[kind] = value
                 self._sink.item(kind, value)
@@ -222,7 +222,7 @@ class MessageWire(Generic[T]):
             self._over = True
             self._sink.end()
             return None
-        if ends_in_half(data):
+        if has_half_at_end(data):
             self._half = frame
             return None
         return self._decode_slowly(frame) if data and not self._report_error_frame(frame) else None

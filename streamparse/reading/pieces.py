@@ -93,11 +93,11 @@ class PendingItem(msgspec.Struct, eq=False):
         self.is_lost = not self._add_text(key, piece)
         return not self.is_lost
 
-    def text(self, key: str) -> str | None:
+    def read_text(self, key: str) -> str | None:
         """Return a field that grows, as far as it came; None if nothing of it came."""
         return str(self._texts[key]) if key in self._texts else None
 
-    def whole(self) -> dict[str, Any]:
+    def build(self) -> dict[str, Any]:
         """Return the item as far as it came."""
         return self.fields | {key: str(text) for key, text in self._texts.items()}
 

@@ -101,7 +101,7 @@ class Anthropic(MessageWire[Event]):
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
-        self._arguments = self._blocks.arguments
+        self._arguments = self._blocks.add_arguments
         self._in_text = False  # the last block that began is one of text
         self._ended = False  # the turn has
         self._again = False  # and another message began after it
@@ -167,7 +167,7 @@ class Anthropic(MessageWire[Event]):
             case "message_start":
                 self._begin(event.message or Message())
             case "message_delta":
-                self._count(event.usage)
+                self._send_counts(event.usage)
                 if event.context_management is not None and any(event.context_management.values()):
                     self._sink.item("context_management", event.context_management)
                 self._take_turn(event.delta or event)
@@ -191,13 +191,13 @@ class Anthropic(MessageWire[Event]):
         self._blocks.restart()
 
     def _take_whole(self, message: Message) -> None:
-        self._count(message.usage)
+        self._send_counts(message.usage)
         for index, block in enumerate(message.content or ()):
             self._start(index, block, write_argument_text)
             self._blocks.stop(index)
         self._take_turn(message)
 
-    def _count(self, usage: dict[str, Any] | None) -> None:
+    def _send_counts(self, usage: dict[str, Any] | None) -> None:
         counts = {name: count for name, count in (usage or {}).items() if count is not None}
         if counts:
             self._sink.usage(counts)

@@ -15,7 +15,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.reading.decode import decode_frame, decode_untyped, fields_of, read_excerpt
+from streamparse.reading.decode import decode_frame, decode_untyped, get_fields, read_excerpt
 from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome, send_whole_call
 from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, Wire, find_claimant
@@ -99,7 +99,7 @@ class BedrockText(MessageWire[_Chunk]):
         for key in _LISTS:
             for inner in (getattr(chunk, key) or ())[:1]:
                 self.take(inner)
-        self._send_usage(fields_of(chunk, _Counts.__struct_fields__) or None)
+        self._send_usage(get_fields(chunk, _Counts.__struct_fields__) or None)
         reason = chunk.completionReason or chunk.stop_reason or chunk.finish_reason
         if reason:
             self._sink.finish(reason, find_listed_outcome(reason))

@@ -22,7 +22,7 @@ from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import decode_untyped, fields_of, write_argument_text, write_initial_arguments
+from streamparse.reading.decode import decode_untyped, get_fields, write_argument_text, write_initial_arguments
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -127,7 +127,7 @@ class BedrockConverse(MessageWire[Event]):
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
-        self._arguments = self._blocks.arguments
+        self._arguments = self._blocks.add_arguments
         self._invoked = Invoked(sink, tools, limits, choice, self.frame)
 
     @staticmethod
@@ -177,10 +177,10 @@ class BedrockConverse(MessageWire[Event]):
 
     def _take_other(self, event: Event) -> None:
         """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
-        for inner in fields_of(event, _EVENTS).values():
+        for inner in get_fields(event, _EVENTS).values():
             self.take(inner)
             return
-        for name, error in fields_of(event, _EXCEPTIONS).items():
+        for name, error in get_fields(event, _EXCEPTIONS).items():
             self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
         self._fail(event.message or event.detail)
         if event.output is not None and event.output.message is not None:
@@ -238,5 +238,5 @@ class BedrockConverse(MessageWire[Event]):
 
 def _find_content(block: Delta) -> tuple[str, Any]:
     """The name and the value of the content of a block that is neither text, call nor thought."""
-    found = fields_of(block, ("citation", "citationsContent", "toolResult", "image"))
+    found = get_fields(block, ("citation", "citationsContent", "toolResult", "image"))
     return next(iter(found.items()), ("content", None))

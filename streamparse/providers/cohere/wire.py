@@ -134,15 +134,15 @@ class Cohere(MessageWire[_Event]):
         """Tell a piece of a message, or all of one."""
         if message.tool_plan:
             self._plan.write(message.tool_plan)
-        for content in _list_of(message.content):
+        for content in _as_list(message.content):
             if content.thinking:
                 self._sink.reasoning(content.thinking)
             if content.text:
                 self._send_plan()
                 self._text(content.text)
-        for number, call in enumerate(_list_of(message.tool_calls), index or 0):
+        for number, call in enumerate(_as_list(message.tool_calls), index or 0):
             self._take_call(number, call)
-        for citation in _list_of(message.citations):
+        for citation in _as_list(message.citations):
             self._sink.item("citation", citation)
 
     def _take_call(self, index: int, fragment: Fragment) -> None:
@@ -201,6 +201,6 @@ class Cohere(MessageWire[_Event]):
             self._sink.finish(end.finish_reason, find_listed_outcome(end.finish_reason))
 
 
-def _list_of(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     """One, several or none, as a list."""
     return value if isinstance(value, list) else [] if value is None else [value]

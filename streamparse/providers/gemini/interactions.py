@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.decode import fields_of, read_argument_text, read_str, read_value
+from streamparse.reading.decode import get_fields, read_argument_text, read_str, read_value
 from streamparse.reading.message_wire import find_listed_outcome, send_whole_call
 from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
@@ -113,7 +113,7 @@ class Interactions:
             if delta.type == "text" and delta.text and delta.annotations is None:
                 self._sink.text(delta.text)
             else:
-                self._delta(event.index, delta)
+                self._take_delta(event.index, delta)
         elif kind in ("step.start", "content.start"):
             self._start(event.index, event.step if bytes(event.step) else event.content)
         elif kind in ("step.stop", "content.stop"):
@@ -135,19 +135,19 @@ class Interactions:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _delta(self, index: int | None, delta: Delta) -> None:
+    def _take_delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"
         if kind in ("text", "thought_summary", "thought"):
             self._send_text(kind, delta.text, delta.content)
         elif kind == "arguments_delta":
-            self._arguments(index, read_argument_text(delta.arguments))
+            self._take_arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
             send_whole_call(self._sink, delta.name, delta.arguments, delta.id)
         elif index in self._server_steps:
-            if not self._server_steps[index].add(fields_of(delta)):
+            if not self._server_steps[index].add(get_fields(delta)):
                 self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
         elif kind not in ("thought_signature", "text_annotation"):
-            self._sink.item(kind, fields_of(delta))
+            self._sink.item(kind, get_fields(delta))
         if delta.signature and index not in self._server_steps:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
@@ -178,7 +178,7 @@ class Interactions:
             self._sink.call_end(call)
         step = self._server_steps.pop(index, None)
         if step is not None and not step.is_lost:
-            item = step.whole()
+            item = step.build()
             self._sink.item(str(item.get("type")), item)
 
     def _finish(self, interaction: Interaction) -> None:
@@ -187,7 +187,7 @@ class Interactions:
         status = interaction.status or "completed"
         self._sink.finish(status, find_listed_outcome(status))
 
-    def _arguments(self, index: int | None, text: str) -> None:
+    def _take_arguments(self, index: int | None, text: str) -> None:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_arguments(call, text)

@@ -207,7 +207,7 @@ class Gemini(MessageWire[Chunk]):
     def _take_call(self, function: FunctionCall) -> Call | None:
         """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
         call = self._call
-        if function.name and (call is None or not self._goes_on(call, function)):
+        if function.name and (call is None or not self._is_continued_by(call, function)):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
                 return self._sink.call_whole(function.name, read_argument_text(function.args), function.id or None)
@@ -224,23 +224,23 @@ class Gemini(MessageWire[Chunk]):
         except PathError as error:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
         whole = read_argument_text(function.args)
-        if whole.strip(_NOTHING) and not self._writer.begun:
+        if whole.strip(_NOTHING) and not self._writer.has_begun:
             self._call = None
             self._sink.call_arguments(call, whole)
         elif not function.willContinue:
             self._end_call()
         return call
 
-    def _goes_on(self, call: Call, function: FunctionCall) -> bool:
+    def _is_continued_by(self, call: Call, function: FunctionCall) -> bool:
         """Whether a piece with a name is one of the open call; without ids only the end of a string is."""
         if call.name != function.name or (function.id or None) != (self._id or None):
             return False
-        return bool(self._id) or not self._writer.ready
+        return bool(self._id) or not self._writer.can_end
 
     def _end_call(self) -> None:
         """The call in pieces is over, unless a string of it is open: then it was cut."""
         call, self._call = self._call, None
-        if call is not None and self._writer.ready:
+        if call is not None and self._writer.can_end:
             self._sink.call_arguments(call, self._writer.close())
             self._sink.call_end(call)
 

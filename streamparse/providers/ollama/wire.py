@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.reading.decode import fields_of
+from streamparse.reading.decode import get_fields
 from streamparse.reading.message_wire import MessageWire, find_outcome, send_whole_call
 
 
@@ -78,7 +78,7 @@ class OllamaChat(MessageWire[_Line]):
             self._finish(line)
 
     def _finish(self, line: _Line) -> None:
-        self._send_usage(fields_of(line, _Counts.__struct_fields__) or None)
+        self._send_usage(get_fields(line, _Counts.__struct_fields__) or None)
         if line.done_reason:
             self._sink.finish(line.done_reason, find_outcome(line.done_reason))
         self._sink.end()

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.decode import fields_of
+from streamparse.reading.decode import get_fields
 from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Sink
 
@@ -22,7 +22,7 @@ _MOST_AHEAD: Final = 4096
 """Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
 
 
-def opens_thought(text: str) -> bool:
+def is_thought_start(text: str) -> bool:
     """Whether the first content of an answer begins with the tag of a thought."""
     return text.lstrip().startswith(_OPEN)
 
@@ -49,7 +49,7 @@ class Echo:
             self._ahead += thought if self._begun else thought.lstrip("\n")
             self.active = len(self._ahead) <= _MOST_AHEAD
 
-    def text(self, text: str) -> None:
+    def take_text(self, text: str) -> None:
         """Take a piece of the content."""
         if not self.active:
             self._send(text)
@@ -119,12 +119,12 @@ class Details:
 
     def take(self, details: list[Detail], thought: str) -> None:
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
-        same = thought in ("", "".join(_text_of(detail) for detail in details))
+        same = thought in ("", "".join(_read_text(detail) for detail in details))
         if not same:
             self._sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
-            text = _text_of(detail) if same else ""
+            text = _read_text(detail) if same else ""
             without = _TEXTS if text else ()
             ends = bool(detail.data or detail.signature)
             begins = key != self._open or (len(details) > 1 and detail.index is None)
@@ -138,10 +138,10 @@ class Details:
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
         names = [name for name in Detail.__struct_fields__ if name not in but]
-        self._sink.item(detail.type or "reasoning_details", fields_of(detail, names))
+        self._sink.item(detail.type or "reasoning_details", get_fields(detail, names))
 
 
-def _text_of(detail: Detail) -> str:
+def _read_text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 

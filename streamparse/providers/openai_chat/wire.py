@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, opens_thought
-from streamparse.reading.decode import objects_at, read_str, read_value, write_argument_text
+from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
+from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.message_wire import MessageWire, find_outcome
@@ -183,7 +183,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if choice.index != self._choice and (choice.index is not None or self._choice):
                 self.ignored += 1
                 continue
-            delta = choice.delta or _numbered(choice.message)
+            delta = choice.delta or _number_calls(choice.message)
             if delta is not None:
                 content = delta.content
                 if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
@@ -241,11 +241,11 @@ class OpenAIChat(MessageWire[Chunk]):
     def _mend(self, chunk: dict[str, Any]) -> None:
         """Relays send one call without a list, ids as numbers, and arguments as an object."""
         super()._mend(chunk)
-        for part in [*objects_at(chunk, "choices", "delta"), *objects_at(chunk, "choices", "message")]:
+        for part in [*find_objects(chunk, "choices", "delta"), *find_objects(chunk, "choices", "message")]:
             alone = part.get("tool_calls")
             if isinstance(alone, dict) and "function" in alone:
                 part["tool_calls"] = [alone]
-            for call in objects_at(part, "tool_calls"):
+            for call in find_objects(part, "tool_calls"):
                 if isinstance(call.get("id"), int) and not isinstance(call["id"], bool):
                     call["id"] = str(call["id"])
 
@@ -256,10 +256,10 @@ class OpenAIChat(MessageWire[Chunk]):
             self._details.take(delta.reasoning_details, thought or "")
         elif thought:
             self._sink.reasoning(thought)
-        if thought and self._may_be_echoed(delta.content):
+        if thought and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
             self._echo.feed_thought(thought)
-            self._text = self._echo.text
+            self._text = self._echo.take_text
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
             delta.thinking_blocks = None
@@ -270,22 +270,22 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _begin_text(self, text: str) -> None:
         """Tell the first of the text; if that begins a thought between tags, its own field may repeat it."""
-        if opens_thought(text):
+        if is_thought_start(text):
             self._echo = Echo(self._sink.text)
-            self._text = self._echo.text
+            self._text = self._echo.take_text
         elif text.strip():
             self._text = self._sink.text
         (self._sink.text if self._text == self._begin_text else self._text)(text)
 
-    def _may_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
+    def _can_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
         """Whether a thought from its own field stands in the content, too."""
         if self._echo is not None:
             return self._echo.active
-        return self._text == self._begin_text and isinstance(content, str) and opens_thought(content)
+        return self._text == self._begin_text and isinstance(content, str) and is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends beside the content: calls, and the content once more."""
-        for content in _contents_of(delta):
+        for content in _find_contents(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
                 text = None if input is None else write_argument_text(input)
@@ -353,7 +353,7 @@ class OpenAIChat(MessageWire[Chunk]):
             except (ValueError, RecursionError) as error:
                 self._sink.error("frame", "unexpected_shape", f"a part of the content cannot be read: {error}")
                 continue
-            if thinking := _thinking(part.thinking):
+            if thinking := _read_thinking(part.thinking):
                 self._sink.reasoning(thinking)
             elif part.text:
                 self._text(part.text)
@@ -361,7 +361,7 @@ class OpenAIChat(MessageWire[Chunk]):
                 self._sink.item(part.type, read_value(raw))
 
 
-def _contents_of(delta: Delta) -> list[dict[str, Any]]:
+def _find_contents(delta: Delta) -> list[dict[str, Any]]:
     """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
 
     https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
@@ -374,15 +374,15 @@ def _contents_of(delta: Delta) -> list[dict[str, Any]]:
     return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]
 
 
-def _numbered(message: Delta | None) -> Delta | None:
+def _number_calls(message: Delta | None) -> Delta | None:
     """A whole message, in which each call is one of its own, whether it has an index or not."""
     for place, call in enumerate(message.tool_calls or () if message is not None else ()):
         call.index = place if call.index is None else call.index
     return message
 
 
-def _thinking(thinking: str | list[Any] | None) -> str:
+def _read_thinking(thinking: str | list[Any] | None) -> str:
     """The text of a thought, which may come in typed parts of its own (Mistral)."""
     if isinstance(thinking, str):
         return thinking
-    return "".join(read_str(part.get("text")) for part in objects_at(thinking or []))
+    return "".join(read_str(part.get("text")) for part in find_objects(thinking or []))

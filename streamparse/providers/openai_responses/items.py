@@ -49,7 +49,7 @@ class PartsItem:
         self._open: OrderedDict[object, None] = OrderedDict()  # those that were not said to be whole by themselves
         self.has_begun = False
 
-    def part(self, number: int | None) -> StringIO:
+    def get_part(self, number: int | None) -> StringIO:
         """Return what was sent of a part, to which that must be added which is sent now."""
         if number not in self.parts:
             self.parts[number] = StringIO()
@@ -103,7 +103,7 @@ def _is_text(sent: StringIO, text: str) -> bool:
 
 
 class CallItem(PendingCall, eq=False):
-    """A call: `index` is where it began, `id` that of its item before, `said` what its arguments were last said to be."""
+    """A call: `index` is where it began, `id` that of its item before, `said` what its arguments were said to be."""
 
     said: str = ""
     is_done: bool = False

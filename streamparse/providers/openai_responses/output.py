@@ -188,7 +188,7 @@ class Output:
         parts = self._read_parts(item.summary) or self._read_parts(item.content)
         text = "".join(part.text or "" for part in parts)
         if text and not thought.parts:
-            thought.part(None).write(text)
+            thought.get_part(None).write(text)
             self._sink.reasoning(text)
 
     def _pass_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:

@@ -102,11 +102,11 @@ class SequenceTracker:
             self.is_trusted = True
             self.restart(number)
         elif number > self.expected:
-            self.gap = self._counts
+            self.gap = self._is_counting
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
-        elif self._counts and kind not in ENDS:
+        elif self._is_counting and kind not in ENDS:
             return self._is_late(number)
         return True
 
@@ -120,7 +120,7 @@ class SequenceTracker:
         self.expected = self._out_of_turn = number + 1
 
     @property
-    def _counts(self) -> bool:
+    def _is_counting(self) -> bool:
         return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
     def _is_late(self, number: int) -> bool:
@@ -268,7 +268,7 @@ class OpenAIResponses(MessageWire[Event]):
         item = items.find_or_add(event.item_id, event.output_index)
         number, send = getattr(event, part.number), getattr(self._sink, part.verb)
         if whole is None:
-            self._start_run(event, send, item.part(number))
+            self._start_run(event, send, item.get_part(number))
         elif item.is_new(number, whole):
             send(whole)
 
