@@ -116,7 +116,7 @@ class Blocks:
         return True
 
     def stop(self, index: int | None) -> None:
-        """The server says that a block is over."""
+        """The server reports that a block is over."""
         block = self._blocks.get(index)
         if block is None or block.has_not_started:
             return

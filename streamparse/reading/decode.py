@@ -129,7 +129,7 @@ def write_initial_arguments(input: Any) -> str:
 
 
 def find_objects(value: Any, *path: str) -> list[dict[str, Any]]:
-    """The objects at a path of decoded JSON; on the way, a list stands for each of its elements."""
+    """The objects at a path of decoded JSON; on the way, a list means each of its elements."""
     found = value if isinstance(value, list) else [value]
     for key in path:
         inner = [each.get(key) for each in found if isinstance(each, dict)]

@@ -4,7 +4,7 @@ The fast path is one typed msgspec decode.  What it refuses is read again, slowl
 unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
 `Error` with its offset, and the stream goes on.
 
-What is no message at all is taken here too: the end marker, errors outside of the protocol, halves of characters, bare
+What is not a message is taken here, too: the end marker, errors outside of the protocol, halves of characters, bare
 JSON, an HTML page in place of an event.
 """
 
@@ -40,8 +40,8 @@ from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
-# How a turn ended, as the sink wants it.  A reason that no table has ended it well: so does whatever word comes next
-# year.
+# How a turn ended, as the sink wants it.  A reason that is in no table means a good end:
+# so will the words of next year's servers.
 
 _OUTCOMES: Final[dict[Stop, Outcome]] = {
     "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
@@ -49,7 +49,7 @@ _OUTCOMES: Final[dict[Stop, Outcome]] = {
 
 
 def find_outcome(reason: str) -> Outcome:
-    """Return how a turn ended that has this reason, whichever server says so.  Case counts."""
+    """Return how a turn ended that has this reason, whichever server sends it.  Case counts."""
     return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
 
 

@@ -40,7 +40,7 @@ class MinimalWire(Protocol):
         """Send the sink what a decoded message holds."""
 
     def frame(self, frame: Frame) -> None:
-        """Send the sink what a frame holds: `decode` and `take`, and what else has to be done for other frames."""
+        """Send the sink what a frame holds: `decode` and `take` for a message, and whatever other frames need."""
 
     def close(self) -> None:
         """The body is over: send what waited for more."""
@@ -109,7 +109,7 @@ _MEMBERS: Final = ("claims", "take", "frame", "close")
 def register_wire(name: str, wire: type[MinimalWire]) -> None:
     """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
 
-    Raises TypeError for what is no class of the shape of `Wire`, ValueError if the name is taken.
+    Raises TypeError for anything but a class of the shape of `Wire`, ValueError if the name is taken.
     """
     if name in WIRES or name in ("", "auto"):
         raise ValueError(f"there is a wire {name!r} already")
@@ -199,9 +199,9 @@ class Recognition:
                 self._other = self._other or (other, frame)
 
     def find_mistake(self, silent: bool, ended: bool) -> tuple[str, str, int] | None:
-        """Return why this is no answer of the named wire, as a code, a message and an offset; None if it is, or may be.
+        """Return why this is not an answer of the named wire: code, message, offset; None if it is one, or may be.
 
-        `silent` says that nothing was read so far, not even a failure, `ended` that the end marker came.
+        `silent` means that nothing was read so far, not even a failure, `ended` that the end marker came.
         """
         if self._own:
             return None

@@ -5,8 +5,8 @@ Server-sent events whose `type` says what they are (the event's name may be miss
     message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
 
 Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` of a starting block only keeps the place.
-Citations stand before the text of their block.  Where a text follows a text, the border is an item, for nobody else
-knows where that which is cited begins and ends: `content_block_start`.
+Citations come before the text of their block.  Where a text follows a text, the border between the two is an item,
+`content_block_start`: without it the cited text would have no beginning and no end.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DELTAS: Final[tuple[str, ...]] = get_args(_DeltaType)
 """The deltas that have a verb of their own; any other type is not decoded."""
 
 TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
-"""What is told of a turn's end beside its reason."""
+"""What is sent about a turn's end besides its reason."""
 
 METRICS: Final = "amazon-bedrock-invocationMetrics"
 
@@ -155,7 +155,7 @@ class Anthropic(MessageWire[Event]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _take_other(self, event: Event) -> None:
-        """Take an event that is no delta of a block."""
+        """Take any event but the delta of a block."""
         if event.error is not None:
             self._fail(event.error)
             return
@@ -212,7 +212,7 @@ class Anthropic(MessageWire[Event]):
 
     def _stop(self) -> None:
         if not self._ended:
-            self._blocks.finish(cut=True)  # without a reason nobody knows
+            self._blocks.finish(cut=True)  # without a reason it is not known
         self._ended = self._stopped = True
         self._sink.end()
 
@@ -246,8 +246,8 @@ class Anthropic(MessageWire[Event]):
             return self.decode(frame.data)
         except (ValueError, RecursionError):
             pass
-        told = self._report_error_frame(frame) or self._take_unknown(decode_untyped(frame.data))
-        return None if told else super()._decode_message(frame)
+        is_done = self._report_error_frame(frame) or self._take_unknown(decode_untyped(frame.data))
+        return None if is_done else super()._decode_message(frame)
 
     def _take_unknown(self, event: dict[str, Any]) -> bool:
         """Take an event of a kind that no Struct names; whether it was one."""

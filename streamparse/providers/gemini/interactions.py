@@ -106,7 +106,7 @@ class Interactions:
         return isinstance(kind, str) or message.get("object") == "interaction"
 
     def take(self, event: InteractionEvent) -> None:
-        """Tell one event, whichever its vocabulary."""
+        """Send what one event of either vocabulary holds."""
         kind = event.event_type or ""
         delta = event.delta
         if delta is not None:
@@ -129,7 +129,7 @@ class Interactions:
             self._sink.usage(event.metadata.usage)
 
     def close(self) -> None:
-        """The body is over: what the server itself did is told as far as it came."""
+        """The body is over: what the server itself did is sent as far as it came."""
         for index in list(self._server_steps):
             self._stop(index)
 

@@ -19,7 +19,7 @@ from streamparse.sink import Sink
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
 _MOST_AHEAD: Final = 4096
-"""Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
+"""Characters that the content may lag; a thought that came much earlier is not compared."""
 
 
 def is_thought_start(text: str) -> bool:
@@ -33,10 +33,10 @@ class Echo:
     If the tag comes together with the first of the thought, neither the tags nor what is between them is sent.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, send: Callable[[str], None]) -> None:
         self.active = True
         """Whether the content may still repeat the thought."""
-        self._send = tell
+        self._send = send
         self._ahead = ""  # what the field had and the content has not repeated yet
         self._has_thought = False
         self._begun = False
@@ -53,7 +53,7 @@ class Echo:
         """Take a piece of the content."""
         if not self.active:
             self._send(text)
-        elif not self._has_thought:  # the tag alone: its own field may have the thought before the content goes on
+        elif not self._has_thought:  # the tag alone: the thought may come in its own field before more content
             self._begun = True
             self.active = text.strip() in ("", _OPEN)
             self._send(text)
@@ -174,7 +174,7 @@ class CustomCalls:
             self._sink.error("frame", "limit_calls", f"more than {self._max_calls} custom calls")
 
     def close(self, cut: bool) -> None:
-        """The answer is over; if it was cut, so was the last call, which is an error: nobody knows how it goes on."""
+        """The answer is over; if it was cut, so was the last call, which is an error."""
         last = self._calls.popitem()[1] if cut and self._calls else None
         for call in self._calls.values():
             self._send(call)

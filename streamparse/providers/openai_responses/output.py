@@ -1,4 +1,4 @@
-"""What of one OpenAI response has been sent on, so that nothing is sent twice and nothing is lost.
+"""How much of one OpenAI response has been sent on, so that nothing is sent twice and nothing is lost.
 
 A part of an answer comes up to five times: as deltas, as text that is done, as a part that is done, as an item that is
 done, and in the output of the terminal event.  The first time is sent, the others confirm.
@@ -78,11 +78,11 @@ class Output:
                 self._begin(known, item)
 
     def is_new(self, raw: msgspec.Raw, index: int | None) -> bool:
-        """Whether an item that is said to begin never did: neither its id nor its index has come."""
+        """Whether an item that begins is really new: neither its id nor its index has come."""
         return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
-        """An item is said to be whole: send what no delta had of it."""
+        """An item is reported whole: send what no delta had of it."""
         item = self._read(raw)
         known = None
         if item.type in ("message", "reasoning"):
@@ -110,7 +110,7 @@ class Output:
             call.early.add(piece)
 
     def take_annotation(self, annotation: Any) -> None:
-        """A citation, or what else is noted about the text."""
+        """A citation, or another note about the text."""
         key = _encode_sorted(annotation)
         if annotation is not None and key not in self._annotations:
             self._annotations.add(key)
@@ -162,7 +162,7 @@ class Output:
             self._pass_on(item, raw, index, key)
 
     def _begin(self, message: PartsItem, item: _Item) -> None:
-        """A message begins: send what it is, if the server says so, and that it is not the one before it."""
+        """A message begins: send its phase, if the server reports one, and that it is not the message before it."""
         if message.has_begun or message.parts:
             return
         message.has_begun = True

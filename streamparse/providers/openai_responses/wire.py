@@ -1,7 +1,7 @@
 """OpenAI Responses, and everything that speaks like it.
 
 Server-sent events with a `type`, ended by `response.completed`, `.incomplete` or `.failed`; or one whole `response`.
-Deltas tell; what is done only confirms, and tells what no delta told:
+Deltas are sent on; what is done only confirms them, and adds what no delta had:
 
     response.created
       output_item.added ─▶ output_text.delta … ─▶ output_text.done ─▶ output_item.done
@@ -52,7 +52,7 @@ class Event(Response, gc=False):
     delta: str | dict[str, Any] | None = None
     text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
     refusal: str | None = None
-    name: str | None = None  # of the call, beside its arguments
+    name: str | None = None  # of the call, with its arguments
     arguments: msgspec.Raw = msgspec.Raw()
     item: msgspec.Raw = msgspec.Raw()
     annotation: Any = None
@@ -111,7 +111,7 @@ class SequenceTracker:
         return True
 
     def is_step_back(self, number: int) -> bool:
-        """Whether a number has come, or should have, and is none that is missing."""
+        """Whether a number has come, or should have, and is not missing."""
         return self.expected is not None and number < self.expected and number not in self._missing
 
     def restart(self, number: int) -> None:
@@ -141,7 +141,7 @@ _CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
-    """A kind of part of an item: which items have it, its number in them, and where its whole text stands."""
+    """A kind of part of an item: which items have it, its number in them, and the field of its whole text."""
 
     items: Literal["messages", "thoughts"]
     number: Literal["content_index", "summary_index"]
