@@ -32,14 +32,9 @@ from streamparse.tools import Toolset
 
 _DeltaType: TypeAlias = Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"]
 _EventType: TypeAlias = Literal[
-    "content_block_delta",
-    "content_block_start",
-    "content_block_stop",
-    "message_start",
-    "message_delta",
-    "message_stop",
-    "ping",
-]
+    "content_block_delta", "content_block_start", "content_block_stop", "message_start", "message_delta",
+    "message_stop", "ping",
+]  # fmt: skip
 
 TYPES: Final[tuple[str, ...]] = get_args(_EventType)
 """The types of the events of a stream; `message` is a whole answer, `error` an error."""

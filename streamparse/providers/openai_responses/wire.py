@@ -170,10 +170,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._sequence = SequenceTracker(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are sent
         self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
-        self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
-        self._run_id: str | None = None
-        self._run_content: int | None = None
-        self._run_summary: int | None = None
+        self._run_key: tuple[object, ...] | None = None  # its kind, item and part
         self._output = Output(sink, limits)
         self._ended = False
         self._again = False  # another response has begun since one ended
@@ -207,13 +204,8 @@ class OpenAIResponses(MessageWire[Event]):
             if sequence.late:
                 return
         delta = event.delta
-        if (
-            kind == self._run_kind
-            and event.item_id == self._run_id
-            and event.content_index == self._run_content
-            and event.summary_index == self._run_summary
-            and delta.__class__ is str
-        ):
+        key = kind, event.item_id, event.content_index, event.summary_index
+        if key == self._run_key and delta.__class__ is str:
             if delta:
                 if self._run_copy is not None:
                     self._run_copy.write(delta)
@@ -279,10 +271,8 @@ class OpenAIResponses(MessageWire[Event]):
         """
         self._run = send
         self._run_copy = copy
-        self._run_kind = event.type if event.item_id else ""
-        self._run_id = event.item_id
-        self._run_content = event.content_index
-        self._run_summary = event.summary_index
+        key = event.type, event.item_id, event.content_index, event.summary_index
+        self._run_key = key if event.item_id else None
         if isinstance(event.delta, str) and event.delta:
             if copy is not None:
                 copy.write(event.delta)
@@ -311,7 +301,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._again, self._ended, self._over = self._ended, False, False
         self._output.close()
         self._output = Output(self._sink, self._limits)
-        self._run_kind = ""
+        self._run_key = None
 
     def _finish(self, response: Response, status: str) -> None:
         self._output.take_list(response.output or [])
