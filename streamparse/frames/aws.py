@@ -17,7 +17,7 @@ from zlib import crc32
 
 from msgspec.json import encode
 
-from streamparse.frames.frame import Chunk, Frame, Framer, FramingError
+from streamparse.frames.frame import Chunk, Frame, Framer
 from streamparse.limits import Limits
 
 _PRELUDE = struct.Struct(">III")
@@ -116,8 +116,7 @@ class AWSEventStream(Framer):
             self._damaged(at + begin, "the lengths of a message do not agree with their checksum")
             return sys.maxsize
         if size > self._max_event:
-            most = self._max_event
-            self.error = FramingError("limit_event", f"a message holds more than {most} bytes", at + begin + most)
+            self._stop_at_event("a message", at + begin)
             return sys.maxsize
         self._size = size
         return int(size)
@@ -141,7 +140,7 @@ class AWSEventStream(Framer):
         return Frame(message[begin:-4], event, at + begin)
 
     def _damaged(self, at: int, message: str) -> None:
-        self.error = FramingError("frame_checksum" if at else "not_a_stream", message, at)
+        self._stop("frame_checksum" if at else "not_a_stream", message, at)
 
 
 def _fields(block: bytes) -> dict[bytes, bytes]:

@@ -1,4 +1,4 @@
-"""What a framer takes in and what it hands on: chunks, frames, errors, and templates of chunks that are alike."""
+"""What all framers share: chunks in, frames and errors out; lines; and templates of chunks that are alike."""
 
 from __future__ import annotations
 
@@ -104,6 +104,44 @@ class Framer:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
         self.received -= len(chunk)
         self.singles -= 1
+
+    def _stop(self, code: str, message: str, offset: int) -> None:
+        """Take nothing more; what is held is lost."""
+        self.error = FramingError(code, message, offset)
+        self._carry.clear()
+        self._max_single = -1
+
+    def _stop_at_event(self, what: str, offset: int) -> None:
+        """Stop because of an event that is too large; it begins at `offset`."""
+        self._stop("limit_event", f"{what} holds more than {self._max_event} bytes", offset + self._max_event)
+
+
+class LineFramer(Framer):
+    """A framer that takes whole lines; its class says where a line ends."""
+
+    __slots__ = ()
+
+    def _take(self, lines: list[bytes], at: int) -> list[Frame]:
+        """Take whole lines, the first of which begins at `at`."""
+        raise NotImplementedError
+
+    def _take_and_keep(self, lines: list[bytes], rest: bytes, at: int) -> list[Frame]:
+        """Take the lines that a chunk completes, the first of which began at `at`, and keep the rest of the chunk."""
+        carry = self._carry
+        if carry and lines:
+            carry += lines[0]
+            lines[0] = bytes(carry)
+            carry.clear()
+        frames = self._take(lines, at)
+        if not self.error:
+            carry += rest
+            if len(carry) > self._max_line:
+                self._stop_at_line(self.received - len(carry))
+        return frames
+
+    def _stop_at_line(self, offset: int) -> None:
+        """Stop because of a line that is too long; it begins at `offset`."""
+        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", offset + self._max_line)
 
 
 class FrameTemplate:

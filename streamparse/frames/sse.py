@@ -13,8 +13,7 @@ An event is returned at the byte that ends its blank line: after a CR, an LF is 
 
 from __future__ import annotations
 
-from streamparse.frames.frame import BOM, Chunk, Frame
-from streamparse.frames.lines import LineFramer
+from streamparse.frames.frame import BOM, Chunk, Frame, LineFramer
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -141,7 +140,7 @@ class SSE(LineFramer):
         """Take any line that is neither empty nor the first data of its event."""
         end = at + len(text)
         if len(text) > self._max_line:
-            self._line_too_long(at)
+            self._stop_at_line(at)
             return []
         if at == 0:
             text = text.removeprefix(BOM)

@@ -13,8 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from streamparse.json.c_readers import parse_number
-from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, NUMBER, decode_body, match_end, put_member
+from streamparse.json.tolerant import (
+    BLANK,
+    LITERALS,
+    LONE_SURROGATE,
+    NUMBER,
+    decode_body,
+    match_end,
+    parse_number,
+    put_member,
+)
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 
@@ -68,6 +76,11 @@ class PartialReader:
         while self._at < len(self._text):
             self._step()
         self._text = ""
+
+    def end_literal(self) -> None:
+        """Take a literal whose last letter was the last of the text as closed."""
+        if "".join(self._token) in LITERALS:
+            self.feed(" ")
 
     @property
     def members(self) -> dict[str, Any]:
@@ -254,6 +267,17 @@ class PartialReader:
         else:
             self._root, self.is_whole = value, True
             self._step = self._skip_all
+
+
+def snapshot(text: str) -> Any:
+    """Return the part of a growing value that no further text can change, None while there is nothing to show.
+
+    Unlike a reader's `value` it shows a literal with its last letter.  Reads up to the first fault, and never raises.
+    """
+    reader = PartialReader()
+    reader.feed(text)
+    reader.end_literal()
+    return reader.value
 
 
 def _read_number(token: str) -> Any:

@@ -13,16 +13,16 @@ from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
 from streamparse.parser.to_builtins import Unreadable, to_builtins
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
 from streamparse.reading.decode import lenient
 
 _JSON: Final = ("json", "ndjson", "json-array")
-_OBJECT: Final = plain(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
-_PAGE: Final = plain(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
+_OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
+_PAGE: Final = lazy_re(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
 
-_EVENT: Final = plain(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
+_EVENT: Final = lazy_re(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
 _CONVERSE: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
 )

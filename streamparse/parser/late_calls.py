@@ -27,7 +27,7 @@ from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 from streamparse.parser.options import ParserOptions
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -183,21 +183,21 @@ def _read_value(text: str, limits: Limits) -> Any:
 # -- calls in markup ---------------------------------------------------------------------------------------------------
 
 _SIGNS: Final = "<[`("
-_TAG: Final = plain(r"(</?)([A-Za-z][\w.:-]{0,63})")
+_TAG: Final = lazy_re(r"(</?)([A-Za-z][\w.:-]{0,63})")
 _WORDS: Final = frozenset(
     {
         "tool_call", "tool_calls", "toolcall", "tools", "tool", "tool_use", "function_call", "function_calls",
         "function", "invoke", "parameter", "arguments", "arg_key", "arg_value",
     }
 )  # fmt: skip
-_BRACKETS: Final = plain(r"\[(/?)(?i:tool_call)\]")
-_FENCE_IN_TAG: Final = plain(
+_BRACKETS: Final = lazy_re(r"\[(/?)(?i:tool_call)\]")
+_FENCE_IN_TAG: Final = lazy_re(
     r"(<tool_calls?>)\s{0,64}```\w{0,16}[ \t]{0,8}\r?\n(.*?)\n?[ \t]{0,8}```\s{0,64}(</tool_calls?>)", re.DOTALL
 )
 _QUOTES: Final = str.maketrans("“”„‟", '""""')
-_TOOL_CODE: Final = plain(r"\s*```tool_code[ \t]*\r?\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
-_PRINT: Final = plain(r"print\((.*)\)\Z", re.DOTALL)
-_PYTHON_CALL: Final = plain(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
+_TOOL_CODE: Final = lazy_re(r"\s*```tool_code[ \t]*\r?\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
+_PRINT: Final = lazy_re(r"print\((.*)\)\Z", re.DOTALL)
+_PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 _Reads: TypeAlias = Callable[[str, Dialects, Toolset, Limits], list[ToolCall]]
 
 

@@ -22,7 +22,7 @@ from os import PathLike
 from typing import Any, Final
 
 from streamparse.parser.chunks import fields_of, has_base, is_answer, is_chunk, is_record, message_of
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
 _MOST_DEPTH: Final = 256
@@ -31,8 +31,8 @@ _TEXT: Final = (str, UserString)
 _RAW: Final = (*_TEXT, bytes, bytearray, memoryview)
 _SCALARS: Final = (bool, int, float, type(None))
 _MANY: Final = (list, tuple, Sequence, Set, ValuesView)
-_LINE: Final = plain(rb"[ \t]*|(?:data|event|id|retry):[^\r\n]*|:[^\r\n\"{}\[\]]*")
-_JSON_LINE: Final = plain(rb"data:[ \t]*\{")
+_LINE: Final = lazy_re(rb"[ \t]*|(?:data|event|id|retry):[^\r\n]*|:[^\r\n\"{}\[\]]*")
+_JSON_LINE: Final = lazy_re(rb"data:[ \t]*\{")
 
 
 class Unreadable(ValueError):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.json import JSONError
-from streamparse.json.c_readers import read_flat_object
+from streamparse.json.whole_text import read_flat_object
 from streamparse.json.tolerant import TolerantReader
 from streamparse.limits import Limits
 
