@@ -7,10 +7,9 @@ earliest safe moment.  A call found in the text closes when its grammar says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from streamparse.assembler.call import BLANK, CallState, Ids, State, find_name_problem, truncate
-from streamparse.assembler.completed_calls import CompletedCalls
+from streamparse.assembler.call import BLANK, CallState, State
 from streamparse.assembler.event_log import EventLog, ParseHalted
 from streamparse.events import (
     Done,
@@ -29,7 +28,7 @@ from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 from streamparse.response import BrokenCall, ParsedResponse
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
 _ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
@@ -39,6 +38,8 @@ _UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
 _MAX_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
+_MAX_ANNOUNCED = 64 * 1024
+_EXCERPT = 200
 _ROOM = 4 * 1024  # characters that a call may take before its chunks are joined and the limits looked at again
 
 
@@ -59,8 +60,8 @@ class Assembler:
         self._max_open = most(limits.max_open_calls)
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
-        self._ids = Ids()
-        self._completed = CompletedCalls(self.record)
+        self._ids: set[str] = set()  # of the calls so far
+        self._minted = 0
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
         # The buffers' own methods: text comes so often that one more call for each piece would show.
@@ -227,10 +228,10 @@ class Assembler:
         self.record.error("call", code, message, call.index)
 
     def call_revoke(self, call: Call, reason: str) -> None:
-        self._completed.revoke(call.index, reason)
+        self.record.revoke(call.index, reason)
 
     def calls_doubted(self, code: str, message: str) -> None:
-        self._completed.revoke_inband(code, message)
+        self.record.revoke_inband(code, message)
 
     # -- verbs: errors and the end -------------------------------------------------------------------------------
 
@@ -298,9 +299,9 @@ class Assembler:
         if self._taken_back:
             self._take_back(self._taken_back)
         if not self.stopped:
-            self._completed.revoke_uncertain()
+            self.record.revoke_uncertain()
         response = self.record.response
-        response.ok = not self._failed and not self._completed.has_taken_back
+        response.ok = not self._failed and not self.record.has_taken_back
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
 
     def _check_for_call(self) -> None:
@@ -326,7 +327,7 @@ class Assembler:
     def _take_back(self, reason: str) -> None:
         """Revoke the calls of the turn: those that are complete now, and at the end those that will be."""
         self._taken_back = reason
-        self._completed.revoke_all(reason)
+        self.record.revoke_all(reason)
 
     # -- the start and the end of a call -------------------------------------------------------------------------
 
@@ -340,15 +341,44 @@ class Assembler:
         if len(self._open) >= self._max_open:
             self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
         call = CallState(
-            index, self._ids.assign(id, index), name, source, State.PENDING if source == "native" else State.OPEN
+            index, self._assign_id(id, index), name, source, State.PENDING if source == "native" else State.OPEN
         )
         self.calls_found += 1
         self.record.mark_position("call", index)
-        self.record.events.append(ToolCallStart(index, truncate(call.id), truncate(name)))
-        problem = find_name_problem(name, id or "", self._tools, self._limits)
+        words = [word if len(word) <= _MAX_ANNOUNCED else word[:_EXCERPT] for word in (call.id, name)]
+        self.record.events.append(ToolCallStart(index, *words))  # an error follows those that were cut
+        problem = self._find_name_problem(name, id or "")
         if problem is not None:
             self.call_error(call, *problem)
         return call
+
+    def _assign_id(self, id: str | None, index: int) -> str:
+        """Return an id that no other call of the answer has: results find their calls by the id alone.
+
+        A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has
+        it: LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is
+        appended.  Ids that are still to come cannot be known.
+        """
+        given = id
+        while not given or given in self._ids:
+            if id:
+                given = f"{given}_{index}"
+            else:
+                given = f"call_{self._minted}"
+                self._minted += 1
+        self._ids.add(given)
+        return given
+
+    def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
+        """Return code and message of what is wrong with a call's name or id; None if nothing is."""
+        limits = self._limits
+        if limits.max_name is not None and len(name) > limits.max_name:
+            return "limit_name", f"a name of {len(name)} characters"
+        if limits.max_id is not None and len(id) > limits.max_id:
+            return "limit_id", f"an id of {len(id)} characters"
+        if not name.isprintable() and name not in self._tools and _has_invisible_characters(name):
+            return "name_characters", f"the name {name!r} holds invisible characters"
+        return None
 
     def _complete(self, call: CallState) -> None:
         """The call is whole; it is given up instead if its arguments cannot be read, or it came twice."""
@@ -361,7 +391,7 @@ class Assembler:
             message = f"the arguments of {call.name!r} are not a JSON object: {error.message}"
             self.call_error(call, error.code, message)
             return
-        if not self._completed.add(call, arguments, source, raw):
+        if not self.record.add_call(call, arguments, source, raw):
             message = f"the call of {call.name!r} came both natively and in the text"
             self.call_error(call, "duplicate_call", message)
             return
@@ -519,5 +549,8 @@ class Assembler:
         self.call_error(call, "limit_args", f"the arguments exceed {self._max_args} characters")
 
 
-if TYPE_CHECKING:
-    _: type[Sink] = Assembler  # every verb is here
+def _has_invisible_characters(name: str) -> bool:
+    """Whether a name has control characters, or those of format, which change the direction of text."""
+    from unicodedata import category  # noqa: PLC0415 - hardly any name needs it
+
+    return any(category(character) in ("Cc", "Cf") for character in name)

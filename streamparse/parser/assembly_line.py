@@ -40,7 +40,7 @@ class AssemblyLine:
             self._inband = InBandParser(
                 self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
                 options.quoted, ignored=("auto",) if parses_calls else (),
-                on_dialect=self._record.set_dialect, on_marker=self._mark,
+                on_dialect=self._record.set_dialect, on_marker=self._record.note_marker,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
@@ -69,9 +69,6 @@ class AssemblyLine:
     def origin_of(self, index: int) -> tuple[Source, Place]:
         """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
         return self._record.origins.get(index, ("native", "field"))
-
-    def _mark(self, left: int) -> None:
-        """Note that a marker was met, with so many characters of the text still to be read."""
 
     def _halt(self, code: str, message: str, place: HasOffset) -> None:
         """End the parse, after all that waited for more; raises `ParseHalted`."""

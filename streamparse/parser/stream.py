@@ -213,10 +213,10 @@ class StreamParser(AssemblyLine):
         try:
             for frame in frames if selector.scope == "body" else selector.until_end(frames):
                 record.position = frame
-                selector.frame(frame)
+                (selector.take or selector.look)(frame)
             self._frames += len(frames)
             fault = self._framer.error
-            if selector.ended:
+            if selector.scope != "body" and selector.ended:
                 self._fast_path = None
             elif fault is not None:
                 self._halt(fault.code, fault.message, fault)
@@ -224,7 +224,9 @@ class StreamParser(AssemblyLine):
                 self._open_fast_path()
         except ParseHalted:
             self._stop()
-        return record.take()
+        events = record.events
+        record.events = []
+        return events
 
     def _open_fast_path(self) -> None:
         """Once framing and wire are known and a frame has come, take the fast path for single messages."""
@@ -232,7 +234,7 @@ class StreamParser(AssemblyLine):
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
         wire = self._selector.wire
-        if self._frames and wire is not None and self._selector.settled and not isinstance(framer, AutoFramer):
+        if self._frames and wire is not None and self._selector.take is not None and not isinstance(framer, AutoFramer):
             self._record.position = framer
             self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
 

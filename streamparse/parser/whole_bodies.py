@@ -134,7 +134,7 @@ class _BodyLine(AssemblyLine):
         try:
             for frame in body.frames:
                 self._record.position = frame
-                self._selector.frame(frame)
+                (self._selector.take or self._selector.look)(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)

@@ -89,6 +89,7 @@ class MessageWire(Generic[T]):
         self.decode: Callable[[bytes], T] = self._decoder.fast
         self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
+        self.waits = False
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._over = False
         self._failed = False
@@ -102,10 +103,6 @@ class MessageWire(Generic[T]):
     @property
     def over(self) -> bool:
         return self._over
-
-    @property
-    def waits(self) -> bool:
-        return self._half is not None
 
     def take(self, message: T) -> None:
         """Send the sink what a decoded message holds."""
@@ -152,13 +149,13 @@ class MessageWire(Generic[T]):
             self._sink.end()
             return None
         if ends_in_half(data):
-            self._half = frame
+            self._half, self.waits = frame, True
             return None
         return self._decoder.slow(frame) if data and not self._report_error_frame(frame) else None
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
         """Take the message that waits, and return the next one without what belongs to it."""
-        self._half = None
+        self._half, self.waits = None, False
         data, rest = rejoin_pairs(half.data, frame.data)
         self.frame(replace(half, data=data))
         return replace(frame, data=rest)
