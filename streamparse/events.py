@@ -12,21 +12,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 __all__ = [
-    "Done",
-    "Error",
-    "Event",
-    "Place",
-    "ProviderItem",
-    "ReasoningDelta",
-    "RefusalDelta",
-    "Scope",
-    "Source",
-    "TextDelta",
-    "ToolCallComplete",
-    "ToolCallDelta",
-    "ToolCallRevoked",
-    "ToolCallStart",
-]
+    "Done", "Error", "Event", "Place", "ProviderItem", "ReasoningDelta", "RefusalDelta", "Scope", "Source", "TextDelta",
+    "ToolCallComplete", "ToolCallDelta", "ToolCallRevoked", "ToolCallStart",
+]  # fmt: skip
 
 Source: TypeAlias = Literal["native", "inband", "recovered"]
 """Where a call was found: in the wire's own fields, in the text, or only after a repair."""

@@ -18,6 +18,7 @@ import inspect
 import types
 from collections import UserString
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence, Set, ValuesView
+from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
@@ -56,26 +57,20 @@ def _read(thing: Any) -> Any:
     thing = http_response_of(_unwrap_error(thing) if isinstance(thing, BaseException) else thing)
     if is_http_response(thing):
         return body_at_hand(thing)
-    if not _is_readable(thing):
-        raise NoAnswer(explain_refusal(thing))
-    if thing is None or isinstance(thing, _RAW):
-        return thing if thing is None else _plain_raw(thing)
-    if isinstance(thing, Mapping):
+    if thing is None:
+        return None
+    if isinstance(thing, _RAW):
+        return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+    if isinstance(thing, Mapping) and stream_in(thing) is None:
         return _Values().of(thing, 0)
-    if not _is_list(thing):
+    if is_answer(thing):
         return _Values().of(fields_of(thing), 0)
+    if not (_is_list(thing) and all(map(_is_piece, thing))):
+        raise NoAnswer(explain_refusal(thing))
     pieces = [piece for chunk in thing if (piece := _read_piece(chunk)) is not None or chunk is None]
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
     return _Values().of(pieces, 0)
-
-
-def _is_readable(thing: Any) -> bool:
-    if isinstance(thing, Mapping):
-        return stream_in(thing) is None
-    if is_record(thing):
-        return is_answer(thing)
-    return thing is None or isinstance(thing, _RAW) or (_is_list(thing) and all(map(_is_piece, thing)))
 
 
 def _is_piece(thing: Any) -> bool:
@@ -116,11 +111,8 @@ def _find_separator(parts: list[bytes]) -> str:
 
 
 def _is_list(thing: Any) -> bool:
-    return isinstance(thing, _MANY) and not (is_record(thing) or isinstance(thing, UserString))
-
-
-def _plain_raw(thing: Any) -> Any:
-    return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+    is_many = isinstance(thing, _MANY) and not isinstance(thing, UserString)
+    return thing.__class__ is list or (is_many and not is_record(thing))
 
 
 def _plain_text(thing: str | UserString) -> str:
@@ -186,12 +178,15 @@ def has_method(thing: object, name: str) -> bool:
 
 def http_response_of(thing: Any) -> Any:
     """Return the HTTP client's response that an SDK has wrapped; anything else as it is."""
+    return thing.http_response if _is_sdk_response_class(thing.__class__) else thing
+
+
+@lru_cache(256)
+def _is_sdk_response_class(kind: type) -> bool:
     modules = ("_response", "_legacy_response")
-    is_wrapped = any(
-        base.__name__ in _API_RESPONSES and base.__module__.rpartition(".")[2] in modules
-        for base in thing.__class__.__mro__
+    return any(
+        base.__name__ in _API_RESPONSES and base.__module__.rpartition(".")[2] in modules for base in kind.__mro__
     )
-    return thing.http_response if is_wrapped else thing
 
 
 def is_http_response(thing: object) -> bool:
@@ -213,11 +208,14 @@ def body_at_hand(response: Any) -> bytes:
 
 def stream_in(body: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Return the key and the stream, or body, that a response of boto3 holds; None if it holds none."""
-    return next(((key, each) for key, each in body.items() if _is_of_boto(each)), None)
+    for key, value in body.items():
+        if _is_boto_class(value.__class__):
+            return key, value
+    return None
 
 
-def _is_of_boto(value: object) -> bool:
-    kind = value.__class__
+@lru_cache(256)
+def _is_boto_class(kind: type) -> bool:
     streams = ("EventStream", "AioEventStream", "StreamingBody", "AioStreamingBody")
     return any(has_base(kind, package, *streams) for package in ("botocore", "aiobotocore"))
 
