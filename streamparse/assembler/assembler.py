@@ -345,8 +345,9 @@ class Assembler:
         )
         self.calls_found += 1
         self.record.mark_position("call", index)
-        words = [word if len(word) <= _MAX_ANNOUNCED else word[:_EXCERPT] for word in (call.id, name)]
-        self.record.events.append(ToolCallStart(index, *words))  # an error follows those that were cut
+        id_end = None if len(call.id) <= _MAX_ANNOUNCED else _EXCERPT
+        name_end = None if len(name) <= _MAX_ANNOUNCED else _EXCERPT  # an error follows what is cut
+        self.record.events.append(ToolCallStart(index, call.id[:id_end], name[:name_end]))
         problem = self._find_name_problem(name, id or "")
         if problem is not None:
             self.call_error(call, *problem)

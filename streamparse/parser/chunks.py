@@ -54,7 +54,7 @@ class Record(Protocol):
         """Return the fields."""
 
 
-def is_chunk(thing: object) -> bool:
+def is_chunk(thing: Any) -> bool:
     """Whether `message_of` knows what a thing holds."""
     is_message = isinstance(thing, (bytes, bytearray, memoryview, str, Mapping))
     return is_message or is_answer(thing) or _inspect(thing.__class__).is_wrapper or _is_event(thing)

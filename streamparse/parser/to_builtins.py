@@ -61,10 +61,9 @@ def _read(thing: Any) -> Any:
         return None
     if isinstance(thing, _RAW):
         return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
-    if isinstance(thing, Mapping) and stream_in(thing) is None:
-        return _Values().of(thing, 0)
-    if is_answer(thing):
-        return _Values().of(fields_of(thing), 0)
+    is_mapping = isinstance(thing, Mapping) and stream_in(thing) is None
+    if is_mapping or is_answer(thing):
+        return _Values().of(thing if is_mapping else fields_of(thing), 0)
     if not (_is_list(thing) and all(map(_is_piece, thing))):
         raise NoAnswer(explain_refusal(thing))
     pieces = [piece for chunk in thing if (piece := _read_piece(chunk)) is not None or chunk is None]
