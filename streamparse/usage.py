@@ -19,9 +19,11 @@ out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import add
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 __all__ = ["TokenCounts", "count_tokens"]
 
@@ -60,13 +62,7 @@ class TokenCounts(msgspec.Struct, frozen=True):
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         """Return the counts of two answers."""
-        return TokenCounts(
-            self.prompt + other.prompt,
-            self.completion + other.completion,
-            self.total + other.total,
-            self.cached + other.cached,
-            self.reasoning + other.reasoning,
-        )
+        return TokenCounts(*map(add, astuple(self), astuple(other)))
 
 
 def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:

@@ -8,7 +8,6 @@ as feeding it.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from streamparse.assembler import Assembler, HasOffset
@@ -87,6 +86,13 @@ class AssemblyLine:
             self._inband.close(stopped)
         self._record.position = end
 
+    def _finish(self, end: HasOffset, truncated: str | None) -> None:
+        """The answer is over: find what it still holds, and make `Done`; see `Assembler.close` for `truncated`."""
+        self._close_text(end, self._assembler.stopped)
+        if self._inband is not None:
+            self._recover()
+        self._assembler.close(truncated)
+
     def _recover(self) -> JSONRun | None:
         """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
         if not self._assembler.stopped or self._assembler.calls_found:
@@ -104,7 +110,7 @@ class AssemblyLine:
             from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
 
             response = self._assembler.response
-            unread = Counter(count_calls(response.content, self._options.tools, self._options.limits))
+            unread = count_calls(response.content, self._options.tools, self._options.limits)
             unread.subtract(call.place for call in response.tool_calls if call.source == "recovered")
-            self._unread = {place: count for place, count in unread.items() if count > 0}
+            self._unread = dict(+unread)
         return self._unread

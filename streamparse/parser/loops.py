@@ -6,10 +6,9 @@ Between the source and the caller there is a single generator: no queue, no task
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
 from itertools import islice
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
@@ -24,7 +23,7 @@ _DRAIN_SECONDS: Final = 1.0
 """Seconds that are waited for them, where that can be done."""
 
 
-class EventStream(Iterator[Event]):
+class EventStream(Iterator[Event], AbstractContextManager["EventStream", None]):
     """The events of a source, in a `for` loop; what `iter_events` returns.
 
     Leaving the loop early closes the source as soon as CPython drops the loop's iterator; `close()` or a `with`
@@ -51,18 +50,12 @@ class EventStream(Iterator[Event]):
         self._events.close()
         self._closing.close()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the source."""
         self.close()
 
 
-class AsyncEventStream(AsyncIterator[Event]):
+class AsyncEventStream(AsyncIterator[Event], AbstractAsyncContextManager["AsyncEventStream", None]):
     """The events of a source, in an `async for` loop; what `aiter_events` returns.
 
     Use it in an `async with` block: then the source is closed when the block ends, on `break`, exceptions and
@@ -93,13 +86,7 @@ class AsyncEventStream(AsyncIterator[Event]):
         finally:
             await self._closing.aclose()
 
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the source."""
         await self.aclose()
 

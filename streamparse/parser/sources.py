@@ -73,18 +73,16 @@ def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncE
         return own, _make_closing(source, own)
     sync = iter(opened)
     in_turns = _take_turns(sync)
-    closing = AsyncExitStack()
-    for thing in _drop_repeats(source, sync):
-        closing.push_async_callback(_close, thing, "close", "aclose")
+    closing = _make_closing(source, sync, names=("close", "aclose"))
     closing.push_async_callback(in_turns.aclose)
     return in_turns, closing
 
 
-def _make_closing(*things: object) -> AsyncExitStack:
-    """Return what closes the things, the last one first."""
+def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close")) -> AsyncExitStack:
+    """Return what closes the things by the first of these methods that they have, the last one first."""
     closing = AsyncExitStack()
     for thing in _drop_repeats(*things):
-        closing.push_async_callback(_close, thing, "aclose", "close")
+        closing.push_async_callback(_close, thing, *names)
     return closing
 
 

@@ -75,10 +75,7 @@ class TextParser(AssemblyLine):
             self._assembler.stop()
         self._assembler.end()
         try:
-            self._close_text(Offset(self._length), self._assembler.stopped)
-            if self._inband is not None:
-                self._recover()
-            self._assembler.close(None)
+            self._finish(Offset(self._length), None)
         except ParseHalted:
             pass
         return [*events, *self._record.take()]

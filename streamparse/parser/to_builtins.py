@@ -54,7 +54,10 @@ def to_builtins(thing: Any) -> Any:
 
 
 def _read(thing: Any) -> Any:
-    thing = http_response_of(_unwrap_error(thing) if isinstance(thing, BaseException) else thing)
+    if isinstance(thing, BaseException):  # which an SDK or an HTTP client made of what a server sent
+        sent = next((sent for name in ("response", "body") if (sent := getattr(thing, name, None)) is not None), None)
+        thing = thing if isinstance(sent, BaseException | None) else sent
+    thing = http_response_of(thing)
     if is_http_response(thing):
         return body_at_hand(thing)
     if thing is None:
@@ -66,7 +69,12 @@ def _read(thing: Any) -> Any:
         return _Values().of(thing if is_mapping else fields_of(thing), 0)
     if not (_is_list(thing) and all(map(_is_piece, thing))):
         raise NoAnswer(explain_refusal(thing))
-    pieces = [piece for chunk in thing if (piece := _read_piece(chunk)) is not None or chunk is None]
+    pieces = []
+    for chunk in thing:
+        is_value = isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk)
+        piece = chunk if is_value else message_of(chunk)  # of an event that an SDK's helper made up: None
+        if is_value or piece is not None:
+            pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
     return _Values().of(pieces, 0)
@@ -74,17 +82,6 @@ def _read(thing: Any) -> Any:
 
 def _is_piece(thing: Any) -> bool:
     return isinstance(thing, (*_RAW, *_SCALARS)) or _is_list(thing) or is_chunk(thing)
-
-
-def _read_piece(chunk: Any) -> Any:
-    """What a piece of a list holds: the message, if it is a chunk of a stream."""
-    return chunk if isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk) else message_of(chunk)
-
-
-def _unwrap_error(error: BaseException) -> Any:
-    """What a server sent, of which an SDK or an HTTP client made an exception; the exception itself for others."""
-    sent = next((sent for name in ("response", "body") if (sent := getattr(error, name, None)) is not None), None)
-    return error if sent is None or isinstance(sent, BaseException) else sent
 
 
 def _join(pieces: Any) -> str | bytes:

@@ -7,7 +7,7 @@ own.  So frames are looked at until one shows the wire, or until 16 have shown n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 from streamparse.assembler import Assembler
@@ -59,13 +59,6 @@ class WireSelector:
     def ended(self) -> bool:
         """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
         return self.scope != "body" and (self.over if self.scope == "answer" else self.sealed)
-
-    def until_end(self, frames: Iterable[Frame]) -> Iterator[Frame]:
-        """Yield the frames up to the marker that ends what is read."""
-        for frame in frames:
-            if self.ended:
-                return
-            yield frame
 
     def look(self, frame: Frame) -> None:
         """Take a frame of a body that has not shown its wire yet."""
