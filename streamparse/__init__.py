@@ -138,9 +138,9 @@ def _take_parser(name: str, factory: object) -> None:
 
 def _check_parser(name: str) -> None:
     """Refuse the name of a parser that nobody knows."""
-    from streamparse.parser.registry import factory_of  # noqa: PLC0415 - see _LATER
+    from streamparse.parser.registry import find_factory  # noqa: PLC0415 - see _LATER
 
-    factory_of(name)
+    find_factory(name)
 
 
 __version__ = "0.1.0"

@@ -27,11 +27,11 @@ Scope: TypeAlias = Literal["stream", "frame", "call"]
 """What an error concerns: the rest of the stream, one frame of it, or one call."""
 
 
-def _snake_case(class_name: str) -> str:
+def _to_snake_case(class_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
-class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_snake_case):
+class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_to_snake_case):
     pass
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from streamparse.events import Error, Place, Source
-from streamparse.finish_reasons import Stop, find_stop, full_reason
+from streamparse.finish_reasons import Stop, find_full_reason, find_stop
 from streamparse.usage import TokenCounts, count_tokens
 
 __all__ = ["BrokenCall", "Mark", "ParsedResponse", "ToolCall", "ToolIntent"]
@@ -89,7 +89,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         of which nothing counts, for its server failed or it made no sense, is "error".
         """
         details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
-        reason = full_reason(self.finish_reason, details)
+        reason = find_full_reason(self.finish_reason, details)
         word: Stop | None = "end" if reason is None and self.ok else find_stop(reason)
         if word == "filter" or (self.refusal and not self.ok and any(call.revoked for call in self.tool_calls)):
             return "filter"

@@ -151,7 +151,7 @@ class Assembler:
             formats[call.index] = "json-content" if source == "recovered" else self.record.dialect
             self.record.origins[call.index] = (source, place)
         if call.state < State.COMPLETE:
-            call.emit = self._delta_emitter(call)
+            call.emit = self._make_emitter(call)
             self._open[call.index] = call
         return call
 
@@ -165,7 +165,7 @@ class Assembler:
         elif call.state == State.PENDING:
             self._decide(call, call.prefix + fragment)
         elif call.state == State.NOT_AN_OBJECT:
-            call.chunks.append(self._within_limits(call, fragment))
+            call.chunks.append(self._keep_within_limits(call, fragment))
         else:
             self._report_late(call, fragment)
 
@@ -195,7 +195,7 @@ class Assembler:
             arguments = "{}"
         if self._open or len(arguments) > min(self._max_args, self._max_pending):
             self._open[call.index] = call
-            self._delta_emitter(call)(arguments)
+            self._make_emitter(call)(arguments)
         else:
             call.prefix = arguments
             self.record.events.append(ToolCallDelta(call.index, arguments))
@@ -472,14 +472,14 @@ class Assembler:
     def _settle_pending(self) -> None:
         """The turn is over: calls that wait for arguments get `{}`, unless their tools require some."""
         for call in self._open_native():
-            if not call.has_begun and not self._lacks(call.name, call.raw):
+            if not call.has_begun and not self._is_missing_arguments(call.name, call.raw):
                 self._settle(call)
 
     def _settle_empty(self) -> None:
         """The turn is over for an unknown reason: only calls without any text, or with `{}`, get `{}`."""
         for call in self._open_native():
             empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANK) in _NOTHING)
-            if empty and not self._lacks(call.name, call.raw):
+            if empty and not self._is_missing_arguments(call.name, call.raw):
                 self._settle(call)
 
     def _fail_lacking(self) -> None:
@@ -491,27 +491,27 @@ class Assembler:
     def _open_native(self) -> list[CallState]:
         return [call for call in self._open.values() if call.source == "native"]
 
-    def _lacks(self, name: str, text: str) -> bool:
+    def _is_missing_arguments(self, name: str, text: str) -> bool:
         """Whether a text holds no arguments, and the tool requires some."""
         return text.strip(BLANK) in _NOTHING and self._tools.requires_arguments(name) is True
 
     def _fail_missing(self, call: CallState, text: str) -> bool:
         """Give the call up if it lacks its arguments; return whether it does."""
-        lacks = self._lacks(call.name, text)
+        lacks = self._is_missing_arguments(call.name, text)
         if lacks:
             self.call_error(call, "missing_arguments", f"no arguments for {call.name!r}")
         return lacks
 
     # -- deltas, as far as the limits have room ------------------------------------------------------------------
 
-    def _delta_emitter(self, call: CallState) -> Callable[[str], None]:
+    def _make_emitter(self, call: CallState) -> Callable[[str], None]:
         """Return the function that makes the deltas of a call; a closure costs less than a method."""
         record, index, write = self.record, call.index, call.chunks.append
 
         def emit(fragment: str) -> None:
             room = call.room - len(fragment)
             if room < 0:
-                fragment = self._within_limits(call, fragment)
+                fragment = self._keep_within_limits(call, fragment)
             else:
                 call.room = room
             if fragment:
@@ -520,7 +520,7 @@ class Assembler:
 
         return emit
 
-    def _within_limits(self, call: CallState, fragment: str) -> str:
+    def _keep_within_limits(self, call: CallState, fragment: str) -> str:
         """Return a fragment if it fits; else return "", after the call or the stream was given up.
 
         The call gets room for more, so that not every fragment has to be weighed against every open call.
@@ -532,7 +532,7 @@ class Assembler:
         left = min(headroom, self._max_args - sizes[call.index])
         size = len(fragment)
         if size > left:
-            self._overflow(call, fragment[:left], left == headroom)
+            self._give_up_at_limit(call, fragment[:left], left == headroom)
             return ""
         if headroom < _ROOM * len(self._open):
             for each in self._open.values():
@@ -540,7 +540,7 @@ class Assembler:
         call.room = max(0, min(left, _ROOM) - size)
         return fragment
 
-    def _overflow(self, call: CallState, part: str, is_stream_limit: bool) -> None:
+    def _give_up_at_limit(self, call: CallState, part: str, is_stream_limit: bool) -> None:
         """Make a last delta of what still fits, and give up the stream or the call."""
         if call.state == State.OPEN and part:
             call.chunks.append(part)

@@ -103,12 +103,12 @@ class CallState(msgspec.Struct, eq=False):
     @property
     def raw(self) -> str:
         """The argument text as it came."""
-        return self.prefix + self._joined().getvalue() if self.chunks or self.text else self.prefix
+        return self.prefix + self._join().getvalue() if self.chunks or self.text else self.prefix
 
     @property
     def size(self) -> int:
         """How many characters of argument text are held after the prefix."""
-        return self._joined().tell()
+        return self._join().tell()
 
     def enter(self, state: int) -> None:
         """Go on to another state."""
@@ -122,7 +122,7 @@ class CallState(msgspec.Struct, eq=False):
         if self.reader is None:
             self.reader = PartialReader(limits)
             self.reader.feed(self.prefix)
-        text = self._joined()
+        text = self._join()
         text.seek(self.characters_read)
         self.reader.feed(text.read())
         self.characters_read = text.tell()
@@ -156,7 +156,7 @@ class CallState(msgspec.Struct, eq=False):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
         return value, "recovered" if self.repairs else self.source
 
-    def _joined(self) -> StringIO:
+    def _join(self) -> StringIO:
         if self.text is None:
             self.text = StringIO()
         self.text.write("".join(self.chunks))

@@ -122,9 +122,9 @@ class EventLog:
         if call.source != "native":
             same, other = other, same
         for place, (name, values, index) in enumerate(other):
-            if name == call.name and values == arguments and _same_types(values, arguments):
+            if name == call.name and values == arguments and _have_same_types(values, arguments):
                 del other[place]
-                if call.source != "native" or not self._makes_room(index):
+                if call.source != "native" or not self._make_room(index):
                     return False
                 break
         else:
@@ -154,7 +154,7 @@ class EventLog:
             self.error("call", code, message)
         self._take_back(doubtful, code)
 
-    def _makes_room(self, index: int) -> bool:
+    def _make_room(self, index: int) -> bool:
         """Whether a call in the text is worth less than a native one; it is revoked then.
 
         It was revoked before, is not a plain call, had to be repaired, or text follows it.
@@ -189,10 +189,10 @@ class EventLog:
         return bool(since.strip())
 
 
-def _same_types(one: Any, other: Any) -> bool:
+def _have_same_types(one: Any, other: Any) -> bool:
     """Whether equal values are the same JSON: to Python, true is 1."""
     if isinstance(one, dict):
-        return all(_same_types(value, other[key]) for key, value in one.items())
+        return all(_have_same_types(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        return all(map(_same_types, one, other))
+        return all(map(_have_same_types, one, other))
     return isinstance(one, bool) == isinstance(other, bool)

@@ -168,10 +168,10 @@ class JSONArray(Framer):
                 at = self._begin(chunk, at, before)
             if at == len(chunk):
                 break
-            end = self._element_end(chunk, at)
+            end = self._find_element_end(chunk, at)
             self._carry += chunk[at:] if end < 0 else chunk[at:end]
             at = len(chunk) if end < 0 else end
-            frames += self._whole(end >= 0)
+            frames += self._take_element(end >= 0)
         return frames
 
     def try_single(self, chunk: bytes) -> bytes | None:
@@ -189,7 +189,7 @@ class JSONArray(Framer):
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""
-        return self._whole(True)
+        return self._take_element(True)
 
     def _begin(self, chunk: bytes, at: int, before: int) -> int:
         """Skip to the next element; return its position, or the chunk's length."""
@@ -205,13 +205,13 @@ class JSONArray(Framer):
             return at
         return len(chunk)
 
-    def _element_end(self, chunk: bytes, at: int) -> int:
+    def _find_element_end(self, chunk: bytes, at: int) -> int:
         if self._scanner is not None:
             return self._scanner.end(chunk, at)
         match = _WORD_END.search(chunk, at if self._carry else at + 1)
         return match.start() if match else -1
 
-    def _whole(self, ended: bool) -> list[Frame]:
+    def _take_element(self, ended: bool) -> list[Frame]:
         """Check the element's size; return it if it has ended."""
         carry = self._carry
         if len(carry) > self._max_event:

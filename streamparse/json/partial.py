@@ -109,7 +109,7 @@ class PartialReader:
         self._step = self._read_value
 
     def _read_value(self) -> None:
-        char = self._next()
+        char = self._skip_to_next()
         if char in ("{", "["):
             self._open_container({} if char == "{" else [])
         elif char == '"':
@@ -122,7 +122,7 @@ class PartialReader:
 
     def _read_item(self) -> None:
         """In an array, at its start or after a comma."""
-        char = self._next()
+        char = self._skip_to_next()
         if char == "]":
             self._close_container()
         elif char:
@@ -130,7 +130,7 @@ class PartialReader:
 
     def _read_member(self) -> None:
         """In an object, at its start or after a comma."""
-        char = self._next()
+        char = self._skip_to_next()
         if char == "}":
             self._close_container()
         elif char == '"':
@@ -150,7 +150,7 @@ class PartialReader:
             self._step = self._read_colon
 
     def _read_colon(self) -> None:
-        char = self._next()
+        char = self._skip_to_next()
         if char == ":":
             self._at += 1
             self._step = self._read_value
@@ -188,7 +188,7 @@ class PartialReader:
 
     def _read_more(self) -> None:
         """After a value in a container."""
-        char = self._next()
+        char = self._skip_to_next()
         is_object = isinstance(self._open[-1], dict)
         if char == ("}" if is_object else "]"):
             self._close_container()
@@ -208,7 +208,7 @@ class PartialReader:
     def _is_streaming(self) -> bool:
         return len(self._open) == 1 and self._keys[0] in self._streamed
 
-    def _next(self) -> str:
+    def _skip_to_next(self) -> str:
         """Go past blanks; return the character there, "" at the end of the piece."""
         self._at = match_end(BLANK, self._text, self._at)
         return self._text[self._at] if self._at < len(self._text) else ""

@@ -98,7 +98,7 @@ class TolerantReader:
         self._read_value(root)
         while self._open:
             self._read_member(self._open[-1])
-        if "fence" in self.repairs and self._next() == "`" and self._text.startswith("```", self._at):
+        if "fence" in self.repairs and self._skip_to_next() == "`" and self._text.startswith("```", self._at):
             self._at += 3
         self._skip()
         if self._at != len(self._text):
@@ -120,7 +120,7 @@ class TolerantReader:
 
     def _read_value(self, container: Any, key: str | None = None) -> None:
         """Read a scalar, or the opening bracket of a container, into its container."""
-        char = self._next()
+        char = self._skip_to_next()
         if char in "{[":
             if len(self._open) == self._limits.max_depth:
                 self._fail("json_depth", self._at)
@@ -142,12 +142,12 @@ class TolerantReader:
     def _read_member(self, container: Any) -> None:
         """Read the next member of the innermost container, or its end."""
         closer = "}" if isinstance(container, dict) else "]"
-        char = self._next()
+        char = self._skip_to_next()
         if container and char != closer:
             if char != ",":
                 self._fail("json_syntax", self._at)
             self._at += 1
-            char = self._next()
+            char = self._skip_to_next()
             if char == closer:
                 self._repair("trailing_comma", self._at)
         if char == closer:
@@ -158,7 +158,7 @@ class TolerantReader:
 
     def _read_key(self, members: dict[str, Any]) -> str:
         """Read a key and its colon."""
-        start, char = self._at, self._next()
+        start, char = self._at, self._skip_to_next()
         word = _WORD.match(self._text, start) if self._heal else None
         closed = True
         if char in self._quotes:
@@ -172,7 +172,7 @@ class TolerantReader:
             self._fail("json_key_too_long", start)
         if not closed:
             self._fail("json_truncated", len(self._text))
-        if self._next() != ":":
+        if self._skip_to_next() != ":":
             self._fail("json_syntax", self._at)
         self._at += 1
         if key in members:
@@ -263,7 +263,7 @@ class TolerantReader:
             self._repair("comment", self._at)
             self._at = match_end(BLANK, self._text, comment.end())
 
-    def _next(self) -> str:
+    def _skip_to_next(self) -> str:
         """Go to the next character that counts, and return it."""
         self._skip()
         if self._at == len(self._text):

@@ -71,10 +71,10 @@ def read_flat_object(text: str, limits: Limits) -> dict[str, Any] | None:
         not kinds <= _SCALARS or text.count(":") != len(value)
     ):
         return None
-    return value if _fits(value, kinds, len(text), limits) else None
+    return value if _is_within(value, kinds, len(text), limits) else None
 
 
-def _fits(value: dict[str, Any], kinds: set[type], size: int, limits: Limits) -> bool:
+def _is_within(value: dict[str, Any], kinds: set[type], size: int, limits: Limits) -> bool:
     """Whether a text of this size that holds this value is within the limits, for certain."""
     if limits.max_number is not None and size > limits.max_number and not kinds <= _WORDS:
         return False
@@ -91,7 +91,7 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
         text.encode()  # a lone surrogate is a ValueError
     text = text.strip(BLANKS)
     size = len(text)
-    if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _depth(text):
+    if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _measure_depth(text):
         raise ValueError("too deep")
     number, key = limits.max_number, limits.max_key
     scan = _clean_scanner(
@@ -105,7 +105,7 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
     return value
 
 
-def _depth(text: str) -> int:
+def _measure_depth(text: str) -> int:
     """Return how deep the brackets of a JSON text nest."""
     return max(accumulate(map(_RISE.__getitem__, _BRACKET.findall(text))))
 
@@ -114,21 +114,21 @@ def _depth(text: str) -> int:
 def _clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str, int], tuple[Any, int]]:
     """Return the C scanner, made to raise ValueError where it would read what some mode does not accept."""
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) != len(pairs) or (max_key is not None and any(len(key) > max_key for key in result)):
             raise ValueError("a duplicate or long key")
         return result
 
-    def number(read_digits: Callable[[str], Any], digits: str) -> Any:
+    def read_number(read_digits: Callable[[str], Any], digits: str) -> Any:
         if max_number is not None and len(digits) > max_number:
             raise ValueError("a long number")
         return read_digits(digits)
 
     decoder = json.JSONDecoder(
-        object_pairs_hook=members,
-        parse_int=None if max_number is None else partial(number, int),
-        parse_float=partial(number, parse_finite),
+        object_pairs_hook=read_members,
+        parse_int=None if max_number is None else partial(read_number, int),
+        parse_float=partial(read_number, parse_finite),
         parse_constant=parse_finite,
     )
     return decoder.raw_decode

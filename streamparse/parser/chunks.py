@@ -55,12 +55,12 @@ class Record(Protocol):
 
 
 def is_chunk(thing: Any) -> bool:
-    """Whether `message_of` knows what a thing holds."""
+    """Whether `read_message` knows what a thing holds."""
     is_message = isinstance(thing, (bytes, bytearray, memoryview, str, Mapping))
     return is_message or is_answer(thing) or _inspect(thing.__class__).is_wrapper or _is_event(thing)
 
 
-def message_of(chunk: Any) -> Message | None:
+def read_message(chunk: Any) -> Message | None:
     """Return the message that a chunk is; None for an event that an SDK's helper made up.
 
     Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
@@ -73,22 +73,22 @@ def message_of(chunk: Any) -> Message | None:
         case bytearray():
             return bytes(chunk)
         case Mapping():
-            return message_of(dict(chunk))
+            return read_message(dict(chunk))
     if is_answer(chunk) or _inspect(chunk.__class__).is_wrapper:
-        return _message_of_record(chunk)
+        return _read_record(chunk)
     if _is_event(chunk):
         return _write_event(chunk.event, chunk.data)
     raise TypeError(_explain_refusal(chunk))
 
 
-def _message_of_record(chunk: Any) -> Message | None:
+def _read_record(chunk: Any) -> Message | None:
     kind = _inspect(chunk.__class__)
     if kind.is_added:
-        return message_of(chunk.chunk) if chunk.__class__.__name__ == "ChunkEvent" else None
+        return read_message(chunk.chunk) if chunk.__class__.__name__ == "ChunkEvent" else None
     if kind.is_wrapper:
-        return message_of(chunk.data)
+        return read_message(chunk.data)
     # A helper's events hold all the text so far, with each piece of it.
-    return message_of(fields_of(chunk, without=("snapshot",) if kind.is_of_helper else ()))
+    return read_message(read_fields(chunk, without=("snapshot",) if kind.is_of_helper else ()))
 
 
 def _is_event(thing: Any) -> bool:
@@ -167,7 +167,7 @@ def is_answer(thing: Any) -> bool:
     declared = _inspect(thing.__class__).fields
     if declared is None or isinstance(thing, type):
         return False
-    return not (_ANSWER_FIELDS.isdisjoint(declared) and _ANSWER_FIELDS.isdisjoint(_field_names(thing)))
+    return not (_ANSWER_FIELDS.isdisjoint(declared) and _ANSWER_FIELDS.isdisjoint(_list_field_names(thing)))
 
 
 def is_record(thing: Any) -> bool:
@@ -189,7 +189,7 @@ def has_base(kind: type, module: str, *names: str) -> bool:
     )
 
 
-def fields_of(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
+def read_fields(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
     """Return the fields of a record, those of pydantic's models as JSON, but for those `without`.
 
     What the record's own code raises is raised.
@@ -201,11 +201,11 @@ def fields_of(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
     elif kind.is_old_model:
         fields = record.dict(by_alias=True, exclude={*without}, exclude_none=True)
     else:
-        fields = {name: getattr(record, name) for name in _field_names(record) if name not in without}
+        fields = {name: getattr(record, name) for name in _list_field_names(record) if name not in without}
     return fields
 
 
-def _field_names(record: Any) -> Collection[str]:
+def _list_field_names(record: Any) -> Collection[str]:
     if isinstance(record, SimpleNamespace):
         return vars(record).keys()
     kind = _inspect(record.__class__)
@@ -221,15 +221,15 @@ def encode_message(message: Mapping[str, Any]) -> bytes:
 
     Raises ValueError or RecursionError for a number or a depth beyond every bound, and TypeError for odd keys.
     """
-    return json.dumps(message, default=_to_jsonable).encode()
+    return json.dumps(message, default=_make_jsonable).encode()
 
 
-def _to_jsonable(value: Any) -> Any:
+def _make_jsonable(value: Any) -> Any:
     """What an SDK puts into a message besides JSON: its `str` is the best there is."""
     if isinstance(value, (bytes, bytearray)):
         import base64  # noqa: PLC0415 - rarely needed
 
         return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
     if is_record(value):
-        return dict(fields_of(value))
+        return dict(read_fields(value))
     return dict(value) if isinstance(value, Mapping) else str(value)

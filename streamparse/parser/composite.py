@@ -216,7 +216,7 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     readings = [parser.parse(body) for parser in parsers]
     calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
     counting = calling if strategy == "merge" else calling[:1]
-    calls = _group_equal((number, readings[number].tool_calls, _identity) for number in counting)
+    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
     for same in calls:
         same.sort(key=_is_not_native)
     calls.sort(key=lambda same: _is_not_native(same[0]))
@@ -284,11 +284,11 @@ def _put_native_first(response: ParsedResponse) -> None:
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
         if call.source != "native":
-            in_text[_identity(call)].append(at)
+            in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
         try:
-            arguments = _canonical(read(double.raw).value)
+            arguments = _make_comparable(read(double.raw).value)
         except JSONError:
             continue
         if places := in_text[double.name, arguments]:
@@ -349,16 +349,16 @@ def _find_place(place: int, text: str, cleaned: str) -> int | None:
     return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
 
 
-def _identity(call: ToolCall) -> tuple[str, object]:
-    return call.name, _canonical(call.arguments)
+def _identify(call: ToolCall) -> tuple[str, object]:
+    return call.name, _make_comparable(call.arguments)
 
 
-def _canonical(value: Any) -> object:
+def _make_comparable(value: Any) -> object:
     """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
     if isinstance(value, dict):
-        return dict, frozenset((key, _canonical(inner)) for key, inner in value.items())
+        return dict, frozenset((key, _make_comparable(inner)) for key, inner in value.items())
     if isinstance(value, (list, tuple)):
-        return list, tuple(map(_canonical, value))
+        return list, tuple(map(_make_comparable, value))
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
 
 

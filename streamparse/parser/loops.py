@@ -34,7 +34,7 @@ class EventStream(Iterator[Event], AbstractContextManager["EventStream", None]):
     def __init__(self, parser: StreamParser, source: Source) -> None:
         """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
         chunks, self._closing = open_source(source)
-        self._events = _events(parser, chunks, self._closing)
+        self._events = _read_events(parser, chunks, self._closing)
         self.parser = parser
 
     def __iter__(self) -> Generator[Event, None, None]:
@@ -68,7 +68,7 @@ class AsyncEventStream(AsyncIterator[Event], AbstractAsyncContextManager["AsyncE
     def __init__(self, parser: StreamParser, source: AsyncSource) -> None:
         """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
         chunks, self._closing = open_async_source(source)
-        self._events = _async_events(parser, chunks, self._closing)
+        self._events = _read_events_async(parser, chunks, self._closing)
         self.parser = parser
 
     def __aiter__(self) -> AsyncGenerator[Event, None]:
@@ -165,7 +165,7 @@ def aiter_events(
 # The generators know nothing of the classes above: a cycle would keep an abandoned loop alive until the collector runs.
 
 
-def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[Event, None, None]:
+def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[Event, None, None]:
     with closing:
         while True:
             try:
@@ -186,7 +186,7 @@ def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -
             pass
 
 
-async def _async_events(
+async def _read_events_async(
     parser: StreamParser, chunks: AsyncIterator[Chunk], closing: AsyncExitStack
 ) -> AsyncGenerator[Event, None]:
     async with closing:

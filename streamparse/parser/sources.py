@@ -34,7 +34,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from streamparse.parser.chunks import is_answer, is_model
-from streamparse.parser.to_builtins import has_method, http_response_of, stream_in
+from streamparse.parser.to_builtins import find_stream, has_method, unwrap_http_response
 
 Chunk: TypeAlias = Any
 """Bytes, text, a decoded message, or an object of an SDK that holds one."""
@@ -88,8 +88,8 @@ def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close"))
 
 def _unwrap(source: Source, prefix: str) -> Source:
     """Return what is read: of a response around another, the inner one, whose bytes are had with fewer detours."""
-    source = http_response_of(source)
-    if isinstance(source, Mapping) and (found := stream_in(source)) is not None:
+    source = unwrap_http_response(source)
+    if isinstance(source, Mapping) and (found := find_stream(source)) is not None:
         return found[1]
     is_event_source = has_method(source, f"{prefix}iter_sse") and hasattr(source, "response")
     return source.response if is_event_source and has_method(source.response, f"{prefix}iter_bytes") else source

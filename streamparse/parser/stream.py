@@ -16,7 +16,7 @@ from streamparse.events import Event
 from streamparse.frames import AutoFramer, Frame, Framer, FrameTemplate
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.chunks import Record, encode_message, message_of
+from streamparse.parser.chunks import Record, encode_message, read_message
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
@@ -189,7 +189,7 @@ class StreamParser(AssemblyLine):
     def _feed_object(self, chunk: Any) -> list[Event]:
         """Feed a decoded message, or an object of an SDK that holds one; raise TypeError for anything else."""
         try:
-            message = message_of(chunk)
+            message = read_message(chunk)
         except (ValueError, RecursionError) as error:
             return self._refuse(error)
         if isinstance(message, dict):

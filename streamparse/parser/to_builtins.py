@@ -22,7 +22,7 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
-from streamparse.parser.chunks import fields_of, has_base, is_answer, is_chunk, is_record, message_of
+from streamparse.parser.chunks import has_base, is_answer, is_chunk, is_record, read_fields, read_message
 from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
@@ -57,22 +57,22 @@ def _read(thing: Any) -> Any:
     if isinstance(thing, BaseException):  # which an SDK or an HTTP client made of what a server sent
         sent = next((sent for name in ("response", "body") if (sent := getattr(thing, name, None)) is not None), None)
         thing = thing if isinstance(sent, BaseException | None) else sent
-    thing = http_response_of(thing)
+    thing = unwrap_http_response(thing)
     if is_http_response(thing):
-        return body_at_hand(thing)
+        return read_http_body(thing)
     if thing is None:
         return None
     if isinstance(thing, _RAW):
-        return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
-    is_mapping = isinstance(thing, Mapping) and stream_in(thing) is None
+        return _repair_surrogates(_read_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+    is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None
     if is_mapping or is_answer(thing):
-        return _Values().of(thing if is_mapping else fields_of(thing), 0)
+        return _Values().of(thing if is_mapping else read_fields(thing), 0)
     if not (_is_list(thing) and all(map(_is_piece, thing))):
         raise NoAnswer(explain_refusal(thing))
     pieces = []
     for chunk in thing:
         is_value = isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk)
-        piece = chunk if is_value else message_of(chunk)  # of an event that an SDK's helper made up: None
+        piece = chunk if is_value else read_message(chunk)  # of an event that an SDK's helper made up: None
         if is_value or piece is not None:
             pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
@@ -87,11 +87,10 @@ def _is_piece(thing: Any) -> bool:
 def _join(pieces: Any) -> str | bytes:
     """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
     if all(isinstance(piece, _TEXT) for piece in pieces):
-        texts = list(map(_plain_text, pieces))
+        texts = list(map(_read_text, pieces))
         return _repair_surrogates(_find_separator([text.encode("utf-8", "replace") for text in texts]).join(texts))
     parts = [
-        _repair_surrogates(_plain_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece)
-        for piece in pieces
+        _repair_surrogates(_read_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece) for piece in pieces
     ]
     return _find_separator(parts).encode().join(parts)
 
@@ -111,7 +110,7 @@ def _is_list(thing: Any) -> bool:
     return thing.__class__ is list or (is_many and not is_record(thing))
 
 
-def _plain_text(thing: str | UserString) -> str:
+def _read_text(thing: str | UserString) -> str:
     """The characters, whatever a type of one's own makes of them."""
     return str.__str__(thing) if isinstance(thing, str) else thing.data
 
@@ -136,7 +135,7 @@ class _Values:
         if isinstance(value, enum.Enum):
             value = value.value
         if isinstance(value, str):
-            return _repair_surrogates(_plain_text(value))
+            return _repair_surrogates(_read_text(value))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -152,7 +151,7 @@ class _Values:
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
     """The fields of a value inside of an answer; None if it has none."""
     if is_record(thing):
-        return fields_of(thing)
+        return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):
         return None
     return (
@@ -172,7 +171,7 @@ def has_method(thing: object, name: str) -> bool:
     return callable(getattr(thing.__class__, name, None))
 
 
-def http_response_of(thing: Any) -> Any:
+def unwrap_http_response(thing: Any) -> Any:
     """Return the HTTP client's response that an SDK has wrapped; anything else as it is."""
     return thing.http_response if _is_sdk_response_class(thing.__class__) else thing
 
@@ -192,7 +191,7 @@ def is_http_response(thing: object) -> bool:
     )
 
 
-def body_at_hand(response: Any) -> bytes:
+def read_http_body(response: Any) -> bytes:
     """Return the bytes of a response; raise NoAnswer if they have not been read."""
     try:
         content = response.content
@@ -202,7 +201,7 @@ def body_at_hand(response: Any) -> bytes:
     return bytes(content)
 
 
-def stream_in(body: Mapping[str, Any]) -> tuple[str, Any] | None:
+def find_stream(body: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Return the key and the stream, or body, that a response of boto3 holds; None if it holds none."""
     for key, value in body.items():
         if _is_boto_class(value.__class__):
@@ -221,7 +220,7 @@ def explain_refusal(thing: object) -> str:
     name = thing.__class__.__name__
     if inspect.isawaitable(thing):
         return f"a response must not be awaited for: await this {name} first"
-    if isinstance(thing, Mapping) and (found := stream_in(thing)) is not None:
+    if isinstance(thing, Mapping) and (found := find_stream(thing)) is not None:
         key, stream = found
         if has_method(stream, "read"):
             return f"the body of this answer has not been read: pass what its {key!r} reads"

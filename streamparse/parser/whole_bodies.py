@@ -84,7 +84,7 @@ def read_body(thing: Any, limits: Limits) -> Body:
         if isinstance(value, str):
             return _read_text(value, limits)
         if isinstance(value, bytes):
-            return _without_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
+            return _drop_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
         if value == []:
             return Body(fault=FramingError("empty_body", "there is no response", 0))
         return _read_value(value)
@@ -134,7 +134,7 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     )
 
 
-def _without_silent_text(body: Body) -> Body:
+def _drop_silent_text(body: Body) -> Body:
     """Bytes are a body: one of no wire is no text if it is blank, a page, or JSON, even cut, without calls."""
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
@@ -250,7 +250,7 @@ class BodyReader:
         line = _BodyLine(self.options, wire or self.options.otherwise)
         line.take_frames(body)
         if wire is None:
-            line.disown(body)
+            line.reject(body)
         return line
 
     def _read_text(self, text: str) -> _BodyLine:
@@ -321,7 +321,7 @@ class _BodyLine(AssemblyLine):
         except ParseHalted:
             self._is_open = False
 
-    def disown(self, body: Body) -> None:
+    def reject(self, body: Body) -> None:
         """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
         if body.frames and self._is_open and not self.response.errors:
             self._record.position = body.frames[-1]
