@@ -47,7 +47,7 @@ class ToolIntent(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """Where in an answer a call began, or an item came: behind so many characters of text and of thought.
+    """Where in an answer a call began, or an item came: after how many characters of text and of thought.
 
     `index` is the call's, or the item's place in `items`.
     """
@@ -61,7 +61,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
-    `order` has a mark for each call and each item, by which they stand between the characters of the text.
+    `order` has a mark for each call and each item, which says where they are in the text.
     `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
     written in, or "json-content"; calls that are not there came natively.
     """
@@ -83,7 +83,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
 
     @property
     def stop(self) -> Stop | None:
-        """Why the answer ended, in one word for all servers; None before it ended, and for a reason nobody knows.
+        """Why the answer ended, in one word for all servers; None before it ended, and for an unknown reason.
 
         "tools" wherever calls wait for results, also those that broke, whatever the server's word for it.  An answer
         of which nothing counts, for its server failed or it made no sense, is "error".

@@ -75,18 +75,18 @@ class Assembler:
         self._is_stopped = False
         self.calls_found = 0
         """How many calls have started so far."""
-        self.ended = False
+        self.has_ended = False
         """Whether the server ended its turn."""
 
     # -- for the parsers -----------------------------------------------------------------------------------------
 
     @property
-    def stopped(self) -> bool:
+    def has_stopped(self) -> bool:
         """Whether the model itself ended the turn: no limit cut it, and nothing failed."""
         return self._is_stopped and not self._failed
 
     @property
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether nothing has come so far: nothing of an answer, nor of its end, nor a failure."""
         response = self.response
         content = response.content or response.reasoning or response.refusal or response.items
@@ -247,7 +247,7 @@ class Assembler:
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
-        self.ended = True
+        self.has_ended = True
         self._is_stopped = self._settled = outcome in ("stop", "tools")
         self._wants_results = outcome == "tools"
         if outcome == "failed":
@@ -256,10 +256,10 @@ class Assembler:
             self._settle_pending()
 
     def end(self) -> None:
-        if not self.ended:  # without a reason, nothing says that a limit cut the arguments
+        if not self.has_ended:  # without a reason, nothing says that a limit cut the arguments
             self._settled = True
             self._settle_empty()
-        self.ended = True
+        self.has_ended = True
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ class Assembler:
         if self._done:
             return
         self._done = True
-        if truncated and not self.ended and not self._failed:
+        if truncated and not self.has_ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
         if self._settled:
@@ -298,7 +298,7 @@ class Assembler:
             self._check_for_answer()
         if self._taken_back:
             self._take_back(self._taken_back)
-        if not self.stopped:
+        if not self.has_stopped:
             self.record.revoke_uncertain()
         response = self.record.response
         response.ok = not self._failed and not self.record.has_taken_back
@@ -316,7 +316,7 @@ class Assembler:
 
     def _check_for_answer(self) -> None:
         """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
-        if self.ended and not self._is_stopped and self.silent:
+        if self.has_ended and not self._is_stopped and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:

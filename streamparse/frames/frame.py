@@ -60,7 +60,7 @@ class Framer:
         self.received = 0
         """How many bytes were taken in so far."""
         self.singles = 0
-        """How many chunks `try_single` and `accept_repeat` took."""
+        """How many chunks `try_single` and templates took."""
         self.offset = 0
         """Where the data of the last of these begins."""
         self._max_line = most(limits.max_line)
@@ -85,20 +85,6 @@ class Framer:
     def try_single(self, chunk: bytes) -> bytes | None:  # noqa: ARG002
         """Take a chunk that is exactly one message and return its data; None, and nothing is taken, if it is not."""
         return None
-
-    def accept_repeat(self, size: int, data: int) -> bool:
-        """Take a chunk like the one that `try_single` took last; its data begins at `data`.
-
-        False, and nothing is taken, if it is beyond a limit.
-        """
-        start = self.received
-        end = start + size
-        if size > self._max_single or end > self._max_total:
-            return False
-        self.offset = start + data
-        self.received = end
-        self.singles += 1
-        return True
 
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
@@ -183,4 +169,12 @@ class FrameTemplate:
             string = _decode(chunk[self._start : self._end])
         except ValueError:
             return None
-        return string if string and self._framer.accept_repeat(len(chunk), self._data) else None
+        framer, size = self._framer, len(chunk)
+        start = framer.received
+        end = start + size
+        if not string or size > framer._max_single or end > framer._max_total:
+            return None
+        framer.offset = start + self._data
+        framer.received = end
+        framer.singles += 1
+        return string

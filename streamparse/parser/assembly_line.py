@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class AssemblyLine:
     """The assembler, the in-band parser in front of it, and the wire in front of both.
 
-    Without a wire it reads text.  Users catch `ParseHalted`, and then set `_is_open` to False.
+    Without a wire it reads text.  Its subclasses catch `ParseHalted`, and then set `_is_open` to False.
     """
 
     def __init__(self, options: ParserOptions, wire: str | None = None) -> None:
@@ -88,14 +88,14 @@ class AssemblyLine:
 
     def _finish(self, end: HasOffset, truncated: str | None) -> None:
         """The answer is over: find what it still holds, and make `Done`; see `Assembler.close` for `truncated`."""
-        self._close_text(end, self._assembler.stopped)
+        self._close_text(end, self._assembler.has_stopped)
         if self._inband is not None:
             self._recover()
         self._assembler.close(truncated)
 
     def _recover(self) -> JSONRun | None:
         """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
-        if not self._assembler.stopped or self._assembler.calls_found:
+        if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 

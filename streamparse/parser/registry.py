@@ -69,7 +69,7 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
 
 def find_factory(name: str) -> ParserFactory:
-    """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
+    """Return what makes the parser of this name; raises ValueError for an unknown one."""
     key = key_of(name) if isinstance(name, str) else ""
     if not key:
         raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")

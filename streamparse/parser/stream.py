@@ -215,13 +215,13 @@ class StreamParser(AssemblyLine):
         record, selector = self._record, self._selector
         try:
             for frame in frames:
-                if selector.scope != "body" and selector.ended:
+                if selector.scope != "body" and selector.has_ended:
                     break
                 record.position = frame
                 (selector.take or selector.look)(frame)
             self._frames += len(frames)
             fault = self._framer.error
-            if selector.scope != "body" and selector.ended:
+            if selector.scope != "body" and selector.has_ended:
                 self._fast_path = None
             elif fault is not None:
                 self._halt(fault.code, fault.message, fault)
@@ -251,7 +251,7 @@ class StreamParser(AssemblyLine):
         self._fast_path = None
 
     def _end_at_limit(self, code: str, message: str) -> list[Event]:
-        if self._is_open and not self._selector.ended:
+        if self._is_open and not self._selector.has_ended:
             self._stop()
             try:
                 self._halt(code, message, Offset(self._framer.received))
@@ -274,7 +274,7 @@ class StreamParser(AssemblyLine):
             try:
                 self._selector.give_up()
                 # The answer ends at its marker if no more is read, else with the body.
-                is_over, position = self._selector.ended, self._record.position
+                is_over, position = self._selector.has_ended, self._record.position
                 end = Offset(position.offset if is_over else self._framer.received + self._message_bytes)
                 self._close_wire(end)
                 self._finish(end, truncated)

@@ -149,7 +149,7 @@ class _Values:
 
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
-    """The fields of a value inside of an answer; None if it has none."""
+    """The fields of a value within an answer; None if it has no fields."""
     if is_record(thing):
         return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):

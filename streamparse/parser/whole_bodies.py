@@ -306,9 +306,9 @@ class _BodyLine(AssemblyLine):
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)
             self._close_wire(end)
-            if body.whole and not self._assembler.ended and not (body.wire is None and self.is_silent):
+            if body.whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
-            self._close_text(end, self._assembler.stopped)
+            self._close_text(end, self._assembler.has_stopped)
         except ParseHalted:  # the response says why
             self._is_open = False
 

@@ -56,7 +56,7 @@ class WireSelector:
         return self.wire is not None and self.wire.over and not self.wire.reopens
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
         return self.scope != "body" and (self.over if self.scope == "answer" else self.sealed)
 
@@ -124,7 +124,7 @@ class WireSelector:
         """Report once that the body is of another wire, or of none, if it is."""
         if not self._is_doubtful:
             return
-        error, is_silent = self._assembler.error, self._assembler.silent
+        error, is_silent = self._assembler.error, self._assembler.is_silent
         if self._other is not None:
             name, frame = self._other
             message = f"the body looks like {name}, not like {self.name}: {excerpt_of(frame)!r}"
@@ -132,7 +132,7 @@ class WireSelector:
         elif is_silent and self._unknown is not None:
             message = f"no known wire speaks like this: {excerpt_of(self._unknown)!r}"
             error("stream", "not_a_stream", message, self._unknown.offset)
-        elif is_silent and self._assembler.ended:
+        elif is_silent and self._assembler.has_ended:
             error("stream", "not_a_stream", "the body has an end, and before it no message that can be read", 0)
         else:
             return
