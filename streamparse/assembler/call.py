@@ -116,6 +116,7 @@ class CallState(msgspec.Struct, eq=False):
         self.state = state
         if state >= State.COMPLETE:
             self.room = -1
+            self.emit = _emit_nothing  # which refers to the call: a cycle would keep both alive
 
     def read_so_far(self, limits: Limits) -> dict[str, Any]:
         """Return the arguments so far; another time costs only what came since."""
