@@ -8,7 +8,6 @@ as feeding it.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from streamparse.assembler import Assembler, HasOffset
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 class AssemblyLine:
     """The assembler, the in-band parser in front of it, and the wire in front of both.
 
-    Without a wire it reads text.  Users catch `ParseHalted`, and then set `_is_open` to False.
+    Without a wire it reads text.  Its subclasses catch `ParseHalted`, and then set `_is_open` to False.
     """
 
     def __init__(self, options: ParserOptions, wire: str | None = None) -> None:
@@ -40,7 +39,7 @@ class AssemblyLine:
             self._inband = InBandParser(
                 self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
                 options.quoted, ignored=("auto",) if parses_calls else (),
-                on_dialect=self._record.set_dialect, on_marker=self._mark,
+                on_dialect=self._record.set_dialect, on_marker=self._record.note_marker,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
@@ -70,9 +69,6 @@ class AssemblyLine:
         """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
         return self._record.origins.get(index, ("native", "field"))
 
-    def _mark(self, left: int) -> None:
-        """Note that a marker was met, with so many characters of the text still to be read."""
-
     def _halt(self, code: str, message: str, place: HasOffset) -> None:
         """End the parse, after all that waited for more; raises `ParseHalted`."""
         self._close_wire(place)
@@ -90,9 +86,16 @@ class AssemblyLine:
             self._inband.close(stopped)
         self._record.position = end
 
+    def _finish(self, end: HasOffset, truncated: str | None) -> None:
+        """The answer is over: find what it still holds, and make `Done`; see `Assembler.close` for `truncated`."""
+        self._close_text(end, self._assembler.has_stopped)
+        if self._inband is not None:
+            self._recover()
+        self._assembler.close(truncated)
+
     def _recover(self) -> JSONRun | None:
         """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
-        if not self._assembler.stopped or self._assembler.calls_found:
+        if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 
@@ -107,7 +110,7 @@ class AssemblyLine:
             from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
 
             response = self._assembler.response
-            unread = Counter(count_calls(response.content, self._options.tools, self._options.limits))
+            unread = count_calls(response.content, self._options.tools, self._options.limits)
             unread.subtract(call.place for call in response.tool_calls if call.source == "recovered")
-            self._unread = {place: count for place, count in unread.items() if count > 0}
+            self._unread = dict(+unread)
         return self._unread

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec.structs import replace
@@ -76,7 +77,10 @@ class CompositeParser:
         )  # fmt: skip
         self._reader = BodyReader(options)
         self._strategy: Strategy = strategy
-        self._parsers = None if given is None else tuple(_check_parsers(given))
+        self._parsers = None if given is None else tuple(given)
+        for parser in self._parsers or ():
+            if not isinstance(parser, ToolCallParser):
+                raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
         if given is None and strategy == "first":
             shared: dict[str, Any] = {
                 "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
@@ -106,13 +110,6 @@ class CompositeParser:
         intents = find_intents(response.content, options.tools)
         response.intents = [intent for intent in intents if intent.name not in called]
         return response
-
-
-def _check_parsers(parsers: Iterable[ToolCallParser]) -> Iterable[ToolCallParser]:
-    for parser in parsers:
-        if not isinstance(parser, ToolCallParser):
-            raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
-        yield parser
 
 
 def parse_response(
@@ -219,11 +216,13 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     readings = [parser.parse(body) for parser in parsers]
     calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
     counting = calling if strategy == "merge" else calling[:1]
-    calls = _group_equal((number, readings[number].tool_calls, _identity) for number in counting)
+    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
     for same in calls:
         same.sort(key=_is_not_native)
     calls.sort(key=lambda same: _is_not_native(same[0]))
-    broken = _group_equal((number, reading.broken_calls, _broken_identity) for number, reading in enumerate(readings))
+    broken = _group_equal(
+        (number, reading.broken_calls, attrgetter("name", "raw", "code")) for number, reading in enumerate(readings)
+    )
     response = ParsedResponse(
         content=_clean_content(parsers, readings),
         reasoning="\n".join(_drop_repeats(reading.reasoning for reading in readings if reading.reasoning)),
@@ -240,25 +239,21 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     response.intents = _drop_repeats(
         each for reading in readings for each in reading.intents if each.name not in called
     )
-    response.formats = {**_number_formats(calls, 0, readings), **_number_formats(broken, len(calls), readings)}
-    _renumber(response, readings, {**_number_calls(calls, 0), **_number_calls(broken, len(calls))})
+    numbers: dict[tuple[int, int], int] = {}  # of the calls, by their readings and the numbers that they have there
+    response.formats = {}
+    groups: list[Same[Any]] = [*calls, *broken]
+    for index, same in enumerate(groups):
+        at, first = same[0]
+        if first.index in readings[at].formats:
+            response.formats[index] = readings[at].formats[first.index]
+        numbers |= {(at, made.index): index for at, made in same}
+    _renumber(response, readings, numbers)
     return response
 
 
 def _is_not_native(found: tuple[int, ToolCall]) -> bool:
     """By this are calls sorted whose source tells: native ones come first."""
     return found[1].source != "native"
-
-
-def _number_formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
-    """The formats by the new numbers of calls."""
-    found = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
-    return {index: name for index, name in found if name is not None}
-
-
-def _number_calls(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
-    """The new numbers of calls, by their readings and the numbers that they have there."""
-    return {(at, made.index): index for index, same in enumerate(together, first) for at, made in same}
 
 
 def _renumber(
@@ -289,10 +284,14 @@ def _put_native_first(response: ParsedResponse) -> None:
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
         if call.source != "native":
-            in_text[_identity(call)].append(at)
+            in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
-        if places := in_text[double.name, _decode_arguments(double.raw)]:
+        try:
+            arguments = _make_comparable(read(double.raw).value)
+        except JSONError:
+            continue
+        if places := in_text[double.name, arguments]:
             _exchange(response, places.popleft(), place)
 
 
@@ -305,14 +304,6 @@ def _exchange(response: ParsedResponse, at: int, place: int) -> None:
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
     if call.index in response.formats:
         response.formats[double.index] = response.formats.pop(call.index)
-
-
-def _decode_arguments(raw: str) -> object:
-    """What the text of arguments says, as `_identity` compares it."""
-    try:
-        return _canonical(read(raw).value)
-    except JSONError:
-        return None
 
 
 def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
@@ -358,20 +349,16 @@ def _find_place(place: int, text: str, cleaned: str) -> int | None:
     return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
 
 
-def _broken_identity(call: BrokenCall) -> tuple[str, str, str]:
-    return call.name, call.raw, call.code
+def _identify(call: ToolCall) -> tuple[str, object]:
+    return call.name, _make_comparable(call.arguments)
 
 
-def _identity(call: ToolCall) -> tuple[str, object]:
-    return call.name, _canonical(call.arguments)
-
-
-def _canonical(value: Any) -> object:
+def _make_comparable(value: Any) -> object:
     """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
     if isinstance(value, dict):
-        return dict, frozenset((key, _canonical(inner)) for key, inner in value.items())
+        return dict, frozenset((key, _make_comparable(inner)) for key, inner in value.items())
     if isinstance(value, (list, tuple)):
-        return list, tuple(map(_canonical, value))
+        return list, tuple(map(_make_comparable, value))
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
 
 

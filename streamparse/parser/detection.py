@@ -1,7 +1,7 @@
 """What a body or a text is, and what is in it, with the evidence.
 
 A body is known by the wire that claims its frames; what no wire claims is read as the text of an answer.
-Beside the format that "auto" finds, every other is tried by name: so that one learns which to name.
+Besides the format that "auto" finds, every other is tried by name, to show which ones could be named.
 """
 
 from __future__ import annotations

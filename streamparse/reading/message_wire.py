@@ -139,6 +139,7 @@ class MessageWire(Generic[T]):
         self._decode_lenient: Callable[[str], T] = msgspec.json.Decoder(self.shape, strict=False).decode
         self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
+        self.waits = False
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
         self._over = False
@@ -153,10 +154,6 @@ class MessageWire(Generic[T]):
     @property
     def over(self) -> bool:
         return self._over
-
-    @property
-    def waits(self) -> bool:
-        return self._half is not None
 
     def take(self, message: T) -> None:
         """Send the sink what a decoded message holds."""
@@ -223,7 +220,7 @@ class MessageWire(Generic[T]):
             self._sink.end()
             return None
         if has_half_at_end(data):
-            self._half = frame
+            self._half, self.waits = frame, True
             return None
         return self._decode_slowly(frame) if data and not self._report_error_frame(frame) else None
 
@@ -281,7 +278,7 @@ class MessageWire(Generic[T]):
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
         """Take the message that waits, and return the next one without what belongs to it."""
-        self._half = None
+        self._half, self.waits = None, False
         data, rest = rejoin_pairs(half.data, frame.data)
         self.frame(replace(half, data=data))
         return replace(frame, data=rest)
