@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from io import StringIO
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -136,7 +136,6 @@ class MessageWire(Generic[T]):
         self._choice = choice
         self._limits = limits
         self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
-        self._decode_lenient: Callable[[str], T] = msgspec.json.Decoder(self.shape, strict=False).decode
         self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
@@ -232,7 +231,8 @@ class MessageWire(Generic[T]):
         self._mend(value)
         for _ in range(_MOST_PRUNINGS):
             try:
-                return self._decode_lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
+                text = json.dumps(value, ensure_ascii=False)  # `convert` makes no `Raw`
+                return cast("T", msgspec.json.decode(text, type=self.shape, strict=False))
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
@@ -254,8 +254,11 @@ class MessageWire(Generic[T]):
                 return None
         try:
             value = loads_lenient(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             self._refuse(frame, self._find_error(text))
+            return None
+        except RecursionError:  # there is no limit to the depth, but one of the interpreter
+            self._sink.error("frame", "json_depth", "a frame nests deeper than can be read", frame.offset)
             return None
         if isinstance(value, dict):
             return value
