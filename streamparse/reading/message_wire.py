@@ -70,17 +70,16 @@ def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: st
 # Bare JSON between the events of a stream, which the framer has cut into lines and fields.
 
 
-class BareJsonJoiner:
+class BareJsonJoiner(msgspec.Struct, eq=False):
     """Joins such lines again; `max_event` bounds what waits for its end.
 
     Gemini writes an error after its first events this way, pretty printed over several lines.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._max_event = most(limits.max_event)
-        self._data = bytearray()
-        self._offset = 0
-        self._scanner: ValueScanner | None = None
+    max_event: int
+    _data: bytearray = msgspec.field(default_factory=bytearray)
+    _offset: int = 0
+    _scanner: ValueScanner | None = None
 
     def add(self, frame: Frame) -> Frame | None:
         """Take a line that is not data; return the value that it ends, as a frame."""
@@ -93,7 +92,7 @@ class BareJsonJoiner:
         if frame.field != b"":  # the framer took the text before the colon for the name of a field
             line = frame.field + b":" + frame.data if frame.data else frame.field
         self._data += line
-        return self.close() if self._scanner.end(line) >= 0 or len(self._data) > self._max_event else None
+        return self.close() if self._scanner.end(line) >= 0 or len(self._data) > self.max_event else None
 
     def close(self) -> Frame | None:
         """Return what waits, whole or not."""
@@ -136,7 +135,7 @@ class MessageWire(Generic[T]):
         self._choice = choice
         self._limits = limits
         self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
-        self._bare_json = BareJsonJoiner(limits)
+        self._bare_json = BareJsonJoiner(most(limits.max_event))
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
         self._page = StringIO()  # HTML where an event should be: a gateway has failed

@@ -15,6 +15,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.providers.anthropic.wire import METRICS
 from streamparse.reading.decode import decode_frame, decode_untyped, get_fields, read_excerpt
 from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome, send_whole_call
@@ -107,7 +108,6 @@ class BedrockText(MessageWire[_Chunk]):
 
 # -- ----------------------------------------------------------------------------------------------------
 
-METRICS: Final = "amazon-bedrock-invocationMetrics"
 _METRICS: Final = METRICS.encode()
 _CONVERSE: Final = "bedrock-converse"
 _CLAUDE: Final = "anthropic"

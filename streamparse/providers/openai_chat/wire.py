@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.message_wire import MessageWire, find_outcome
+from streamparse.reading.pieces import Budget
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -166,7 +167,7 @@ class OpenAIChat(MessageWire[Chunk]):
         self._echo: Echo | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
-        self._custom = CustomCalls(sink, limits)
+        self._custom = CustomCalls(sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
         self._details = Details(sink)
 
     @staticmethod
