@@ -22,6 +22,8 @@ from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+import msgspec
+
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import decode_lenient
 from streamparse.reading.pieces import Budget, PendingCall, PendingText
@@ -34,7 +36,7 @@ _NEW: Final = object()
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
-class PartsItem:
+class PartsItem(msgspec.Struct, eq=False):
     """A message or a thought, and how much of its parts has been sent.
 
     A part has a number, but vLLM and Bedrock Mantle count from 1 in the deltas and from 0 in the whole item.  So a part
@@ -42,12 +44,9 @@ class PartsItem:
     `has_begun` says that the head of a message was sent, or that there was nothing to send.
     """
 
-    __slots__ = ("_open", "has_begun", "parts")
-
-    def __init__(self) -> None:
-        self.parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
-        self._open: OrderedDict[object, None] = OrderedDict()  # those that were not reported whole by themselves
-        self.has_begun = False
+    parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
+    has_begun: bool = False
+    _open: OrderedDict[object, None] = msgspec.field(default_factory=OrderedDict)  # not reported whole by themselves
 
     def get_part(self, number: int | None) -> StringIO:
         """Return what was sent of a part, to which that must be added which is sent now."""

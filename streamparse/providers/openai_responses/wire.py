@@ -73,28 +73,25 @@ ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "
 _LONGEST_GAP: Final = 64
 
 
-class SequenceTracker:
+class SequenceTracker(msgspec.Struct, eq=False):
     """Judges the numbers of events; `expected` is the one that comes next.
 
     Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
     and a server is `is_trusted` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
     """
 
-    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "expected", "gap", "is_trusted", "late")
-
-    def __init__(self, sink: Sink) -> None:
-        self.expected: int | None = None
-        self._sink = sink
-        self._id: str | None = None
-        self.is_trusted = True
-        self.gap = False  # before the event that was judged last, one is missing
-        self.late = False  # the event that was judged last comes after later ones
-        self._missing: set[int] = set()
-        self._out_of_turn = 0  # of the numbers below `expected`, those that did not come in turn
+    sink: Sink
+    expected: int | None = None
+    is_trusted: bool = True
+    has_gap: bool = False  # before the event that was judged last, one is missing
+    is_late: bool = False  # the event that was judged last comes after later ones
+    _id: str | None = None
+    _missing: set[int] = set()
+    _out_of_turn: int = 0  # of the numbers below `expected`, those that did not come in turn
 
     def take(self, number: int, kind: str | None, response: str | None) -> bool:
         """Judge a number that is not expected, of an event that may hold a response's id: whether the event counts."""
-        self.gap = self.late = False
+        self.has_gap = self.is_late = False
         starts = kind == "response.created" and response != self._id
         if starts:
             self._id = response
@@ -102,12 +99,12 @@ class SequenceTracker:
             self.is_trusted = True
             self.restart(number)
         elif number > self.expected:
-            self.gap = self._is_counting
+            self.has_gap = self._is_counting
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
         elif self._is_counting and kind not in ENDS:
-            return self._is_late(number)
+            return self._admit(number)
         return True
 
     def is_step_back(self, number: int) -> bool:
@@ -123,13 +120,13 @@ class SequenceTracker:
     def _is_counting(self) -> bool:
         return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
-    def _is_late(self, number: int) -> bool:
+    def _admit(self, number: int) -> bool:
         if number in self._missing:
             self._missing.discard(number)
-            self.late = True
-            self._sink.error("frame", "out_of_order", f"event {number} comes after later ones")
+            self.is_late = True
+            self.sink.error("frame", "out_of_order", f"event {number} comes after later ones")
             return True
-        self._sink.error("frame", "duplicate_frame", f"event {number} came before")
+        self.sink.error("frame", "duplicate_frame", f"event {number} came before")
         return False
 
 
@@ -199,9 +196,9 @@ class OpenAIResponses(MessageWire[Event]):
         elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return
-        elif kind == _ARGUMENTS and (sequence.gap or sequence.late):
-            self._doubt(event, sequence.late)
-            if sequence.late:
+        elif kind == _ARGUMENTS and (sequence.has_gap or sequence.is_late):
+            self._doubt(event, sequence.is_late)
+            if sequence.is_late:
                 return
         delta = event.delta
         key = kind, event.item_id, event.content_index, event.summary_index
