@@ -209,7 +209,13 @@ class Interactions:
 
 
 def _join_texts(content: Any) -> str:
-    """The text of a content part, or of a list of them."""
-    if isinstance(content, list):
-        return "".join(_join_texts(part) for part in content)
-    return read_str(content.get("text") if isinstance(content, dict) else content)
+    """The text of a content part, or of a list of them; lists may be deeper than functions can call each other."""
+    texts: list[str] = []
+    waiting = [content]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += reversed(part)
+        else:
+            texts.append(read_str(part.get("text") if isinstance(part, dict) else part))
+    return "".join(texts)

@@ -55,7 +55,7 @@ class Output:
         self.thoughts = Items(PartsItem)
         self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes
-        self._annotations: set[bytes] = set()
+        self._annotations: set[bytes | None] = set()
         self._after_message = False  # the last item that began is one
 
     def take_added(self, raw: msgspec.Raw, index: int | None) -> None:
@@ -111,8 +111,13 @@ class Output:
 
     def take_annotation(self, annotation: Any) -> None:
         """A citation, or another note about the text."""
-        key = _encode_sorted(annotation)
-        if annotation is not None and key not in self._annotations:
+        if annotation is None:
+            return
+        try:
+            key = _encode_sorted(annotation)
+        except RecursionError:  # too deep to be compared
+            key = None
+        if key is None or key not in self._annotations:
             self._annotations.add(key)
             self._sink.item("annotation", annotation)
 
