@@ -123,12 +123,11 @@ class Anthropic(MessageWire[Event]):
             self._text(delta.text)
         elif delta.partial_json:
             self._arguments(event.index, delta.partial_json)
-        elif delta.thinking:
-            self._sink.reasoning(delta.thinking)
+        else:
+            if delta.thinking:
+                self._sink.reasoning(delta.thinking)
             if delta.signature:
                 self._blocks.sign(event.index, delta.signature)
-        elif delta.signature:
-            self._blocks.sign(event.index, delta.signature)
 
     def plain(self, event: Event) -> Plain | None:
         delta = event.delta
