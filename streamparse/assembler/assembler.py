@@ -315,12 +315,11 @@ class Assembler:
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
     def _check_for_answer(self) -> None:
-        """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
+        """An end marker alone is no answer: before it come at least a reason or the token counts."""
         if self.has_ended and not self._is_stopped and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
-        """The server ended the turn with a failure."""
         self._failed = reason
         self._take_back(reason)
 
@@ -371,7 +370,7 @@ class Assembler:
         return given
 
     def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
-        """Return code and message of what is wrong with a call's name or id; None if nothing is."""
+        """Return code and message of what is wrong with a call's name or id; None if both are sound."""
         limits = self._limits
         if limits.max_name is not None and len(name) > limits.max_name:
             return "limit_name", f"a name of {len(name)} characters"

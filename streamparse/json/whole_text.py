@@ -106,7 +106,6 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
 
 
 def _measure_depth(text: str) -> int:
-    """Return how deep the brackets of a JSON text nest."""
     return max(accumulate(map(_RISE.__getitem__, _BRACKET.findall(text))))
 
 

@@ -70,7 +70,7 @@ class AssemblyLine:
         return self._record.origins.get(index, ("native", "field"))
 
     def _halt(self, code: str, message: str, place: HasOffset) -> None:
-        """End the parse, after all that waited for more; raises `ParseHalted`."""
+        """End the parse: first what waited for more is decided.  Raises `ParseHalted`."""
         self._close_wire(place)
         self._close_text(place, stopped=False)
         self._assembler.halt(code, message)
@@ -94,7 +94,7 @@ class AssemblyLine:
         self._assembler.close(truncated)
 
     def _recover(self) -> JSONRun | None:
-        """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
+        """Look for calls in what is in doubt, if the model ended its turn without one; see `late_calls`."""
         if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need

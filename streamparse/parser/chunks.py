@@ -116,7 +116,7 @@ def _explain_refusal(thing: object) -> str:
 
 
 class _Kind(NamedTuple):
-    """What a class says of its objects."""
+    """What is known of the objects of a class."""
 
     fields: frozenset[str] | None
     """The names of the fields that it declares, in Python and on the wire; None if its objects are no records."""
@@ -225,7 +225,7 @@ def encode_message(message: Mapping[str, Any]) -> bytes:
 
 
 def _make_jsonable(value: Any) -> Any:
-    """What an SDK puts into a message besides JSON: its `str` is the best there is."""
+    """Convert what an SDK puts into a message besides JSON; the last resort is its `str`."""
     if isinstance(value, (bytes, bytearray)):
         import base64  # noqa: PLC0415 - rarely needed
 

@@ -246,7 +246,6 @@ class StreamParser(AssemblyLine):
     # -- the end -------------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        """Read no further."""
         self._is_open = False
         self._fast_path = None
 
