@@ -18,6 +18,7 @@ from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WIRES
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
+from streamparse.stats import Stats
 
 if TYPE_CHECKING:
     from streamparse.parser.late_calls import JSONRun
@@ -101,6 +102,16 @@ class AssemblyLine:
 
         was_read = self._inband is None or not self._inband.ignores_calls
         return recover(self._assembler.response.content, self._options, was_read, self._assembler)
+
+    def _count(self, **counts: Any) -> Stats:
+        """Make the statistics so far, with counts of what was fed."""
+        return Stats.of(
+            self._assembler.response,
+            dialect=self._inband.dialect if self._inband is not None else None,
+            leniencies=dict(self._record.leniencies),
+            unread_calls=self._count_unread(),
+            **counts,
+        )
 
     def _count_unread(self) -> dict[str, int]:
         """Count the whole calls of declared tools that were left as text, by place, once the answer is over."""

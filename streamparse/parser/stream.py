@@ -153,15 +153,11 @@ class StreamParser(AssemblyLine):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers."""
-        return Stats.of(
-            self._assembler.response,
+        return self._count(
             bytes=self._framer.received + self._message_bytes,
             frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
-            leniencies=dict(self._record.leniencies),
-            dialect=self._inband.dialect if self._inband is not None else None,
-            unread_calls=self._count_unread(),
         )
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
