@@ -339,9 +339,9 @@ class Assembler:
             self.halt("limit_calls", f"more than {self._max_calls} calls")
         if len(self._open) >= self._max_open:
             self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
-        call = CallState(
-            index, self._assign_id(id, index), name, source, State.PENDING if source == "native" else State.OPEN
-        )
+        given = id if id and id not in self._ids else self._make_id(id, index)
+        self._ids.add(given)
+        call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
         self.calls_found += 1
         self.record.mark_position("call", index)
         id_end = None if len(call.id) <= _MAX_ANNOUNCED else _EXCERPT
@@ -352,12 +352,12 @@ class Assembler:
             self.call_error(call, *problem)
         return call
 
-    def _assign_id(self, id: str | None, index: int) -> str:
+    def _make_id(self, id: str | None, index: int) -> str:
         """Return an id that no other call of the answer has: results find their calls by the id alone.
 
-        A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has
-        it: LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is
-        appended.  Ids that are still to come cannot be known.
+        A call that came without one gets `call_0`, `call_1`, ...  A server's own id that an earlier call has gets the
+        call's index appended: LocalAI has one id for all calls, relays count anew, some count as we do.  Ids that are
+        still to come cannot be known.
         """
         given = id
         while not given or given in self._ids:
@@ -366,7 +366,6 @@ class Assembler:
             else:
                 given = f"call_{self._minted}"
                 self._minted += 1
-        self._ids.add(given)
         return given
 
     def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
