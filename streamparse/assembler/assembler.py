@@ -1,6 +1,6 @@
 """The assembler: verbs come in, events go out.
 
-A native call closes at the brace that closes its root object, for no valid JSON continues after it: that is the
+A native call closes at the brace that closes its root object, because no valid JSON continues after it: that is the
 earliest safe moment.  A call found in the text closes when its grammar says so.  `call` has the states of a call.
 """
 
@@ -269,7 +269,7 @@ class Assembler:
         self.end()
 
     def end_whole(self) -> None:
-        """The answer is whole, as somebody decoded it: no arguments will come for a call that has none."""
+        """The answer came whole and decoded: no arguments will come for a call that has none."""
         self._settle_pending()
         self._fail_lacking()
         self.stop()

@@ -58,8 +58,8 @@ class AssemblyLine:
     def partial(self, index: int) -> dict[str, Any]:
         """The arguments of a call so far: of an open one only what no further text can change.
 
-        Numbers and literals are there once a delimiter has closed them, strings as far as they came, but for half an
-        escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
+        Numbers and literals are there once a delimiter has closed them, strings as far as they came, except for half
+        an escape; a key with its value.  Of a complete call all arguments are there.  What was returned does not
         change, and must not be changed.  Called after each piece, it costs as much as reading the call once, and each
         time a copy of what is still open.
         Raises KeyError if no call of that index has begun, or if it broke.
@@ -67,7 +67,7 @@ class AssemblyLine:
         return self._assembler.look(index)
 
     def origin_of(self, index: int) -> tuple[Source, Place]:
-        """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
+        """How a call that has begun was found, and where: what its Complete will say, except for repairs."""
         return self._record.origins.get(index, ("native", "field"))
 
     def _halt(self, code: str, message: str, place: HasOffset) -> None:

@@ -1,4 +1,4 @@
-"""One chunk of a stream, of whatever library, as the message that a server sent.
+"""One chunk of a stream, from any library, as the message that the server sent.
 
 | chunk | known by | its message |
 |---|---|---|
@@ -63,7 +63,7 @@ def is_chunk(thing: Any) -> bool:
 def read_message(chunk: Any) -> Message | None:
     """Return the message that a chunk is; None for an event that an SDK's helper made up.
 
-    Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
+    Raises TypeError for other objects, and whatever the code of an SDK's object raises.
     """
     match chunk:
         case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
@@ -190,7 +190,7 @@ def has_base(kind: type, module: str, *names: str) -> bool:
 
 
 def read_fields(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
-    """Return the fields of a record, those of pydantic's models as JSON, but for those `without`.
+    """Return the fields of a record, those of pydantic's models as JSON, except those in `without`.
 
     What the record's own code raises is raised.
     """

@@ -49,7 +49,7 @@ class CompositeParser:
     all of them count, the same call (name and arguments) of two parsers once.  The other options are those of
     `StreamParser`, and `otherwise`: the wire of a body that shows none.
 
-    Unknown names raise ValueError, and what is no response TypeError.  No response raises: what is wrong with it is in
+    Unknown names raise ValueError, and other objects TypeError.  No response raises: what is wrong with it is in
     `ParsedResponse.errors`.
     """
 

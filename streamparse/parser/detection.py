@@ -28,7 +28,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """What a body is; lengths are characters."""
 
     framing: str
-    """A format of the framers; `values`: somebody decoded it; `text`: not a body, but the text of an answer."""
+    """A format of the framers; `values`: it came decoded; `text`: not a body, but the text of an answer."""
     size: int
     frames: int = 0
     wire: str | None = None

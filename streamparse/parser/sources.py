@@ -197,7 +197,7 @@ async def _enter_async(manager: AbstractAsyncContextManager[AsyncSource]) -> Asy
 
 
 def _explain_refusal(source: Source, takes: str) -> str:
-    """Say in a sentence why a thing is no source, and what to pass instead."""
+    """Say in a sentence why an object is not a source, and what to pass instead."""
     name = _class_name(source)
     if inspect.isawaitable(source):
         return f"this {name} must be awaited: pass what it returns"

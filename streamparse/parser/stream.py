@@ -26,9 +26,9 @@ from streamparse.stats import Stats
 from streamparse.tools import Toolset
 
 _MAX_MISSES: Final = 16
-"""After so many messages in a row of which none had the form of the one before, no form is learnt for a while."""
+"""After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
 _COOLDOWN: Final = 1000
-"""How long: messages."""
+"""For this many messages."""
 
 
 class StreamParser(AssemblyLine):
@@ -40,7 +40,7 @@ class StreamParser(AssemblyLine):
     | `dialects` | names of `DIALECTS`, dialects of your own, "auto", "all", "reasoning" (thoughts alone), or `()` |
     | `tools` | the tools of the request, in any form |
     | `reasoning` | whether the text starts inside a thought |
-    | `limits` | what ends the parse, or a call, for it is too much |
+    | `limits` | what ends the parse, or a call, because it is too large |
     | `strict` | nothing is repaired |
     | `choice` | the one that is parsed, where a server sends several |
     | `quoted` | whether a whole quoted call of a declared tool is text, or a call with `place="quoted"` |

@@ -48,7 +48,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
     frames: list[Frame] = []
     framing: Format | None = None
-    """None if it was no bytes, but values that somebody decoded."""
+    """None if it was not bytes, but decoded values."""
     size: int = 0
     """In bytes; of values, of their JSON."""
     text: str | None = None
@@ -64,7 +64,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     may_be_answer: bool = False
     """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
     fault: FramingError | None = None
-    """Why no more than these frames can be read."""
+    """Why only these frames can be read."""
 
     @property
     def is_stream(self) -> bool:
@@ -78,7 +78,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_body(thing: Any, limits: Limits) -> Body:
-    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for what is no body."""
+    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for other objects."""
     try:
         value = "" if thing is None else to_builtins(thing)
         if isinstance(value, str):
@@ -274,7 +274,7 @@ class NativeReader:
 
 
 class _BodyLine(AssemblyLine):
-    """One whole response on its way: taken first, then ended."""
+    """The line of one whole response: it is taken first, then ended."""
 
     @property
     def wire(self) -> str | None:
@@ -288,7 +288,7 @@ class _BodyLine(AssemblyLine):
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing has come of what an answer is made of, nor that it failed."""
+        """Whether nothing of an answer has come, and no failure."""
         response = self.response
         said = response.content or response.reasoning or response.refusal or response.items
         failed = any(error.code == "provider_error" for error in response.errors)
