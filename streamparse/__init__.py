@@ -137,7 +137,7 @@ def _take_parser(name: str, factory: object) -> None:
 
 
 def _check_parser(name: str) -> None:
-    """Refuse the name of an unknown parser."""
+    """Raise ValueError for the name of an unknown parser."""
     from streamparse.parser.registry import find_factory  # noqa: PLC0415 - see _LATER
 
     find_factory(name)

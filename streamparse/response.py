@@ -86,7 +86,7 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         """Why the answer ended, in one word for all servers; None before it ended, and for an unknown reason.
 
         "tools" wherever calls wait for results, also those that broke, whatever the server's word for it.  An answer
-        of which nothing counts, for its server failed or it made no sense, is "error".
+        of which nothing counts, because its server failed or it made no sense, is "error".
         """
         details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
         reason = find_full_reason(self.finish_reason, details)

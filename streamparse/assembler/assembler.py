@@ -1,6 +1,6 @@
 """The assembler: verbs come in, events go out.
 
-A native call closes at the brace that closes its root object, for no valid JSON continues after it: that is the
+A native call closes at the brace that closes its root object, because no valid JSON continues after it: that is the
 earliest safe moment.  A call found in the text closes when its grammar says so.  `call` has the states of a call.
 """
 
@@ -269,7 +269,7 @@ class Assembler:
         self.end()
 
     def end_whole(self) -> None:
-        """The answer is whole, as somebody decoded it: no arguments will come for a call that has none."""
+        """The answer came whole and decoded: no arguments will come for a call that has none."""
         self._settle_pending()
         self._fail_lacking()
         self.stop()
@@ -315,12 +315,11 @@ class Assembler:
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
     def _check_for_answer(self) -> None:
-        """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
+        """An end marker alone is no answer: before it come at least a reason or the token counts."""
         if self.has_ended and not self._is_stopped and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
-        """The server ended the turn with a failure."""
         self._failed = reason
         self._take_back(reason)
 
@@ -340,9 +339,9 @@ class Assembler:
             self.halt("limit_calls", f"more than {self._max_calls} calls")
         if len(self._open) >= self._max_open:
             self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
-        call = CallState(
-            index, self._assign_id(id, index), name, source, State.PENDING if source == "native" else State.OPEN
-        )
+        given = id if id and id not in self._ids else self._make_id(id, index)
+        self._ids.add(given)
+        call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
         self.calls_found += 1
         self.record.mark_position("call", index)
         id_end = None if len(call.id) <= _MAX_ANNOUNCED else _EXCERPT
@@ -353,12 +352,12 @@ class Assembler:
             self.call_error(call, *problem)
         return call
 
-    def _assign_id(self, id: str | None, index: int) -> str:
+    def _make_id(self, id: str | None, index: int) -> str:
         """Return an id that no other call of the answer has: results find their calls by the id alone.
 
-        A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has
-        it: LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is
-        appended.  Ids that are still to come cannot be known.
+        A call that came without one gets `call_0`, `call_1`, ...  A server's own id that an earlier call has gets the
+        call's index appended: LocalAI has one id for all calls, relays count anew, some count as we do.  Ids that are
+        still to come cannot be known.
         """
         given = id
         while not given or given in self._ids:
@@ -367,11 +366,10 @@ class Assembler:
             else:
                 given = f"call_{self._minted}"
                 self._minted += 1
-        self._ids.add(given)
         return given
 
     def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
-        """Return code and message of what is wrong with a call's name or id; None if nothing is."""
+        """Return code and message of what is wrong with a call's name or id; None if both are sound."""
         limits = self._limits
         if limits.max_name is not None and len(name) > limits.max_name:
             return "limit_name", f"a name of {len(name)} characters"

@@ -136,26 +136,26 @@ class EventLog:
 
     def revoke(self, index: int, reason: str) -> None:
         """Revoke a call that turned out not to be one; nothing if it is not complete, or was revoked before."""
-        self._revoke([(place, call) for place, call in self._list_standing() if call.index == index], reason)
+        self._revoke([(place, call) for place, call in self._list_valid() if call.index == index], reason)
 
     def revoke_all(self, reason: str) -> None:
         """Revoke every call: the server took its turn back."""
-        self._take_back(self._list_standing(), reason)
+        self._take_back(self._list_valid(), reason)
 
     def revoke_uncertain(self) -> None:
         """Revoke the calls that only a good end makes certain: the answer was cut."""
-        self._take_back([(at, call) for at, call in self._list_standing() if call.place in ("bare", "thought")], "cut")
+        self._take_back([(at, call) for at, call in self._list_valid() if call.place in ("bare", "thought")], "cut")
 
     def revoke_inband(self, code: str, message: str) -> None:
         """Revoke the calls that were found in the text, with an error if there are any."""
         in_text = self.response.formats
-        doubtful = [(place, call) for place, call in self._list_standing() if call.index in in_text]
+        doubtful = [(place, call) for place, call in self._list_valid() if call.index in in_text]
         if doubtful:
             self.error("call", code, message)
         self._take_back(doubtful, code)
 
     def _make_room(self, index: int) -> bool:
-        """Whether a call in the text is worth less than a native one; it is revoked then.
+        """Revoke a call in the text if it counts less than a native one; return whether it was revoked.
 
         It was revoked before, is not a plain call, had to be repaired, or text follows it.
         """
@@ -168,7 +168,7 @@ class EventLog:
         self.revoke(index, "duplicate_call")
         return True
 
-    def _list_standing(self) -> list[tuple[int, ToolCall]]:
+    def _list_valid(self) -> list[tuple[int, ToolCall]]:
         """The calls that are not revoked, with their places in the response."""
         return [(place, call) for place, call in enumerate(self.response.tool_calls) if not call.revoked]
 

@@ -131,7 +131,7 @@ class LineFramer(Framer):
 
 
 class FrameTemplate:
-    """The form of chunks that are the same but for one string, which is not empty.
+    """The form of chunks that are the same except for one string, which is not empty.
 
     Many servers write the same frame around each piece of what the model says.  Once one was read in full, another that
     begins and ends as it did holds one JSON string in between, or is not JSON.

@@ -84,7 +84,7 @@ class PartialReader:
 
     @property
     def members(self) -> dict[str, Any]:
-        """The members of the root object that are closed, but for those that are streamed; not to be changed."""
+        """The closed members of the root object, except those that are streamed; not to be changed."""
         root = self._open[0] if self._open else self._root
         return root if isinstance(root, dict) else {}
 

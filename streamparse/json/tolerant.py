@@ -157,7 +157,6 @@ class TolerantReader:
             self._read_value(container, self._read_key(container) if closer == "}" else None)
 
     def _read_key(self, members: dict[str, Any]) -> str:
-        """Read a key and its colon."""
         start, char = self._at, self._skip_to_next()
         word = _WORD.match(self._text, start) if self._heal else None
         closed = True

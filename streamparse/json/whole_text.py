@@ -4,8 +4,8 @@
 half a surrogate pair, and a number that no float holds; its integers are exact.  But of a key that comes twice it keeps
 the last value and says nothing.  Either of two signs shows that no member was lost:
 
-- the text is hardly longer than what msgspec writes of the object.  That is the shortest there is but for floats, and a
-  lost member would be five bytes at least: `"":0,`;
+- the text is hardly longer than what msgspec writes of the object.  That is the shortest text there is, except for
+  floats, and a lost member would be five bytes at least: `"":0,`;
 - the text has no more colons than the object has members, for each member has one of its own.
 
 `read_clean` has the standard library's C scanner read any other value.
@@ -106,7 +106,6 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
 
 
 def _measure_depth(text: str) -> int:
-    """Return how deep the brackets of a JSON text nest."""
     return max(accumulate(map(_RISE.__getitem__, _BRACKET.findall(text))))
 
 

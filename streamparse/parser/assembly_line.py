@@ -18,6 +18,7 @@ from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WIRES
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
+from streamparse.stats import Stats
 
 if TYPE_CHECKING:
     from streamparse.parser.late_calls import JSONRun
@@ -57,8 +58,8 @@ class AssemblyLine:
     def partial(self, index: int) -> dict[str, Any]:
         """The arguments of a call so far: of an open one only what no further text can change.
 
-        Numbers and literals are there once a delimiter has closed them, strings as far as they came, but for half an
-        escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
+        Numbers and literals are there once a delimiter has closed them, strings as far as they came, except for half
+        an escape; a key with its value.  Of a complete call all arguments are there.  What was returned does not
         change, and must not be changed.  Called after each piece, it costs as much as reading the call once, and each
         time a copy of what is still open.
         Raises KeyError if no call of that index has begun, or if it broke.
@@ -66,11 +67,11 @@ class AssemblyLine:
         return self._assembler.look(index)
 
     def origin_of(self, index: int) -> tuple[Source, Place]:
-        """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
+        """How a call that has begun was found, and where: what its Complete will say, except for repairs."""
         return self._record.origins.get(index, ("native", "field"))
 
     def _halt(self, code: str, message: str, place: HasOffset) -> None:
-        """End the parse, after all that waited for more; raises `ParseHalted`."""
+        """End the parse: first what waited for more is decided.  Raises `ParseHalted`."""
         self._close_wire(place)
         self._close_text(place, stopped=False)
         self._assembler.halt(code, message)
@@ -94,13 +95,23 @@ class AssemblyLine:
         self._assembler.close(truncated)
 
     def _recover(self) -> JSONRun | None:
-        """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
+        """Look for calls in what is in doubt, if the model ended its turn without one; see `late_calls`."""
         if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 
         was_read = self._inband is None or not self._inband.ignores_calls
         return recover(self._assembler.response.content, self._options, was_read, self._assembler)
+
+    def _count(self, **counts: Any) -> Stats:
+        """Make the statistics so far, with counts of what was fed."""
+        return Stats.of(
+            self._assembler.response,
+            dialect=self._inband.dialect if self._inband is not None else None,
+            leniencies=dict(self._record.leniencies),
+            unread_calls=self._count_unread(),
+            **counts,
+        )
 
     def _count_unread(self) -> dict[str, int]:
         """Count the whole calls of declared tools that were left as text, by place, once the answer is over."""

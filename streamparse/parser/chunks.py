@@ -1,4 +1,4 @@
-"""One chunk of a stream, of whatever library, as the message that a server sent.
+"""One chunk of a stream, from any library, as the message that the server sent.
 
 | chunk | known by | its message |
 |---|---|---|
@@ -63,7 +63,7 @@ def is_chunk(thing: Any) -> bool:
 def read_message(chunk: Any) -> Message | None:
     """Return the message that a chunk is; None for an event that an SDK's helper made up.
 
-    Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
+    Raises TypeError for other objects, and whatever the code of an SDK's object raises.
     """
     match chunk:
         case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
@@ -116,7 +116,7 @@ def _explain_refusal(thing: object) -> str:
 
 
 class _Kind(NamedTuple):
-    """What a class says of its objects."""
+    """What is known of the objects of a class."""
 
     fields: frozenset[str] | None
     """The names of the fields that it declares, in Python and on the wire; None if its objects are no records."""
@@ -190,7 +190,7 @@ def has_base(kind: type, module: str, *names: str) -> bool:
 
 
 def read_fields(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
-    """Return the fields of a record, those of pydantic's models as JSON, but for those `without`.
+    """Return the fields of a record, those of pydantic's models as JSON, except those in `without`.
 
     What the record's own code raises is raised.
     """
@@ -225,7 +225,7 @@ def encode_message(message: Mapping[str, Any]) -> bytes:
 
 
 def _make_jsonable(value: Any) -> Any:
-    """What an SDK puts into a message besides JSON: its `str` is the best there is."""
+    """Convert what an SDK puts into a message besides JSON; the last resort is its `str`."""
     if isinstance(value, (bytes, bytearray)):
         import base64  # noqa: PLC0415 - rarely needed
 

@@ -49,7 +49,7 @@ class CompositeParser:
     all of them count, the same call (name and arguments) of two parsers once.  The other options are those of
     `StreamParser`, and `otherwise`: the wire of a body that shows none.
 
-    Unknown names raise ValueError, and what is no response TypeError.  No response raises: what is wrong with it is in
+    Unknown names raise ValueError, and other objects TypeError.  No response raises: what is wrong with it is in
     `ParsedResponse.errors`.
     """
 
@@ -252,7 +252,7 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
 
 
 def _is_not_native(found: tuple[int, ToolCall]) -> bool:
-    """By this are calls sorted whose source tells: native ones come first."""
+    """The key that sorts native calls first."""
     return found[1].source != "native"
 
 
@@ -296,7 +296,6 @@ def _put_native_first(response: ParsedResponse) -> None:
 
 
 def _exchange(response: ParsedResponse, at: int, place: int) -> None:
-    """Put a broken call in the place of the call that it repeats, and the other way round."""
     call, double = response.tool_calls[at], response.broken_calls[place]
     shared = double.id == f"{call.id}_{double.index}"  # it came second, so it could not have its own
     kept, left = (call.id, double.id) if shared else (double.id, call.id)
@@ -322,7 +321,7 @@ def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], obj
 
 
 def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
-    """The calls, each with an id of its own."""
+    """Give each call an id that no other has."""
     found = list(calls)
     ids = {call.id for call in found}
     minted = (id for number in count() if (id := f"call_{number}") not in ids)
@@ -334,7 +333,7 @@ def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
 
 
 def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
-    """The marks of a reading in the text that is left, as far as their places in it are known."""
+    """Yield the marks of a reading, moved to their places in the text that is left, where those are known."""
     for mark in reading.order:
         content = _find_place(mark.content, reading.content, whole.content)
         reasoning = _find_place(mark.reasoning, reading.reasoning, whole.reasoning)
@@ -343,7 +342,7 @@ def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark
 
 
 def _find_place(place: int, text: str, cleaned: str) -> int | None:
-    """Where a place of a text is once things were taken out of it; None if they were on both sides of it."""
+    """Find a place of a text again after something was removed; None if that was on both sides of the place."""
     if cleaned[:place] == text[:place]:
         return place
     return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
@@ -354,7 +353,7 @@ def _identify(call: ToolCall) -> tuple[str, object]:
 
 
 def _make_comparable(value: Any) -> object:
-    """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
+    """Return what is equal for equal JSON (RFC 8785), and hashable: keys have no order, `1.0` is `1`, `true` is not."""
     if isinstance(value, dict):
         return dict, frozenset((key, _make_comparable(inner)) for key, inner in value.items())
     if isinstance(value, (list, tuple)):
@@ -363,7 +362,7 @@ def _make_comparable(value: Any) -> object:
 
 
 def _clean_content(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
-    """The content without what any parser took out of it."""
+    """Return the content without what any of the parsers removed."""
     content = next((reading.content for reading in readings if reading.content or reading.tool_calls), "")
     for parser, reading in zip(parsers, readings, strict=True):
         if reading.content != content and len(reading.content) < len(content) and parser.can_parse(content):
@@ -372,7 +371,7 @@ def _clean_content(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedR
 
 
 def _drop_repeats(values: Iterable[Any]) -> list[Any]:
-    """Each value once, in order; not all of them can be hashed."""
+    """Keep each value once, in order; not all of them can be hashed."""
     kept: list[Any] = []
     for value in values:
         if value not in kept:

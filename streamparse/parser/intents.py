@@ -94,7 +94,7 @@ class HeuristicParser(NativeReader):
 
 
 def _find_name(match: re.Match[str], known: dict[str, str]) -> str | None:
-    """The tool's name; None if nothing that may be one is named."""
+    """Return the tool's name; None if the words name no tool."""
     written = match["after"] or match["name"] or match["bare"]
     if known:
         return known.get(_fold_name(written)) or known.get(_fold_name(written.removeprefix("functions.")))
@@ -109,7 +109,7 @@ def _fold_name(name: str) -> str:
 
 
 def _find_sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """What is before a match in its sentence, and the sentence."""
+    """Return the part of the sentence before a match, and the sentence."""
     window, last = max(0, match.start() - 500), match.end() + 500
     ends = [end.end() for end in _END.finditer(text, window, match.start())]
     start = ends[-1] if ends else window

@@ -89,7 +89,7 @@ _NAMESPACE: Final = "functions."
 
 
 def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
-    """The JSON of a message that is calls: all of the visible content, or an envelope that begins or ends it.
+    """Find JSON that is calls: all of the visible content, or an envelope that begins or ends it.
 
     Where tools are declared, it must name one of them; else only an envelope that is all of the content counts.
     """
@@ -111,7 +111,7 @@ def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
 
 
 def _resolve_name(found: Found, tools: Toolset) -> Found:
-    """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
+    """Remove the namespace of a prompt, which OpenAI's models write before a tool's name."""
     bare = found.name.removeprefix(_NAMESPACE)
     return found._replace(name=bare) if found.name not in tools and bare in tools else found
 
@@ -176,7 +176,7 @@ _PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 
 
 def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[ToolCall]:
-    """The calls in open markup, of declared tools if there are any, with nothing visible after them."""
+    """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
     if not _has_signs(content):
         return []
     tools, dialects = options.tools, options.dialects
@@ -189,12 +189,12 @@ def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[T
 
 
 def _has_signs(content: str) -> bool:
-    """Whether a text holds what all markup does; each sign is looked for by itself, which is quickest."""
+    """Whether a text holds a character that all markup has.  One search for each is quicker than a pattern."""
     return any(sign in content for sign in _SIGNS)
 
 
 def _list_readings(content: str, was_read: bool) -> Iterator[tuple[str, bool]]:
-    """The text as it is, then as it is meant where it is malformed; and whether it is nothing but a list of calls."""
+    """Yield the text as it is, then mended where it is malformed; and whether it is a Python list of calls."""
     if not was_read:
         yield content, False
     if _BRACKETS.search(content) or any(_fold_tag(tag) in _WORDS for tag in _TAG.finditer(content)):
@@ -216,13 +216,13 @@ def _fold_tag(tag: re.Match[str]) -> str:
 
 
 def _mend_tag(tag: re.Match[str]) -> str:
-    """A tag of the formats in another case, or with a hyphen."""
+    """Write a known tag in lower case, without hyphens."""
     word = _fold_tag(tag)
     return tag[1] + word if word in _WORDS else tag[0]
 
 
 def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, limits: Limits) -> list[ToolCall]:
-    """The calls in plain markup that ends the text, or of a text that is nothing else but a list of them in Python."""
+    """Find calls in plain markup that ends the text, or in a text that is nothing but a Python list of calls."""
     response = _read(text, ["pythonic"] if is_python else dialects, tools, limits)
     ends = [mark.content for mark in response.order if mark.what == "call"]
     rest = response.content if is_python else response.content[ends[-1] :] if ends else ""
@@ -234,7 +234,7 @@ def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, 
 
 
 def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits, quoted: Quoted = "text") -> ParsedResponse:
-    """Read a whole text, in which no thought is looked for."""
+    """Read a whole text; it holds no thoughts."""
     scratch = Assembler(tools, limits)
     inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits, quoted)
     try:

@@ -32,7 +32,7 @@ class EventStream(Iterator[Event], AbstractContextManager["EventStream", None]):
     """
 
     def __init__(self, parser: StreamParser, source: Source) -> None:
-        """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
+        """Open the source; nothing is read yet.  Raise TypeError for any other object."""
         chunks, self._closing = open_source(source)
         self._events = _read_events(parser, chunks, self._closing)
         self.parser = parser
@@ -66,7 +66,7 @@ class AsyncEventStream(AsyncIterator[Event], AbstractAsyncContextManager["AsyncE
     """
 
     def __init__(self, parser: StreamParser, source: AsyncSource) -> None:
-        """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
+        """Open the source; nothing is read yet.  Raise TypeError for any other object."""
         chunks, self._closing = open_async_source(source)
         self._events = _read_events_async(parser, chunks, self._closing)
         self.parser = parser
@@ -108,14 +108,14 @@ def iter_events(
     `chunks` is any iterable of bytes, text, decoded messages or SDK objects, or a response of an HTTP client; it is
     closed at the end.  The other arguments are `StreamParser`'s.
 
-    `Done` comes with the server's end marker, be it that the connection stays open.  The loop then reads what is left
-    of the body, which should be nothing, for an HTTP client uses no connection again whose body has not ended: leave
-    the loop at `Done` to wait for nothing.  Of wires without a marker, and of Anthropic and Responses, whose bodies may
+    `Done` comes with the server's end marker, even if the connection stays open.  The loop then reads what is left of
+    the body, which should be nothing: an HTTP client reuses a connection only if its body has ended.  Leave the loop
+    at `Done` to wait for nothing.  Of wires without a marker, and of Anthropic and Responses, whose bodies may
     hold several answers, `Done` comes with the end of the body.
 
     An exception of the source is raised, after the events of what came before it and a `Done(ok=False)`; if the answer
     was over, after its own `Done`.
-    Misuse raises at once: TypeError for what is no source, ValueError for an unknown wire or dialect.
+    Misuse raises at once: TypeError for an object that is not a source, ValueError for an unknown wire or dialect.
     """
     parser = StreamParser(
         wire,

@@ -87,7 +87,7 @@ def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close"))
 
 
 def _unwrap(source: Source, prefix: str) -> Source:
-    """Return what is read: of a response around another, the inner one, whose bytes are had with fewer detours."""
+    """Return the innermost response: its bytes come with the fewest detours."""
     source = unwrap_http_response(source)
     if isinstance(source, Mapping) and (found := find_stream(source)) is not None:
         return found[1]
@@ -141,7 +141,7 @@ def _iter_content(response: Any) -> Iterable[bytes]:
 
 
 def _is_at_hand(source: Source) -> bool:
-    """Whether a source is a chunk, and no stream of them: pydantic's models are iterables of their fields."""
+    """Whether a source is a single chunk.  Pydantic's models are iterables, too: of their fields."""
     if isinstance(source, (bytes, bytearray, memoryview, str, Mapping)):
         return True
     is_stream = isinstance(source, (Iterable, AsyncIterable)) and not (is_model(source) or isinstance(source, tuple))
@@ -197,7 +197,7 @@ async def _enter_async(manager: AbstractAsyncContextManager[AsyncSource]) -> Asy
 
 
 def _explain_refusal(source: Source, takes: str) -> str:
-    """Say in a sentence why a thing is no source, and what to pass instead."""
+    """Say in a sentence why an object is not a source, and what to pass instead."""
     name = _class_name(source)
     if inspect.isawaitable(source):
         return f"this {name} must be awaited: pass what it returns"

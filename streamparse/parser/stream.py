@@ -26,9 +26,9 @@ from streamparse.stats import Stats
 from streamparse.tools import Toolset
 
 _MAX_MISSES: Final = 16
-"""After so many messages in a row of which none had the form of the one before, no form is learnt for a while."""
+"""After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
 _COOLDOWN: Final = 1000
-"""How long: messages."""
+"""For this many messages."""
 
 
 class StreamParser(AssemblyLine):
@@ -40,7 +40,7 @@ class StreamParser(AssemblyLine):
     | `dialects` | names of `DIALECTS`, dialects of your own, "auto", "all", "reasoning" (thoughts alone), or `()` |
     | `tools` | the tools of the request, in any form |
     | `reasoning` | whether the text starts inside a thought |
-    | `limits` | what ends the parse, or a call, for it is too much |
+    | `limits` | what ends the parse, or a call, because it is too large |
     | `strict` | nothing is repaired |
     | `choice` | the one that is parsed, where a server sends several |
     | `quoted` | whether a whole quoted call of a declared tool is text, or a call with `place="quoted"` |
@@ -153,15 +153,11 @@ class StreamParser(AssemblyLine):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers."""
-        return Stats.of(
-            self._assembler.response,
+        return self._count(
             bytes=self._framer.received + self._message_bytes,
             frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
-            leniencies=dict(self._record.leniencies),
-            dialect=self._inband.dialect if self._inband is not None else None,
-            unread_calls=self._count_unread(),
         )
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
@@ -246,7 +242,6 @@ class StreamParser(AssemblyLine):
     # -- the end -------------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        """Read no further."""
         self._is_open = False
         self._fast_path = None
 

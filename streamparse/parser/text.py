@@ -83,13 +83,7 @@ class TextParser(AssemblyLine):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers; `bytes` counts characters here."""
-        return Stats.of(
-            self._assembler.response,
-            bytes=self._length,
-            dialect=self._inband.dialect if self._inband is not None else None,
-            leniencies=dict(self._record.leniencies),
-            unread_calls=self._count_unread(),
-        )
+        return self._count(bytes=self._length)
 
 
 class SurrogateJoiner:

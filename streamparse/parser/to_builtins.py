@@ -85,7 +85,7 @@ def _is_piece(thing: Any) -> bool:
 
 
 def _join(pieces: Any) -> str | bytes:
-    """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
+    """Join pieces cut anywhere, or the lines of an event stream, which HTTP clients yield without their ends."""
     if all(isinstance(piece, _TEXT) for piece in pieces):
         texts = list(map(_read_text, pieces))
         return _repair_surrogates(_find_separator([text.encode("utf-8", "replace") for text in texts]).join(texts))
@@ -96,7 +96,7 @@ def _join(pieces: Any) -> str | bytes:
 
 
 def _find_separator(parts: list[bytes]) -> str:
-    """What ended each piece: nothing, unless all are lines; those of an event each, where the blank ones are left out.
+    """Find what ended each piece: nothing, unless all are lines; two line ends where the blank lines were left out.
 
     Of lines, one at least has JSON: a text may begin like a field, too.
     """
@@ -111,7 +111,7 @@ def _is_list(thing: Any) -> bool:
 
 
 def _read_text(thing: str | UserString) -> str:
-    """The characters, whatever a type of one's own makes of them."""
+    """Return the characters, also of a subclass with a `__str__` of its own."""
     return str.__str__(thing) if isinstance(thing, str) else thing.data
 
 
@@ -149,7 +149,7 @@ class _Values:
 
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
-    """The fields of a value within an answer; None if it has no fields."""
+    """Return the fields of a value within an answer; None if it has no fields."""
     if is_record(thing):
         return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):

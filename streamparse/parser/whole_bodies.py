@@ -49,7 +49,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
     frames: list[Frame] = []
     framing: Format | None = None
-    """None if it was no bytes, but values that somebody decoded."""
+    """None if it was not bytes, but decoded values."""
     size: int = 0
     """In bytes; of values, of their JSON."""
     text: str | None = None
@@ -58,17 +58,17 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """The wire that claims one of the first frames."""
     shown_by: Frame | None = None
     """That frame."""
-    whole: bool = False
+    is_whole: bool = False
     """Whether it is all of an answer: one object that is no message of a stream."""
-    prose: bool = False
+    is_prose: bool = False
     """Whether it was given as text, and is not framed in any way."""
-    answer: bool = False
+    may_be_answer: bool = False
     """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
     fault: FramingError | None = None
-    """Why no more than these frames can be read."""
+    """Why only these frames can be read."""
 
     @property
-    def streamed(self) -> bool:
+    def is_stream(self) -> bool:
         """Whether it is a stream of JSON, or the end of one, though of no known wire: then it is no text."""
         first = self.frames[:UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
         data = [frame.data.strip() for frame in first if frame.field == b"data"]
@@ -79,7 +79,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_body(thing: Any, limits: Limits) -> Body:
-    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for what is no body."""
+    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for other objects."""
     try:
         value = "" if thing is None else to_builtins(thing)
         if isinstance(value, str):
@@ -95,10 +95,10 @@ def read_body(thing: Any, limits: Limits) -> Body:
 
 def _read_text(text: str, limits: Limits) -> Body:
     if not text.strip():
-        return Body(text=text, size=len(text), prose=True)  # an answer that says nothing
+        return Body(text=text, size=len(text), is_prose=True)  # an answer that says nothing
     body = _read_bytes(text.encode(), text, limits)
     prose = not any(frame.field == b"data" for frame in body.frames)
-    return msgspec.structs.replace(body, prose=prose, answer=body.wire is None and '"error"' not in text)
+    return msgspec.structs.replace(body, is_prose=prose, may_be_answer=body.wire is None and '"error"' not in text)
 
 
 def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
@@ -130,13 +130,13 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         text=text,
         wire=wire,
         shown_by=shown_by,
-        whole=isinstance(value, dict) and not is_piece(value),
+        is_whole=isinstance(value, dict) and not is_piece(value),
         fault=fault,
     )
 
 
 def _drop_silent_text(body: Body) -> Body:
-    """Bytes are a body: one of no wire is no text if it is blank, a page, or JSON, even cut, without calls."""
+    """Drop the text of bytes that are no answer: of no wire, and blank, a page, or JSON (perhaps cut) without calls."""
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
@@ -148,7 +148,7 @@ def _drop_silent_text(body: Body) -> Body:
 
 
 def _read_value(value: Any) -> Body:
-    """The body of decoded JSON: one message, or a list of them."""
+    """Make the body of decoded JSON: one message, or a list of them."""
     value = complete_body(value) or wrap_bare_value(value) or value
     # Wires are asked for the messages as they are: not all of them can be written as JSON.
     owners = [find_claimant(message, b"") for message in _list_messages(value)]
@@ -162,7 +162,7 @@ def _read_value(value: Any) -> Body:
     return Body(
         frames=frames,
         size=size,
-        whole=isinstance(value, dict) and not is_piece(value),
+        is_whole=isinstance(value, dict) and not is_piece(value),
         text=json.dumps(value, ensure_ascii=False) if is_text else None,
         wire=wire,
         shown_by=shown_by,
@@ -170,12 +170,11 @@ def _read_value(value: Any) -> Body:
 
 
 def _list_messages(value: Any) -> list[Any]:
-    """The first messages of decoded JSON."""
     return value[:UNDECIDED_FRAMES] if isinstance(value, list) else [value]
 
 
 def _find_wire(owners: Iterable[tuple[str | None, Shown]]) -> tuple[str | None, Shown | None]:
-    """The first wire that claims something, and what it claims."""
+    """Return the first wire that claims something, and what it claims."""
     return next(((wire, shown) for wire, shown in owners if wire is not None), (None, None))
 
 
@@ -233,19 +232,19 @@ class BodyReader:
         return self._read_text(text).end(recovers)
 
     def _read(self, body: Body) -> _BodyLine:
-        """Read a body by the wire that is named, or by the one that it shows if it says nothing in the words of that.
+        """Read a body by the named wire; if that finds nothing, by the wire that the body shows.
 
         What is kept of an answer often has another form than the answer, such as a message whose content is a text.
         """
         forced = None if self.options.wire == "auto" else self.options.wire
         line = self._read_as(body, forced)
         is_other = body.wire not in (None, forced) and line.wire == forced is not None
-        return self._read_as(body, body.wire) if is_other and body.whole and line.is_silent else line
+        return self._read_as(body, body.wire) if is_other and body.is_whole and line.is_silent else line
 
     def _read_as(self, body: Body, forced: str | None) -> _BodyLine:
         wire = forced or body.wire
-        if body.text is not None and (wire is None or body.prose) and not body.streamed:
-            may_fail = body.frames and (forced or not body.answer)
+        if body.text is not None and (wire is None or body.is_prose) and not body.is_stream:
+            may_fail = body.frames and (forced or not body.may_be_answer)
             if not may_fail or find_foreign_error(body.frames[0], forced) is None:
                 return self._read_text(body.text)
         line = _BodyLine(self.options, wire or self.options.otherwise)
@@ -276,7 +275,7 @@ class NativeReader:
 
 
 class _BodyLine(AssemblyLine):
-    """One whole response on its way: taken first, then ended."""
+    """The line of one whole response: it is taken first, then ended."""
 
     @property
     def wire(self) -> str | None:
@@ -290,7 +289,7 @@ class _BodyLine(AssemblyLine):
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing has come of what an answer is made of, nor that it failed."""
+        """Whether nothing of an answer has come, and no failure."""
         response = self.response
         said = response.content or response.reasoning or response.refusal or response.items
         failed = any(error.code == "provider_error" for error in response.errors)
@@ -307,7 +306,7 @@ class _BodyLine(AssemblyLine):
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)
             self._close_wire(end)
-            if body.whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
+            if body.is_whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
             self._close_text(end, self._assembler.has_stopped)
         except ParseHalted:  # the response says why
@@ -345,7 +344,7 @@ class _BodyLine(AssemblyLine):
 
 
 def _cut_out(response: ParsedResponse, run: JSONRun) -> None:
-    """Leave of a run only the text around its calls; what comes after it moves up."""
+    """Remove the calls of a run from the content, and move the marks after it."""
     response.content = response.content[: run.start] + run.said + response.content[run.end :]
     removed = run.end - run.start - len(run.said)
     response.order = [

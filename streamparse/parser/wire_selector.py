@@ -103,7 +103,7 @@ class WireSelector:
             self.give_up()
 
     def _suspect(self, frame: Frame, message: Any) -> None:
-        """Note what a frame is that the named wire does not claim."""
+        """Note a frame that the named wire does not claim."""
         if not _is_answer(frame, message):
             return
         other = find_claimant(message, frame.event)
@@ -121,7 +121,7 @@ class WireSelector:
             self._report_mistake()
 
     def _report_mistake(self) -> None:
-        """Report once that the body is of another wire, or of none, if it is."""
+        """Report, once, a body of another wire, or of no known one."""
         if not self._is_doubtful:
             return
         error, is_silent = self._assembler.error, self._assembler.is_silent
@@ -139,7 +139,7 @@ class WireSelector:
         self._is_doubtful = False
 
     def _begin(self, name: str) -> None:
-        """From here on the body is of this wire."""
+        """Begin with a wire, and give it the frames that waited."""
         if self._inband is not None and WIRES[name].parses_calls:
             self._inband.ignore_calls("auto")
         options = self._options

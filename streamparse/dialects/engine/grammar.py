@@ -254,5 +254,4 @@ def without_calls(dialects: Dialects, *words: str) -> Dialects:
     """Return the dialects with each of the words, `"auto"` or `"all"`, replaced by `"reasoning"`."""
     if isinstance(dialects, str):
         return ("reasoning",) if dialects in words else dialects
-    kept = ["reasoning" if isinstance(each, str) and each in words else each for each in dialects]
-    return tuple(kept)
+    return tuple("reasoning" if isinstance(each, str) and each in words else each for each in dialects)
