@@ -51,9 +51,8 @@ class Output:
         self.calls = Calls(sink, limits)
         budget = Budget(most(limits.max_call_args))
         self._text_calls = Items(lambda: CallItem(PendingText(budget)))
-        self.messages = Items(PartsItem)
-        self.thoughts = Items(PartsItem)
-        self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
+        self.items = {"message": Items(PartsItem), "reasoning": Items(PartsItem)}
+        self._passed_on: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes
         self._annotations: set[bytes | None] = set()
         self._after_message = False  # the last item that began is one
@@ -70,8 +69,8 @@ class Output:
         elif item.type == _TEXT_CALL:
             call = self._text_calls.find_by_id(item.id) or self._text_calls.add(item.id, index)
             call.name = call.name or item.name or ""
-        elif item.type in ("message", "reasoning"):
-            items = self.messages if item.type == "message" else self.thoughts
+        elif item.type in self.items:
+            items = self.items[item.type]
             known = items.find_by_id(item.id) or items.add(item.id, index)
             items.alias(known, item.id, index)
             if item.type == "message":
@@ -84,20 +83,16 @@ class Output:
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item is reported whole: send what no delta had of it."""
         item = self._read(raw)
-        known = None
-        if item.type in ("message", "reasoning"):
-            items = self.messages if item.type == "message" else self.thoughts
-            known = items.find_or_add(item.id, index)
+        known = self.items[item.type].find_or_add(item.id, index) if item.type in self.items else None
         self._take_item(item, raw, index, known, item.id or "")
 
     def take_list(self, output: list[msgspec.Raw]) -> None:
         """The whole output is listed: send those items of which nothing came, even under another id."""
-        has_text = any(message.parts for message in self.messages.all)
-        has_thought = any(thought.parts for thought in self.thoughts.all)
+        was_sent = {kind: any(item.parts for item in items.all) for kind, items in self.items.items()}
         for index, raw in enumerate(output):
             item = self._read(raw)
-            known = self.messages.find(item.id, index) if item.type == "message" else None
-            if known is None and not (has_text if item.type == "message" else has_thought):
+            known = self.items["message"].find(item.id, index) if item.type == "message" else None
+            if known is None and not was_sent.get(item.type):
                 known = PartsItem()
             self._take_item(item, raw, index, known, (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
@@ -201,10 +196,10 @@ class Output:
         if item.type == _TEXT_CALL and (call := self._text_calls.find(item.id, index)) is not None:
             call.is_done = True
             call.early.take()
-        is_known = (item.id or "") in self._items or key in self._items
+        is_known = (item.id or "") in self._passed_on or key in self._passed_on
         if item.id:
-            self._items.add(item.id)
+            self._passed_on.add(item.id)
         if index is not None:
-            self._items.add((item.type, index))
+            self._passed_on.add((item.type, index))
         if not is_known:
             self._sink.item(item.type, read_value(raw))

@@ -138,19 +138,19 @@ _CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
-    """A kind of part of an item: which items have it, its number in them, and the field of its whole text."""
+    """A kind of part of an item: the type of its items, its number in them, and the field of its whole text."""
 
-    items: Literal["messages", "thoughts"]
+    item: Literal["message", "reasoning"]
     number: Literal["content_index", "summary_index"]
     whole: Literal["text", "refusal"]
     verb: Literal["text", "refusal", "reasoning"]
 
 
 _PARTS: Final = {
-    "response.output_text": _Part("messages", "content_index", "text", "text"),
-    "response.refusal": _Part("messages", "content_index", "refusal", "refusal"),
-    "response.reasoning_text": _Part("thoughts", "content_index", "text", "reasoning"),
-    "response.reasoning_summary_text": _Part("thoughts", "summary_index", "text", "reasoning"),
+    "response.output_text": _Part("message", "content_index", "text", "text"),
+    "response.refusal": _Part("message", "content_index", "refusal", "refusal"),
+    "response.reasoning_text": _Part("reasoning", "content_index", "text", "reasoning"),
+    "response.reasoning_summary_text": _Part("reasoning", "summary_index", "text", "reasoning"),
 }
 
 
@@ -253,8 +253,7 @@ class OpenAIResponses(MessageWire[Event]):
         whole = getattr(event, part.whole) if step == "done" else None
         if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
             return
-        items = self._output.messages if part.items == "messages" else self._output.thoughts
-        item = items.find_or_add(event.item_id, event.output_index)
+        item = self._output.items[part.item].find_or_add(event.item_id, event.output_index)
         number, send = getattr(event, part.number), getattr(self._sink, part.verb)
         if whole is None:
             self._start_run(event, send, item.get_part(number))
