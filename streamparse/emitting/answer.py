@@ -9,7 +9,7 @@ import msgspec
 
 from streamparse.emitting.meanings import Meaning, is_filter, meaning_of
 from streamparse.events import Error, ToolCallComplete
-from streamparse.finish_reasons import full_reason
+from streamparse.finish_reasons import find_full_reason
 from streamparse.response import ParsedResponse, ToolCall
 
 __all__ = [
@@ -82,7 +82,7 @@ def nameless(code: str) -> bool:
 def reason_of(response: ParsedResponse) -> str | None:
     """Return the server's word for the end of the turn."""
     details = (item["data"] for item in response.items if item["kind"] == INCOMPLETE_DETAILS)
-    return full_reason(response.finish_reason, next(details, None))
+    return find_full_reason(response.finish_reason, next(details, None))
 
 
 def explanation_of(response: ParsedResponse) -> str:

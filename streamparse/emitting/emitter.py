@@ -47,7 +47,7 @@ from streamparse.events import (
     ToolCallRevoked,
     ToolCallStart,
 )
-from streamparse.finish_reasons import full_reason
+from streamparse.finish_reasons import find_full_reason
 from streamparse.response import ParsedResponse
 
 __all__ = ["Emitter", "UsagePlace", "encode"]
@@ -191,7 +191,7 @@ class Emitter(CallWriter):
         return self._failure(code, message)
 
     def _done(self, event: Done) -> bytes:
-        reason = full_reason(event.finish_reason, self._ending.get(INCOMPLETE_DETAILS))
+        reason = find_full_reason(event.finish_reason, self._ending.get(INCOMPLETE_DETAILS))
         meaning = meaning_of(reason, ok=event.ok, called=self._called, broken=self._broken, refused=self._refused)
         if meaning == "error":
             named = self._filter

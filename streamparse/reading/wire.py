@@ -1,12 +1,15 @@
-"""What the parser asks of a wire."""
+"""What the parser asks of a wire, the wires by name, and which of them a frame belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.plugins import load, register_group
+from streamparse.reading.decode import decode_frame
+from streamparse.reading.errors import find_error
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -37,7 +40,7 @@ class MinimalWire(Protocol):
         """Send the sink what a decoded message holds."""
 
     def frame(self, frame: Frame) -> None:
-        """Send the sink what a frame holds: `decode` and `take`, and what else has to be done for other frames."""
+        """Send the sink what a frame holds: `decode` and `take` for a message, and whatever other frames need."""
 
     def close(self) -> None:
         """The body is over: send what waited for more."""
@@ -79,3 +82,76 @@ DEFAULTS: Final[dict[str, Any]] = {
     "plain": None,
 }
 """What a wire has that does not say otherwise."""
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# The wires by name.
+
+
+class _Wires(dict[str, type[Wire]]):
+    def __setitem__(self, name: str, wire: type[Wire]) -> None:
+        for attribute, default in DEFAULTS.items():
+            if not hasattr(wire, attribute):
+                setattr(wire, attribute, default)
+        super().__setitem__(name, wire)
+
+
+WIRES: dict[str, type[Wire]] = _Wires()
+"""Every wire by name, in the order in which they are asked whether a frame is theirs."""
+
+UNDECIDED_FRAMES: Final = 16
+"""As many as a stream may begin with before its wire shows."""
+
+_GROUP: Final = "streamparse.wires"
+_MEMBERS: Final = ("claims", "take", "frame", "close")
+
+
+def register_wire(name: str, wire: type[MinimalWire]) -> None:
+    """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
+
+    Raises TypeError for anything but a class of the shape of `Wire`, ValueError if the name is taken.
+    """
+    if name in WIRES or name in ("", "auto"):
+        raise ValueError(f"there is a wire {name!r} already")
+    missing = [member for member in _MEMBERS if not hasattr(wire, member)] if isinstance(wire, type) else _MEMBERS
+    if missing:
+        raise TypeError(f"a wire must be a class with {', '.join(_MEMBERS)}, got {wire!r}")
+    WIRES[name] = cast("type[Wire]", wire)
+
+
+def find_wire(name: str) -> type[Wire]:
+    """Return a wire, one that an installed distribution offers included; raises ValueError for an unknown name."""
+    if name not in WIRES:
+        load(_GROUP, name)
+    if name not in WIRES:
+        raise ValueError(f"unknown wire {name!r}; known are: auto, {', '.join(WIRES)}")
+    return WIRES[name]
+
+
+def detect(frame: Frame) -> str | None:
+    """Name the wire that a frame belongs to; None if it does not show."""
+    return find_claimant(decode_frame(frame), frame.event)
+
+
+def find_claimant(message: Any, event: bytes, among: Iterable[str] = WIRES) -> str | None:
+    """Name the wire that claims a decoded message, which came in an SSE event of that name; None if none does."""
+    if isinstance(message, dict):
+        for name in among:
+            if WIRES[name].claims(message, event):
+                return name
+    return None
+
+
+def find_foreign_error(frame: Frame, wire: str | None = None) -> Any:
+    """Return the error that the first message of a body is; None if it is not one, or if `wire` (or any) claims it.
+
+    A gateway, a proxy or a web framework in front of the server reports errors in its own shape, on every wire.
+    """
+    if frame.event:  # a server that names its events speaks a wire
+        return None
+    message = decode_frame(frame)
+    owner = find_claimant(message, frame.event, WIRES if wire is None else (wire,))
+    return find_error(message) if owner is None else None
+
+
+register_group(_GROUP, register_wire)

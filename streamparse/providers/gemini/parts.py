@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
@@ -111,16 +112,12 @@ def _fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 def in_camels(part: Mapping[str, Any]) -> Written:
     """A part with the names of the wire: Google's Python libraries write them with underscores."""
-    return {_camel(key): camels(value) if key in _BLOBS else value for key, value in part.items()}
+    return {to_camel_case(str(key)): camels(value) if key in _BLOBS else value for key, value in part.items()}
 
 
 def camels(value: Any) -> Any:
     """An object with the names of the wire, one level deep; anything else as it is."""
-    return {_camel(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
-
-
-def _camel(name: Any) -> str:
-    return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), str(name))
+    return {to_camel_case(str(key)): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def signature_of(item: Item) -> Any:

@@ -1,7 +1,7 @@
 """OpenAI Responses, and everything that speaks like it.
 
 Server-sent events with a `type`, ended by `response.completed`, `.incomplete` or `.failed`; or one whole `response`.
-Deltas tell; what is done only confirms, and tells what no delta told:
+Deltas are sent on; what is done only confirms them, and adds what no delta had:
 
     response.created
       output_item.added ─▶ output_text.delta … ─▶ output_text.done ─▶ output_item.done
@@ -21,11 +21,9 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
 from streamparse.reading.decode import read_argument_text, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -42,7 +40,7 @@ class Response(msgspec.Struct, gc=False):
     incomplete_details: Any = None
 
 
-class Event(msgspec.Struct, gc=False):
+class Event(Response, gc=False):
     """An event, an error as an event or as the body, or a whole response."""
 
     type: str | None = None
@@ -54,22 +52,15 @@ class Event(msgspec.Struct, gc=False):
     delta: str | dict[str, Any] | None = None
     text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
     refusal: str | None = None
-    name: str | None = None  # of the call, beside its arguments
+    name: str | None = None  # of the call, with its arguments
     arguments: msgspec.Raw = msgspec.Raw()
     item: msgspec.Raw = msgspec.Raw()
     annotation: Any = None
     response: Response | None = None
     # an error
-    error: Any = None
     code: Any = None
     message: Any = None
     detail: Any = None
-    # a whole response
-    id: str | None = None
-    status: str | None = None
-    output: list[msgspec.Raw] | None = None
-    usage: dict[str, Any] | None = None
-    incomplete_details: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -82,28 +73,25 @@ ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "
 _LONGEST_GAP: Final = 64
 
 
-class SequenceTracker:
+class SequenceTracker(msgspec.Struct, eq=False):
     """Judges the numbers of events; `expected` is the one that comes next.
 
     Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
     and a server is `is_trusted` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
     """
 
-    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "expected", "gap", "is_trusted", "late")
-
-    def __init__(self, sink: Sink) -> None:
-        self.expected: int | None = None
-        self._sink = sink
-        self._id: str | None = None
-        self.is_trusted = True
-        self.gap = False  # before the event that was judged last, one is missing
-        self.late = False  # the event that was judged last comes after later ones
-        self._missing: set[int] = set()
-        self._out_of_turn = 0  # of the numbers below `expected`, those that did not come in turn
+    sink: Sink
+    expected: int | None = None
+    is_trusted: bool = True
+    has_gap: bool = False  # before the event that was judged last, one is missing
+    is_late: bool = False  # the event that was judged last comes after later ones
+    _id: str | None = None
+    _missing: set[int] = set()
+    _out_of_turn: int = 0  # of the numbers below `expected`, those that did not come in turn
 
     def take(self, number: int, kind: str | None, response: str | None) -> bool:
         """Judge a number that is not expected, of an event that may hold a response's id: whether the event counts."""
-        self.gap = self.late = False
+        self.has_gap = self.is_late = False
         starts = kind == "response.created" and response != self._id
         if starts:
             self._id = response
@@ -111,16 +99,16 @@ class SequenceTracker:
             self.is_trusted = True
             self.restart(number)
         elif number > self.expected:
-            self.gap = self._counts
+            self.has_gap = self._is_counting
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
-        elif self._counts and kind not in ENDS:
-            return self._is_late(number)
+        elif self._is_counting and kind not in ENDS:
+            return self._admit(number)
         return True
 
     def is_step_back(self, number: int) -> bool:
-        """Whether a number has come, or should have, and is none that is missing."""
+        """Whether a number has come, or should have, and is not missing."""
         return self.expected is not None and number < self.expected and number not in self._missing
 
     def restart(self, number: int) -> None:
@@ -129,16 +117,16 @@ class SequenceTracker:
         self.expected = self._out_of_turn = number + 1
 
     @property
-    def _counts(self) -> bool:
+    def _is_counting(self) -> bool:
         return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
-    def _is_late(self, number: int) -> bool:
+    def _admit(self, number: int) -> bool:
         if number in self._missing:
             self._missing.discard(number)
-            self.late = True
-            self._sink.error("frame", "out_of_order", f"event {number} comes after later ones")
+            self.is_late = True
+            self.sink.error("frame", "out_of_order", f"event {number} comes after later ones")
             return True
-        self._sink.error("frame", "duplicate_frame", f"event {number} came before")
+        self.sink.error("frame", "duplicate_frame", f"event {number} came before")
         return False
 
 
@@ -146,22 +134,23 @@ class SequenceTracker:
 
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _ADDED: Final = "response.output_item.added"
+_CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
-    """A kind of part of an item: which items have it, its number in them, and where its whole text stands."""
+    """A kind of part of an item: the type of its items, its number in them, and the field of its whole text."""
 
-    items: Literal["messages", "thoughts"]
+    item: Literal["message", "reasoning"]
     number: Literal["content_index", "summary_index"]
     whole: Literal["text", "refusal"]
     verb: Literal["text", "refusal", "reasoning"]
 
 
 _PARTS: Final = {
-    "response.output_text": _Part("messages", "content_index", "text", "text"),
-    "response.refusal": _Part("messages", "content_index", "refusal", "refusal"),
-    "response.reasoning_text": _Part("thoughts", "content_index", "text", "reasoning"),
-    "response.reasoning_summary_text": _Part("thoughts", "summary_index", "text", "reasoning"),
+    "response.output_text": _Part("message", "content_index", "text", "text"),
+    "response.refusal": _Part("message", "content_index", "refusal", "refusal"),
+    "response.reasoning_text": _Part("reasoning", "content_index", "text", "reasoning"),
+    "response.reasoning_summary_text": _Part("reasoning", "summary_index", "text", "reasoning"),
 }
 
 
@@ -176,28 +165,12 @@ class OpenAIResponses(MessageWire[Event]):
         super().__init__(sink, tools, limits, choice)
         self._limits = limits
         self._sequence = SequenceTracker(sink)
-        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
+        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are sent
         self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
-        self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
-        self._run_id: str | None = None
-        self._run_content: int | None = None
-        self._run_summary: int | None = None
+        self._run_key: tuple[object, ...] | None = None  # its kind, item and part
         self._output = Output(sink, limits)
-        self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
-        self._handlers: dict[str, Callable[[Event], None]] = {
-            _ARGUMENTS: self._arguments,
-            "response.function_call_arguments.done": self._arguments_done,
-            _ADDED: self._added,
-            "response.custom_tool_call_input.delta": self._text_of_call,
-            "response.output_item.done": self._done,
-            "response.output_text.annotation.added": self._annotation,
-            "response.created": self._created,
-            **dict.fromkeys(ENDS, self._end),
-            **{f"{kind}.delta": partial(self._part_delta, part) for kind, part in _PARTS.items()},
-            **{f"{kind}.done": partial(self._part_done, part) for kind, part in _PARTS.items()},
-        }
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -223,27 +196,22 @@ class OpenAIResponses(MessageWire[Event]):
         elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return
-        elif kind == _ARGUMENTS and (sequence.gap or sequence.late):
-            self._doubt(event, sequence.late)
-            if sequence.late:
+        elif kind == _ARGUMENTS and (sequence.has_gap or sequence.is_late):
+            self._doubt(event, sequence.is_late)
+            if sequence.is_late:
                 return
         delta = event.delta
-        if (
-            kind == self._run_kind
-            and event.item_id == self._run_id
-            and event.content_index == self._run_content
-            and event.summary_index == self._run_summary
-            and delta.__class__ is str
-        ):
+        key = kind, event.item_id, event.content_index, event.summary_index
+        if key == self._run_key and delta.__class__ is str:
             if delta:
                 if self._run_copy is not None:
                     self._run_copy.write(delta)
                 self._run(delta)
-        elif self._over and kind != "response.created":
+        elif self._over and kind != _CREATED:
             self.ignored += 1
-        elif kind in self._handlers:
-            self._handlers[kind](event)
-        elif kind is None or not kind.startswith("response."):
+        elif kind is not None and kind.startswith("response."):
+            self._take_event(kind, event)
+        else:
             self._take_other(event)
 
     def close(self) -> None:
@@ -252,93 +220,89 @@ class OpenAIResponses(MessageWire[Event]):
         if self._again:
             self._sink.error("stream", "stream_truncated", "the body ended inside another response")
 
-    # -- deltas ----------------------------------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------------------------
 
-    def _start_run(self, event: Event, tell: Callable[[str], None], copy: StringIO | None = None) -> None:
+    def _take_event(self, kind: str, event: Event) -> None:
+        output, index = self._output, event.output_index
+        match kind:
+            case "response.function_call_arguments.delta":
+                self._take_arguments(event)
+            case "response.function_call_arguments.done":
+                arguments = read_argument_text(event.arguments)
+                output.calls.take_arguments(event.item_id, index, event.name or "", arguments)
+            case "response.output_item.added":
+                output.take_added(event.item, index)
+            case "response.output_item.done":
+                output.take_done(event.item, index)
+            case "response.custom_tool_call_input.delta":
+                output.take_text_of_call(event.item_id, index, write_argument_text(event.delta or ""))
+            case "response.output_text.annotation.added":
+                output.take_annotation(event.annotation)
+            case "response.created":
+                self._begin()
+            case _ if kind in ENDS:
+                response = event.response or Response()
+                self._finish(response, response.status or kind.removeprefix("response."))
+            case _:
+                name, _, step = kind.rpartition(".")
+                if name in _PARTS:
+                    self._take_part(_PARTS[name], step, event)
+
+    def _take_part(self, part: _Part, step: str, event: Event) -> None:
+        """A piece of a part, or all of it.  One that is empty so far was not sent."""
+        whole = getattr(event, part.whole) if step == "done" else None
+        if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
+            return
+        item = self._output.items[part.item].find_or_add(event.item_id, event.output_index)
+        number, send = getattr(event, part.number), getattr(self._sink, part.verb)
+        if whole is None:
+            self._start_run(event, send, item.get_part(number))
+        elif item.is_new(number, whole):
+            send(whole)
+
+    def _start_run(self, event: Event, send: Callable[[str], None], copy: StringIO | None = None) -> None:
         """Send a delta, and copy it; those of the same part that follow are taken likewise, without looking further.
 
         Servers that give an item no id, or a new one each time, have no runs.
         """
-        self._run = tell
+        self._run = send
         self._run_copy = copy
-        self._run_kind = event.type if event.item_id else ""
-        self._run_id = event.item_id
-        self._run_content = event.content_index
-        self._run_summary = event.summary_index
+        key = event.type, event.item_id, event.content_index, event.summary_index
+        self._run_key = key if event.item_id else None
         if isinstance(event.delta, str) and event.delta:
             if copy is not None:
                 copy.write(event.delta)
-            tell(event.delta)
+            send(event.delta)
 
-    def _part_delta(self, part: _Part, event: Event) -> None:
-        if not event.delta:
-            return  # a part that is empty so far was not told
-        told = self._item_of(part, event).part(getattr(event, part.number))
-        self._start_run(event, getattr(self._sink, part.verb), told)
-
-    def _part_done(self, part: _Part, event: Event) -> None:
-        text = getattr(event, part.whole)
-        if isinstance(text, str) and text and self._item_of(part, event).is_new(getattr(event, part.number), text):
-            getattr(self._sink, part.verb)(text)
-
-    def _item_of(self, part: _Part, event: Event) -> PartsItem:
-        items = self._output.messages if part.items == "messages" else self._output.thoughts
-        return items.of(event.item_id, event.output_index)
-
-    # -- items -----------------------------------------------------------------------------------------
-
-    def _arguments(self, event: Event) -> None:
-        call = self._output.calls.of(event.item_id, event.output_index)
+    def _take_arguments(self, event: Event) -> None:
+        call = self._output.calls.find_or_add(event.item_id, event.output_index)
         event.delta = write_argument_text(event.delta or "")  # relays send an object
         if call.call is None:
-            self._output.calls.keep(call, event.delta)
+            call.early.add(event.delta)
         else:
             self._start_run(event, partial(self._sink.call_arguments, call.call))
 
     def _doubt(self, event: Event, late: bool) -> None:
-        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was said."""
-        call = self._output.calls.of(event.item_id, event.output_index).call
+        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was written."""
+        call = self._output.calls.find_or_add(event.item_id, event.output_index).call
         if call is not None and late:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} came out of order")
         elif call is not None and not call.pending:
             self._sink.call_repaired(call)
 
-    def _arguments_done(self, event: Event) -> None:
-        arguments = read_argument_text(event.arguments)
-        self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
-
-    def _text_of_call(self, event: Event) -> None:
-        self._output.text_calls.add(event.item_id, event.output_index, write_argument_text(event.delta or ""))
-
-    def _added(self, event: Event) -> None:
-        self._output.added(event.item, event.output_index)
-
-    def _done(self, event: Event) -> None:
-        self._output.done(event.item, event.output_index)
-
-    def _annotation(self, event: Event) -> None:
-        self._output.annotation(event.annotation)
-
     # -- the response ----------------------------------------------------------------------------------
 
-    def _created(self, event: Event) -> None:
+    def _begin(self) -> None:
         """A response begins; some bodies hold several."""
-        self._id = event.response.id if event.response is not None else None
         self._again, self._ended, self._over = self._ended, False, False
         self._output.close()
         self._output = Output(self._sink, self._limits)
-        self._run_kind = ""
-
-    def _end(self, event: Event) -> None:
-        response = event.response or Response()
-        self._finish(response, response.status or (event.type or "").removeprefix("response."))
+        self._run_key = None
 
     def _finish(self, response: Response, status: str) -> None:
-        self._output.whole(response.output or [])
-        if response.usage is not None:
-            self._sink.usage(response.usage)
-        if response.error is not None:
-            self._fail(response.error)
+        self._output.take_list(response.output or [])
+        self._send_usage(response.usage)
+        self._fail(response.error)
         details = response.incomplete_details
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
@@ -349,10 +313,7 @@ class OpenAIResponses(MessageWire[Event]):
     def _take_other(self, event: Event) -> None:
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
         if event.type is None and event.output is not None:
-            response = Response(
-                event.id, event.status, event.output, event.usage, event.error, event.incomplete_details
-            )
-            self._finish(response, event.status or "completed")
+            self._finish(event, event.status or "completed")
         elif event.error is not None:
             self._fail(event.error)
         elif event.type == "error" or isinstance(event.message, str):
