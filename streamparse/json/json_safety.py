@@ -12,7 +12,7 @@ from typing import Any, Final
 from streamparse.limits import Limits
 from streamparse.loss import Loss
 
-__all__ = ["NotJSON", "compact", "jsonable"]
+__all__ = ["NotJSON", "compact", "make_jsonable"]
 
 _MOST_DEPTH: Final = Limits().max_depth or 128
 _MOST_BITS: Final = 14_000
@@ -25,7 +25,7 @@ class NotJSON(ValueError):
 
     def __init__(self, value: Any) -> None:
         lost: list[Loss] = []
-        jsonable(value, "", lost)
+        make_jsonable(value, "", lost)
         where = "; ".join(f"{each.path or 'all of it'} is {each.keyword}" for each in lost[:3])
         super().__init__(f"not JSON: {where or 'it nests too deeply'}")
 
@@ -38,7 +38,7 @@ def compact(value: Any, *, sort_keys: bool = False) -> str:
         raise NotJSON(value) from error
 
 
-def jsonable(value: Any, place: str, lost: list[Loss]) -> Any:
+def make_jsonable(value: Any, place: str, lost: list[Loss]) -> Any:
     """Return a value without the parts that JSON cannot hold, each of which is a loss; None if nothing is left."""
     kept = _keep(value, "", (), place, lost)
     return None if kept is _DROP else kept

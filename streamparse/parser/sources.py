@@ -99,7 +99,7 @@ def _open(source: Source) -> Iterable[Chunk]:
     if _is_at_hand(source):
         return (source,)
     if _is_async(source):
-        raise TypeError(f"this {_class_name(source)} is asynchronous: pass it to aiter_events")
+        raise TypeError(f"this {type(source).__name__} is asynchronous: pass it to aiter_events")
     if has_method(source, "iter_content"):
         return _iter_content(source)
     if method := _find_method(source, "iter_bytes") or _find_method(source, "iter_sse"):
@@ -176,7 +176,7 @@ def _find_async_content(source: Source) -> Any:
 
 def _is_manager(source: Source, kind: type) -> bool:
     """Whether a source is what an SDK's `.stream()` or `with_streaming_response` gives, to be entered first."""
-    name = _class_name(source)
+    name = type(source).__name__
     return isinstance(source, kind) and name.endswith(("StreamManager", "ResponseContextManager"))
 
 
@@ -198,16 +198,12 @@ async def _enter_async(manager: AbstractAsyncContextManager[AsyncSource]) -> Asy
 
 def _explain_refusal(source: Source, takes: str) -> str:
     """Say in a sentence why an object is not a source, and what to pass instead."""
-    name = _class_name(source)
+    name = type(source).__name__
     if inspect.isawaitable(source):
         return f"this {name} must be awaited: pass what it returns"
     if isinstance(source, (AbstractContextManager, AbstractAsyncContextManager)):
         return f"this {name} is a context manager: pass what its `with` block gives"
     return f"{takes}, not {name}"
-
-
-def _class_name(source: Source) -> str:
-    return type(source).__name__
 
 
 def _find_method(thing: object, name: str) -> Callable[..., Any] | None:

@@ -66,7 +66,7 @@ def _read(thing: Any) -> Any:
         return _repair_surrogates(_read_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
     is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None
     if is_mapping or is_answer(thing):
-        return _Values().of(thing if is_mapping else read_fields(thing), 0)
+        return _Values().read(thing if is_mapping else read_fields(thing), 0)
     if not (_is_list(thing) and all(map(_is_piece, thing))):
         raise NoAnswer(explain_refusal(thing))
     pieces = []
@@ -77,7 +77,7 @@ def _read(thing: Any) -> Any:
             pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
-    return _Values().of(pieces, 0)
+    return _Values().read(pieces, 0)
 
 
 def _is_piece(thing: Any) -> bool:
@@ -128,7 +128,7 @@ class _Values:
     def __init__(self) -> None:
         self._left = _MOST_VALUES
 
-    def of(self, value: Any, depth: int) -> Any:
+    def read(self, value: Any, depth: int) -> Any:
         self._left -= 1
         if depth > _MOST_DEPTH or self._left < 0:
             raise RecursionError("too deep, or without end")
@@ -141,11 +141,11 @@ class _Values:
         if isinstance(value, (bytes, bytearray, memoryview)):
             return base64.b64encode(value).decode()  # as the wire had it
         if isinstance(value, Mapping):
-            return {_repair_surrogates(str(key)): self.of(inner, depth + 1) for key, inner in value.items()}
+            return {_repair_surrogates(str(key)): self.read(inner, depth + 1) for key, inner in value.items()}
         if _is_list(value):
-            return [self.of(inner, depth + 1) for inner in value]
+            return [self.read(inner, depth + 1) for inner in value]
         fields = _find_fields(value)
-        return str(value) if fields is None else self.of(fields, depth + 1)
+        return str(value) if fields is None else self.read(fields, depth + 1)
 
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.json.json_safety import NotJSON, jsonable
+from streamparse.json.json_safety import NotJSON, make_jsonable
 from streamparse.loss import Loss
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.schema.strict import as_warnings
@@ -191,7 +191,7 @@ class Adapter(ABC):
             for result in turn.results:
                 write_value(result.result)
         except NotJSON:
-            message = jsonable(message, place, lost)
+            message = make_jsonable(message, place, lost)
             turn = self.read_message(message)
         lost += self.list_unread(message, place)
         return turn

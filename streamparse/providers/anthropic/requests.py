@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from streamparse.json.json_safety import jsonable
+from streamparse.json.json_safety import make_jsonable
 from streamparse.loss import Loss
 from streamparse.schema.strict import as_warnings, find_open_objects
 from streamparse.writing.adapter import Adapter
@@ -50,7 +50,7 @@ def read_anthropic(adapter: Adapter, request: Mapping[str, Any], lost: list[Loss
     lose_unread_choice(request, choice, lost)
     lost += _unkept(request)
     lose_unread(get_section(request, "output_config"), ("format",), lost)
-    parts = read_blocks(jsonable(request.get("system"), "system", lost))
+    parts = read_blocks(make_jsonable(request.get("system"), "system", lost))
     return Request(
         model=get_str(request, "model"),
         turns=[
