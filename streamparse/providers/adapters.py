@@ -10,26 +10,33 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
 from streamparse.providers.anthropic.messages import Anthropic
-from streamparse.providers.anthropic.requests import read_anthropic, write_anthropic
+from streamparse.providers.anthropic.requests import ANTHROPIC_REQUESTS
 from streamparse.providers.bedrock.messages import Bedrock
-from streamparse.providers.bedrock.requests import write_bedrock
+from streamparse.providers.bedrock.requests import BEDROCK_REQUESTS
 from streamparse.providers.cohere.messages import Cohere
-from streamparse.providers.cohere.requests import read_cohere, write_cohere
+from streamparse.providers.cohere.requests import COHERE_REQUESTS
 from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
-from streamparse.providers.gemini.requests import read_gemini, write_gemini
+from streamparse.providers.gemini.requests import GEMINI_REQUESTS
 from streamparse.providers.generic.messages import Generic
 from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.ollama.messages import Ollama
-from streamparse.providers.ollama.requests import read_ollama, write_ollama
+from streamparse.providers.ollama.requests import OLLAMA_REQUESTS
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import read_openai, write_openai
-from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
+from streamparse.providers.openai_chat.requests import CHAT_REQUESTS
+from streamparse.providers.openai_compatible.messages import (
+    MISTRAL_REQUESTS,
+    WRITTEN_CHAT_REQUESTS,
+    DeepSeek,
+    Mistral,
+    OpenRouter,
+)
 from streamparse.providers.openai_responses.messages import Responses
-from streamparse.providers.openai_responses.requests import read_responses, write_responses
-from streamparse.response import ParsedResponse, ToolCall
+from streamparse.providers.openai_responses.requests import RESPONSES_REQUESTS
+from streamparse.response import ParsedResponse
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_entry_leniently
 from streamparse.writing.request import Request
+from streamparse.writing.request_format import RequestFormat
 
 _ALL: tuple[Adapter, ...] = (
     OpenAI(),
@@ -49,33 +56,24 @@ _ALL: tuple[Adapter, ...] = (
 ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
 """The adapters by the name of their provider."""
 
-_READERS: Final[dict[str, Callable[[Adapter, Mapping[str, Any], list[Loss]], Request]]] = {
-    "openai": read_openai,
-    "anthropic": read_anthropic,
-    "ollama": read_ollama,
-    "openai-responses": read_responses,
-    "gemini": read_gemini,
-    "cohere": read_cohere,
-}
-_REQUEST_WRITERS: Final[dict[str, Callable[[Adapter, Request, list[Loss]], dict[str, Any]]]] = {
-    "openai": write_openai,
-    "anthropic": write_anthropic,
-    "ollama": write_ollama,
-    "openai-responses": write_responses,
-    "gemini": write_gemini,
-    "cohere": write_cohere,
-    "bedrock": write_bedrock,
-    "deepseek": write_openai,
-    "openrouter": write_openai,
-    "mistral": write_mistral,
+_REQUEST_FORMATS: Final[dict[str, RequestFormat]] = {
+    "openai": CHAT_REQUESTS,
+    "anthropic": ANTHROPIC_REQUESTS,
+    "ollama": OLLAMA_REQUESTS,
+    "openai-responses": RESPONSES_REQUESTS,
+    "gemini": GEMINI_REQUESTS,
+    "cohere": COHERE_REQUESTS,
+    "bedrock": BEDROCK_REQUESTS,
+    **dict.fromkeys(("deepseek", "openrouter"), WRITTEN_CHAT_REQUESTS),
+    "mistral": MISTRAL_REQUESTS,
 }
 
 READERS: Final[dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]]] = {
-    name: partial(read, ADAPTERS[name]) for name, read in _READERS.items()
+    name: partial(form.read, ADAPTERS[name]) for name, form in _REQUEST_FORMATS.items() if form.read_others is not None
 }
 """The readers of whole requests by the adapter's name."""
 REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]]] = {
-    name: partial(write, ADAPTERS[name]) for name, write in _REQUEST_WRITERS.items()
+    name: partial(form.write, ADAPTERS[name]) for name, form in _REQUEST_FORMATS.items()
 }
 """The writers of whole requests by the adapter's name.  For Bedrock and Gemini the model is part of the path."""
 
@@ -159,26 +157,13 @@ def _known_name(provider: str, table: Mapping[str, Any]) -> str:
     return name
 
 
-def to_openai(call: ToolCall) -> dict[str, Any]:
-    """A call as OpenAI chat completions take it."""
-    return ADAPTERS["openai"].format_call(call)
-
-
-def to_anthropic(call: ToolCall) -> dict[str, Any]:
-    """A call as Anthropic Messages take it."""
-    return ADAPTERS["anthropic"].format_call(call)
-
-
-def to_gemini(call: ToolCall) -> dict[str, Any]:
-    """A call as Gemini takes it."""
-    return ADAPTERS["gemini"].format_call(call)
-
-
-def to_ollama(call: ToolCall) -> dict[str, Any]:
-    """A call as Ollama takes it."""
-    return ADAPTERS["ollama"].format_call(call)
-
-
-def to_generic(call: ToolCall) -> dict[str, Any]:
-    """A call in the plainest JSON."""
-    return ADAPTERS["generic"].format_call(call)
+to_openai: Final = ADAPTERS["openai"].format_call
+"""A call as OpenAI chat completions take it."""
+to_anthropic: Final = ADAPTERS["anthropic"].format_call
+"""A call as Anthropic Messages take it."""
+to_gemini: Final = ADAPTERS["gemini"].format_call
+"""A call as Gemini takes it."""
+to_ollama: Final = ADAPTERS["ollama"].format_call
+"""A call as Ollama takes it."""
+to_generic: Final = ADAPTERS["generic"].format_call
+"""A call in the plainest JSON."""

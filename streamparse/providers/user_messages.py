@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from streamparse.providers.adapters import adapter_for
-from streamparse.writing.parts import Text, Turn
+from streamparse.writing.parts import Message, Text
 
 _PROVIDERS: Final = {"messages": "openai", "contents": "gemini", "input": "openai-responses"}
 """Where a request holds its messages, and a provider that takes them so."""
@@ -27,7 +27,7 @@ def add_user_message(request: Mapping[str, Any], text: str, provider: str | None
     if not isinstance(given, (str, list, tuple)):
         raise ValueError(f"there are no messages in the request's {field!r}")  # noqa: TRY004 - of data
     before, more = (
-        adapter.write_turn(Turn("user", [Text(each)]), []) if isinstance(each, str) else list(each)
+        adapter.write_message(Message("user", [Text(each)]), []) if isinstance(each, str) else list(each)
         for each in (given, text)
     )
     last = before[-1] if before else None

@@ -13,8 +13,9 @@ from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.writing.adapter import Adapter
-from streamparse.writing.parts import Item, Part, Turn
-from streamparse.writing.request import Request, join_system_text
+from streamparse.writing.parts import Item, Message, Part
+from streamparse.writing.request import Request
+from streamparse.writing.request_format import join_system_text
 
 __all__ = ["read_turns", "written_turns"]
 
@@ -32,7 +33,7 @@ class _Chat(OpenAI):
         fields = {field: message[field] for field in _FIELDS if message.get(field)}
         return [Item(_THOUGHT, fields)] if fields else []
 
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> dict[str, Any]:
+    def write_thought(self, turn: Message, _lost: list[Loss], /) -> dict[str, Any]:
         return next((part.data for part in turn.parts if isinstance(part, Item) and part.kind == _THOUGHT), {})
 
 
@@ -44,16 +45,16 @@ _WRITERS: Final[Mapping[str, Adapter]] = {
 """Who writes a history, by the wire that both sides speak."""
 
 
-def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Turn]:
+def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Message]:
     """Return the turns of a request, as `written_turns` writes them; `read` is what was read of it for any other."""
-    return _WRITERS[wire].read_messages(request.get("messages"), []) if wire == "openai-chat" else read.turns
+    return _WRITERS[wire].read_messages(request.get("messages"), []) if wire == "openai-chat" else read.messages
 
 
 def written_turns(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
     """Return the fields of a request that hold its turns, in the words of the wire that they came in."""
     adapter = _WRITERS[wire]
     if not adapter.traits.separate_system:
-        return {"messages": adapter.write_messages(asked.turns, lost)}
-    messages = adapter.write_messages([turn for turn in asked.turns if turn.role != "system"], lost)
+        return {"messages": adapter.write_messages(asked.messages, lost)}
+    messages = adapter.write_messages([turn for turn in asked.messages if turn.role != "system"], lost)
     system = join_system_text(asked, lost)
     return {"messages": messages, **({"system": system} if system else {})}

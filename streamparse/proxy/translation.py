@@ -74,7 +74,7 @@ def for_server(
         return dict(request), lost
     read = READERS[_PROVIDERS.get(source, source)](request, lost)
     if source == target:
-        read = replace(read, turns=read_turns(request, read, source))
+        read = replace(read, messages=read_turns(request, read, source))
     asked = read if dialect is None else teach_tools(read, dialect, lost)
     if source == target:
         kept = _kept(request, written_turns(asked, source, lost))

@@ -32,10 +32,11 @@ from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
 from streamparse.writing.definitions import read_json_tools
-from streamparse.writing.parts import Turn
+from streamparse.writing.parts import Message
 from streamparse.writing.prompts import teach_tools
-from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice, pick
+from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
 from streamparse.writing.request import Request as Question
+from streamparse.writing.request_format import pick
 
 __all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
 
@@ -123,7 +124,7 @@ class Request:
             self._read_settings(wanted),
             model=model,
             stream=stream,
-            turns=self._write_turns(name, model, instructions),
+            messages=self._write_turns(name, model, instructions),
             tools=read_json_tools(self.tools.values()),
         )
         if tools_in == "prompt":
@@ -153,7 +154,7 @@ class Request:
             row = PROVIDERS[provider_named(provider) or name]
             self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
 
-    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Turn]:
+    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Message]:
         history = self.history
         system = "\n\n".join(filter(None, (history.system, instructions)))
         return write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost)

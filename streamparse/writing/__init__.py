@@ -6,7 +6,7 @@ and writes one provider's JSON; what a target cannot say is a `Loss`.
 
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.answer_parts import read_answer
-from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn
+from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought
 from streamparse.writing.prompts import (
     PROMPTS,
     Prompt,
@@ -23,11 +23,11 @@ __all__ = [
     "Document",
     "Image",
     "Item",
+    "Message",
     "Part",
     "Prompt",
     "Text",
     "Thought",
-    "Turn",
     "defang",
     "example_call",
     "format_calls_as_text",

@@ -34,15 +34,15 @@ from msgspec.structs import replace
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.json_access import get_str
-from streamparse.writing.parts import CITATION, Item, Part, Text, Thought, Turn
+from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought
 
 
-def link_results(turns: Iterable[Turn]) -> list[Turn]:
+def link_results(turns: Iterable[Message]) -> list[Message]:
     """The turns of a conversation, each result tied to its call."""
     return list(_tied(turns))
 
 
-def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
+def _tied(turns: Iterable[Message]) -> Iterator[Message]:
     calls = _Calls()
     waiting = _Waiting(())
     for turn in turns:
@@ -185,7 +185,7 @@ def _read_half(part: Part | None) -> _Half | None:
     return None
 
 
-def drop_last_thoughts(turn: Turn) -> Turn:
+def drop_last_thoughts(turn: Message) -> Message:
     """Return a turn without the thoughts at its end, and without what signs them; texts of blanks hide none."""
     end = len(turn.parts)
     for place, part in reversed(list(enumerate(turn.parts))):

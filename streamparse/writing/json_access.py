@@ -1,10 +1,15 @@
-"""Values between Python and the texts of a request, and looks into JSON that someone else has made."""
+"""Values between Python and JSON that someone else has made or will read.
+
+**Templates.**  What is written and read in the same shape is a template: an object in which `"$name"` is the place of a
+value, and `"$name?"` that of one that is left out where it is empty.  `fill_template` writes the values, and
+`read_template` finds them again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from streamparse.json import JSONError, read
 from streamparse.json.json_safety import compact
@@ -75,3 +80,31 @@ def get_strs(values: Any) -> list[str]:
 def drop_empty(**fields: Any) -> dict[str, Any]:
     """The fields that say something: neither None nor an empty text or list."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+Template: TypeAlias = Mapping[str, Any]
+
+
+def fill_template(template: Template, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Write an object of a template's shape."""
+    filled: dict[str, Any] = {}
+    for key, each in template.items():
+        if isinstance(each, dict):
+            filled[key] = fill_template(each, values)
+        elif not each.startswith("$"):
+            filled[key] = each
+        elif (value := values[each.strip("$?")]) or not each.endswith("?"):
+            filled[key] = value
+    return filled
+
+
+def read_template(template: Template, written: Any) -> dict[str, Any]:
+    """Return the values in an object of a template's shape, by their names; what is not there is None."""
+    found: dict[str, Any] = {}
+    for key, each in template.items():
+        value = written.get(key) if isinstance(written, Mapping) else None
+        if isinstance(each, dict):
+            found |= read_template(each, value)
+        elif each.startswith("$"):
+            found[each.strip("$?")] = value
+    return found

@@ -166,7 +166,7 @@ class Item(msgspec.Struct, frozen=True):
 Part: TypeAlias = Text | Thought | Image | Document | Item | ToolCall | ToolResult
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True):
     """What one side says before the other does; `name` tells speakers of one role apart."""
 
     role: Role

@@ -45,7 +45,7 @@ from streamparse.tools import Tool, ToolResult
 from streamparse.writing.definitions import keep_json_tools, read_json_tools
 from streamparse.writing.json_access import drop_empty
 from streamparse.writing.markup import MARKUPS, CallToWrite, Markup
-from streamparse.writing.parts import Image, Item, Part, Text, Turn
+from streamparse.writing.parts import Image, Item, Message, Part, Text
 from streamparse.writing.request import Choice, Request
 from streamparse.writing.results import show_result, write_result_text
 
@@ -257,13 +257,13 @@ def teach_tools(request: Request, dialect: str, lost: list[Loss]) -> Request:
     def say(calls: list[ToolCall]) -> str:
         return PROMPTS[dialect].say(calls, lost, tools)
 
-    turns = _joined(replace(turn, parts=_told(turn.parts, say)) for turn in request.turns)
+    turns = _joined(replace(turn, parts=_told(turn.parts, say)) for turn in request.messages)
     if prompt and turns and turns[0].role == "system":
         turns[0] = replace(turns[0], parts=[*turns[0].parts, Text("\n\n" + prompt)])
     elif prompt:
-        turns.insert(0, Turn("system", [Text(prompt)]))
+        turns.insert(0, Message("system", [Text(prompt)]))
     told = [replace(turn, parts=_in_one(turn.parts)) for turn in turns]
-    asked = replace(request, turns=told, tools=[], choice=Choice())
+    asked = replace(request, messages=told, tools=[], choice=Choice())
     lost += _untold(request, asked)
     return asked
 
@@ -280,11 +280,11 @@ def _untold(request: Request, asked: Request) -> list[Loss]:
     untold = [("request", "tool_choice")] if choice.mode == "required" else []
     untold += [("request", "parallel_tool_calls")] if choice.parallel is False else []
     untold += [(declared.tool.name, "strict") for declared in request.tools if declared.strict]
-    seen = any(_pictures(result) for turn in request.turns for result in turn.results)
+    seen = any(_pictures(result) for turn in request.messages for result in turn.results)
     pictured = [Loss("tool", "", "image", "moved behind the text of the result")] if seen else []
-    nameless = {turn.name for turn in request.turns} - {turn.name for turn in asked.turns}
+    nameless = {turn.name for turn in request.messages} - {turn.name for turn in asked.messages}
     joined = [Loss("messages", "", "name", f"dropped: {name!r} spoke in one turn with others") for name in nameless]
-    beside = [part.kind for turn in request.turns for part in turn.parts if _is_beside_a_call(part)]
+    beside = [part.kind for turn in request.messages for part in turn.parts if _is_beside_a_call(part)]
     untied = [Loss("assistant", "", kind, "dropped: the call that it belongs to is told as text") for kind in beside]
     return [*joined, *pictured, *untied, *(Loss(place, "", keyword, reason) for place, keyword in untold)]
 
@@ -337,15 +337,15 @@ def _answer(result: ToolResult) -> str:
     return f"<tool_response>\n{content}\n</tool_response>\n"
 
 
-def _joined(turns: Iterable[Turn]) -> list[Turn]:
+def _joined(turns: Iterable[Message]) -> list[Message]:
     """Turns of the user that follow each other as one: templates want the sides to take turns."""
-    joined: list[Turn] = []
+    joined: list[Message] = []
     for role, same in groupby(turns, lambda turn: turn.role):
         run = [*same]
         joined += [_as_one(run)] if role == "user" else run
     return joined
 
 
-def _as_one(turns: list[Turn]) -> Turn:
+def _as_one(turns: list[Message]) -> Message:
     name = turns[0].name if len({turn.name for turn in turns}) == 1 else ""
-    return Turn("user", [part for turn in turns for part in turn.parts], name)
+    return Message("user", [part for turn in turns for part in turn.parts], name)

@@ -26,7 +26,8 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.schema.strict import SchemaIssue
 from streamparse.writing.content import DOCUMENT_ENDINGS, describe_document, describe_image, replace_on_lines
-from streamparse.writing.parts import Document, Image, Text, Turn
+from streamparse.writing.json_access import Template
+from streamparse.writing.parts import Document, Image, Message, Text
 from streamparse.writing.results import show_result
 
 NO_NAME = "unnamed"
@@ -116,7 +117,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
         """The text of an error, which must have words where blanks alone are refused."""
         return text if self.blank_texts or text.strip() else DEFAULT_ERROR
 
-    def list_losses(self, turn: Turn, place: str) -> Iterator[Loss]:
+    def list_losses(self, turn: Message, place: str) -> Iterator[Loss]:
         """What of a user's turn is left out, or written in another way."""
         for part in turn.parts:
             if isinstance(part, Text) and not self.blank_texts and not part.text.strip():
@@ -177,11 +178,18 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     | `separate_media` | a result holds its images and documents apart from its text |
     | `strict_schemas` | schemas can be enforced; they must pass the `schema_checks` |
     | `custom_tools` | tools may take text |
+    | `own_blocks` | blocks of a user's message that only this provider has, or that others have too, and that go on |
     | `forbidden_root_keywords` | keywords that are refused at the root of a tool's schema |
     | `is_server_tool` | whether a tool's definition shows that the provider itself runs that tool |
+    | `tool` | a tool's definition: a template of `name`, `description`, `schema` and `strict` |
+    | `call` | a call in the assistant's message: a template of `id`, `name` and `arguments` |
+    | `arguments_as_text` | the arguments of a call are the text of their JSON |
     """
 
     name: str
+    tool: Template
+    call: Template
+    arguments_as_text: bool = False
     family: str = ""
     dialect: str = "hermes"
     names: NamePolicy = NamePolicy()
@@ -195,5 +203,6 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     strict_schemas: bool = False
     schema_checks: tuple[Callable[[Any], Iterator[SchemaIssue]], ...] = ()
     custom_tools: bool = False
+    own_blocks: tuple[str, ...] = ()
     forbidden_root_keywords: tuple[str, ...] = ()
     is_server_tool: Callable[[Mapping[str, Any]], bool] = is_no_server_tool

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.providers.gemini.facts import USER_DATA, to_camel_case
+
 _DUMPED: Final = frozenset(
     (
         "create_time",
@@ -20,8 +22,6 @@ _DUMPED: Final = frozenset(
     )
 )
 _LEVELS: Final = ("response", "candidates", "content", "parts")
-_USERS: Final = ("args", "response")
-"""What a tool was given and gave back: keys in it are the user's."""
 
 
 def is_dumped(data: bytes) -> bool:
@@ -54,12 +54,7 @@ def respell(message: dict[str, Any]) -> None:
         if isinstance(value, list):
             waiting += value
         elif isinstance(value, dict):
-            fields = {_to_camel_case(key): field for key, field in value.items() if field is not None or "_" not in key}
-            waiting += (field for key, field in fields.items() if key not in _USERS)
+            fields = {to_camel_case(key): field for key, field in value.items() if field is not None or "_" not in key}
+            waiting += (field for key, field in fields.items() if key not in USER_DATA)
             value.clear()
             value.update(fields)
-
-
-def _to_camel_case(key: str) -> str:
-    first, *others = key.split("_")
-    return first + "".join(map(str.capitalize, others))
