@@ -20,7 +20,7 @@ from streamparse.providers.names import PROVIDERS, provider_named
 from streamparse.reading.errors import describe_error, error_in
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
-from streamparse.writing.prompts import check_prompt
+from streamparse.writing.prompts import get_prompt
 
 if TYPE_CHECKING:
     import httpx
@@ -234,7 +234,7 @@ def http_model(
     provider, spoken = _find_provider(wire)
     check_settings(settings)
     if tools_in == "prompt":
-        check_prompt(dialect)
+        get_prompt(dialect)
         dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
     StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for a dialect that is none
     return HTTPModel(
