@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from streamparse.negotiate.model_names import fits, spellings
-from streamparse.providers.names import PROVIDERS, provider_named
+from streamparse.providers.names import PROVIDERS, find_provider
 from streamparse.providers.names import Provider as Named
 
 __all__ = [
@@ -116,7 +116,7 @@ def known_families() -> dict[str, Family]:
 
 def provider_of(name: str) -> tuple[str, Provider] | None:
     """Find a provider by any of its names (`streamparse.providers`), though nothing else may be known of it."""
-    found = provider_named(name)
+    found = find_provider(name)
     return (found, _providers()[found]) if found is not None else None
 
 

@@ -113,7 +113,7 @@ class FormatNegotiator:
         name, chosen = self._profile(provider, model, profile)
         provider = _meant(name, chosen) or provider
         model = model or chosen.model
-        known_as, row = _provider(provider)
+        find_known_name, row = _provider(provider)
         capabilities = chosen.capabilities.over(capabilities_of(provider, model))
         figures = self._learner.recent(model) if self._learner is not None and model else {}
         adapter = row.adapter if chosen.wire in (None, row.wire) else _ADAPTERS.get(chosen.wire, row.adapter)
@@ -125,7 +125,7 @@ class FormatNegotiator:
         in_prompt = _in_prompt(chosen, capabilities, figures)
         asked = dialect_to_ask_for(chosen, capabilities, seen, definitions.traits.dialect)
         return NegotiatedFormat(
-            name=name or known_as,
+            name=name or find_known_name,
             wire=wire,
             dialects=choose_dialects(chosen, capabilities, wire, seen, asked if in_prompt else None),
             reasoning=chosen.reasoning,

@@ -38,7 +38,7 @@ from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, provider_of
 from streamparse.plugins import PluginError, check_name, load
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.providers.names import PROVIDERS, known_as
+from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.wires import WIRES
 
 __all__ = ["Configuration", "ConfigurationError", "OutputMode", "Profile", "ToolSettings"]
@@ -145,7 +145,7 @@ def _check(key: str, value: str | None, known: Iterable[str], group: str = "") -
 
 
 def _check_adapter(key: str, name: str | None) -> None:
-    if name is not None and known_as(name, ADAPTERS) is None:
+    if name is not None and find_known_name(name, ADAPTERS) is None:
         _check(key, name, dict.fromkeys((*ADAPTERS, *PROVIDERS)))
 
 

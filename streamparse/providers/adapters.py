@@ -18,7 +18,7 @@ from streamparse.providers.cohere.requests import COHERE_REQUESTS
 from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
 from streamparse.providers.gemini.requests import GEMINI_REQUESTS
 from streamparse.providers.generic.messages import Generic
-from streamparse.providers.names import PROVIDERS, known_as
+from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.ollama.messages import Ollama
 from streamparse.providers.ollama.requests import OLLAMA_REQUESTS
 from streamparse.providers.openai_chat.messages import OpenAI
@@ -83,7 +83,7 @@ def adapter_for(provider: str) -> Adapter:
 
     Raises ValueError, with the known names, for an unknown one.
     """
-    if (name := known_as(provider, ADAPTERS)) is None:
+    if (name := find_known_name(provider, ADAPTERS)) is None:
         known = ", ".join(dict.fromkeys((*ADAPTERS, *PROVIDERS)))
         raise ValueError(f"unknown provider {provider!r}; known are: {known}")
     return ADAPTERS[name]
@@ -108,7 +108,7 @@ def translate_tools(definitions: Iterable[Any], to: str, source: str | None = No
     Raises ValueError for an unknown provider; a definition that cannot be read is a loss.
     """
     lost: list[Loss] = []
-    known = known_as(source, ADAPTERS) if source is not None else None
+    known = find_known_name(source, ADAPTERS) if source is not None else None
     return Translation(adapter_for(to).translate_tools(definitions, lost, known, read_entry_leniently), lost)
 
 
@@ -152,7 +152,7 @@ def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, 
 
 
 def _known_name(provider: str, table: Mapping[str, Any]) -> str:
-    if (name := known_as(provider, table)) is None:
+    if (name := find_known_name(provider, table)) is None:
         raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
     return name
 

@@ -26,7 +26,7 @@ from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
-from streamparse.providers.names import PROVIDERS, known_as, provider_named
+from streamparse.providers.names import PROVIDERS, find_known_name, find_provider
 from streamparse.providers.openai_chat.requests import is_thinking_model
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
@@ -151,7 +151,7 @@ class Request:
     def _remember(self, name: str, provider: str, dialects: Dialects) -> None:
         self.provider = name
         if not self._is_read_as:
-            row = PROVIDERS[provider_named(provider) or name]
+            row = PROVIDERS[find_provider(provider) or name]
             self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
 
     def _write_turns(self, provider: str, model: str, instructions: str) -> list[Message]:
@@ -201,7 +201,7 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
 
 def check_provider(provider: str) -> str:
     """Return the adapter that writes a provider's requests; raises ValueError if none does."""
-    if (name := known_as(provider, REQUEST_WRITERS)) is None:
+    if (name := find_known_name(provider, REQUEST_WRITERS)) is None:
         known = ", ".join(dict.fromkeys((*REQUEST_WRITERS, *PROVIDERS)))
         raise ValueError(f"requests of {provider!r} are not known; known are: {known}")
     return name

@@ -43,7 +43,7 @@ def arrange_answer(response: ParsedResponse) -> list[AnswerPart]:
 
 def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
-    items = {place: _item(item) for place, item in enumerate(response.items)}
+    items = {place: _make_item(item) for place, item in enumerate(response.items)}
     content = reasoning = 0
     begun = False
     if not response.order:
@@ -54,8 +54,8 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
         thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
         content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
         item = items.get(mark.index) if mark.what == "item" else None
-        yield from (text, thought) if item is not None and _seals(item) and not begun else (thought, text)
-        begun = item is not None and item.kind.startswith(_DETAIL) and not _seals(item)
+        yield from (text, thought) if item is not None and _ends_thought(item) and not begun else (thought, text)
+        begun = item is not None and item.kind.startswith(_DETAIL) and not _ends_thought(item)
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
@@ -66,7 +66,7 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
     yield from calls.values()
 
 
-def _seals(item: ProviderItem) -> bool:
+def _ends_thought(item: ProviderItem) -> bool:
     """Whether an item ends a thought: text that came beside it came before it."""
     return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
 
@@ -90,14 +90,14 @@ def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]
             texts.append(piece)
             continue
         ends = ends_detail(piece)
-        if not (is_open and ends and _of_one(entries[-1], piece)):
-            texts = _put(texts, entries[-1]) if is_open else texts if ends else []
+        if not (is_open and ends and _is_same_entry(entries[-1], piece)):
+            texts = _put_texts(texts, entries[-1]) if is_open else texts if ends else []
             entries.append({})
         entries[-1].update(piece)
-        texts = _put(texts, entries[-1]) if ends else texts
+        texts = _put_texts(texts, entries[-1]) if ends else texts
         is_open = not ends
     if is_open:
-        _put(texts, entries[-1])
+        _put_texts(texts, entries[-1])
     return entries
 
 
@@ -109,11 +109,11 @@ def complete_block(block: dict[str, Any], thought: str) -> dict[str, Any]:
     return {**block, "thinking": thought if not isinstance(end, str) or thought.endswith(end) else end}
 
 
-def _of_one(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _is_same_entry(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
     return all(entry.get(key) == piece.get(key) for key in ("type", "index"))
 
 
-def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
+def _put_texts(texts: list[str], entry: dict[str, Any]) -> list[str]:
     """Put thoughts into an entry, and return those that have no place in it."""
     field = _TEXTS.get(entry.get("type", ""))
     if field is None or not texts:
@@ -122,7 +122,7 @@ def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
     return []
 
 
-def _item(item: dict[str, Any]) -> ProviderItem:
+def _make_item(item: dict[str, Any]) -> ProviderItem:
     index = item.get("index")
     return ProviderItem(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
 
@@ -136,17 +136,17 @@ def read_answer(response: ParsedResponse) -> list[Part]:
     behind an empty text.
     """
     if response.broken_calls:
-        whole = [*response.tool_calls, *map(_stand_in, response.broken_calls)]
+        whole = [*response.tool_calls, *map(_make_whole, response.broken_calls)]
         response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
-    return list(_divided(map(_piece, arrange_answer(response))))
+    return list(_join_texts(map(_make_part, arrange_answer(response))))
 
 
-def _stand_in(broken: BrokenCall) -> ToolCall:
+def _make_whole(broken: BrokenCall) -> ToolCall:
     """A call that can be sent back in the place of a broken one."""
     return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
 
 
-def _divided(parts: Iterable[Part]) -> Iterator[Part]:
+def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
     """Bring texts together up to the border of their block, and their citations before them."""
     texts: list[str] = []
     citations: list[Part] = []
@@ -161,13 +161,13 @@ def _divided(parts: Iterable[Part]) -> Iterator[Part]:
             yield from citations
             yield from [Text("".join(texts))] if texts else []
             words = bool(texts) or isinstance(before, Thought)
-            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
+            yield from [Text("")] if words and not bordered and _is_loose_signature(part) else []
             texts, citations, before = [], [], part
             bordered = _is_border(part) or (bordered and isinstance(part, Thought))
             yield from [part] if part is not None and not _is_border(part) else []
 
 
-def _signs_a_part(part: Part | None) -> bool:
+def _is_loose_signature(part: Part | None) -> bool:
     return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
 
 
@@ -175,7 +175,7 @@ def _is_border(part: Part | None) -> bool:
     return isinstance(part, Item) and part.kind == _BORDER
 
 
-def _piece(part: AnswerPart) -> Part:
+def _make_part(part: AnswerPart) -> Part:
     match part:
         case ReasoningDelta():
             return Thought(part.text)

@@ -43,24 +43,24 @@ def link_results(turns: Iterable[Message]) -> list[Message]:
 
 
 def _tied(turns: Iterable[Message]) -> Iterator[Message]:
-    calls = _Calls()
-    waiting = _Waiting(())
+    calls = _CallIndex()
+    waiting = _PendingCalls(())
     for turn in turns:
         if turn.role == "assistant":
-            parts = [calls.enter(part) if isinstance(part, ToolCall) else part for part in turn.parts]
+            parts = [calls.add(part) if isinstance(part, ToolCall) else part for part in turn.parts]
             pairs: Iterable[tuple[Part, Part]] = zip(turn.parts, parts, strict=True)
             found = [(old.id, new) for old, new in pairs if isinstance(old, ToolCall) and isinstance(new, ToolCall)]
-            waiting = _Waiting(found) if found else waiting
+            waiting = _PendingCalls(found) if found else waiting
             yield replace(turn, parts=parts)
         elif turn.results:
-            results = [waiting.tie(result) for result in turn.results]
+            results = [waiting.match(result) for result in turn.results]
             others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-            yield replace(turn, parts=[*_in_order(results, calls.by_id, calls.places), *others])
+            yield replace(turn, parts=[*_sort_results(results, calls.by_id, calls.places), *others])
         else:
             yield turn
 
 
-class _Calls:
+class _CallIndex:
     """The calls of a conversation, each under an id of its own, and their places."""
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class _Calls:
         self.places: dict[str, int] = {}
         self._number = 0
 
-    def enter(self, call: ToolCall) -> ToolCall:
+    def add(self, call: ToolCall) -> ToolCall:
         """Enter a call under an id of its own: it may come without one, or with that of a call before it."""
-        id = call.id if call.id and call.id not in self.by_id else self._unused()
+        id = call.id if call.id and call.id not in self.by_id else self._make_id()
         self.places[id] = len(self.places)
         self.by_id[id] = replace(call, id=id)
         return self.by_id[id]
 
-    def _unused(self) -> str:
+    def _make_id(self) -> str:
         """An id that no call has had; no number is tried twice."""
         self._number = max(self._number, len(self.by_id))
         while (id := f"call_{self._number}") in self.by_id:
@@ -83,7 +83,7 @@ class _Calls:
         return id
 
 
-class _Waiting:
+class _PendingCalls:
     """Calls whose result has not come: by the ids that they came with, by the names of their tools, and all."""
 
     def __init__(self, calls: Iterable[tuple[str, ToolCall]]) -> None:
@@ -96,18 +96,18 @@ class _Waiting:
             self._by_name.setdefault(call.name, deque()).append(call)
             self._all.append(call)
 
-    def tie(self, result: ToolResult) -> ToolResult:
+    def match(self, result: ToolResult) -> ToolResult:
         """A result without an id is that of the first call of its tool that has none, or else of the first."""
         if result.call_id:
-            call = self._first(self._by_id.get(result.call_id))
+            call = self._find_first(self._by_id.get(result.call_id))
         else:
-            call = self._first(self._by_name.get(result.tool_name)) or self._first(self._all)
+            call = self._find_first(self._by_name.get(result.tool_name)) or self._find_first(self._all)
         if call is None:
             return result
         self._answered.add(call.id)
         return replace(result, call_id=call.id)
 
-    def _first(self, calls: deque[ToolCall] | None) -> ToolCall | None:
+    def _find_first(self, calls: deque[ToolCall] | None) -> ToolCall | None:
         """The first that waits; those that are answered are never looked at again."""
         while calls and calls[0].id in self._answered:
             calls.popleft()
@@ -116,17 +116,17 @@ class _Waiting:
 
 def order_results(results: Iterable[ToolResult], calls: Mapping[str, ToolCall]) -> list[ToolResult]:
     """Results in the order of their calls, and with the names of their tools."""
-    return _in_order(results, calls, {id: number for number, id in enumerate(calls)})
+    return _sort_results(results, calls, {id: number for number, id in enumerate(calls)})
 
 
-def _in_order(
+def _sort_results(
     results: Iterable[ToolResult], calls: Mapping[str, ToolCall], places: Mapping[str, int]
 ) -> list[ToolResult]:
     found = sorted(results, key=lambda result: places.get(result.call_id, len(places)))
-    return [_named(result, calls.get(result.call_id), number) for number, result in enumerate(found)]
+    return [_name_result(result, calls.get(result.call_id), number) for number, result in enumerate(found)]
 
 
-def _named(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
+def _name_result(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
     name = result.tool_name or (call.name if call is not None else "")
     return replace(result, tool_name=name, index=number)
 
@@ -181,7 +181,7 @@ def _read_half(part: Part | None) -> _Half | None:
     if part.kind.endswith(_RESULT):
         return _Half((_SERVER, get_str(part.data, "tool_use_id")), False)
     if part.kind in _CALLS or part.kind in _OUTPUTS:
-        return _Half((_PROGRAM, _call_id(part)), part.kind in _CALLS)
+        return _Half((_PROGRAM, _get_call_id(part)), part.kind in _CALLS)
     return None
 
 
@@ -223,5 +223,5 @@ def _follows(part: Part) -> bool:
     return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_BESIDE_TEXT))
 
 
-def _call_id(item: Item) -> str:
+def _get_call_id(item: Item) -> str:
     return get_str(item.data, "call_id") or get_str(item.data, "id")

@@ -132,8 +132,8 @@ def read_entry(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTo
     if listed is not None:
         others = [key for key in definition if key not in LISTS]
         lost += [Loss(place, "", key, "dropped: the provider's own tool") for key in others]
-    said = [_said(each) for each in (listed if listed is not None else [definition])]
-    return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
+    said = [_merge_levels(each) for each in (listed if listed is not None else [definition])]
+    return [_declare(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
 
 
 def is_typed_entry(definition: Mapping[str, Any]) -> bool:
@@ -142,13 +142,13 @@ def is_typed_entry(definition: Mapping[str, Any]) -> bool:
     return definition.get("type", "function") != "function" and not known
 
 
-def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_levels(definition: Mapping[str, Any]) -> dict[str, Any]:
     """All that a definition says, on whichever level."""
     inner = next((each for key in ("function", "toolSpec") if isinstance(each := definition.get(key), Mapping)), None)
     return {**definition, **(inner or {})}
 
 
-def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> DeclaredTool:
+def _declare(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> DeclaredTool:
     unread = [key for key, value in fields.items() if key not in READ and value is not None]
     lost += [Loss(tool.name, "", key, "dropped: not part of a tool elsewhere") for key in unread]
     return DeclaredTool(tool)
@@ -165,7 +165,7 @@ def split_server_tools(
     others: list[tuple[str, Any]] = []
     kept: list[dict[str, Any]] = []
     for number, tool in enumerate(map(read_sdk_object, tools)):
-        own, beside = _own(tool), tool
+        own, beside = _get_server_tool(tool), tool
         if own is not None and keep(own):
             kept.append(dict(own))
             beside = {key: value for key, value in tool.items() if key not in own}
@@ -174,7 +174,7 @@ def split_server_tools(
     return others, kept
 
 
-def _own(tool: Any) -> ServerTool | None:
+def _get_server_tool(tool: Any) -> ServerTool | None:
     """What of a tool's definition only its provider can read."""
     if not isinstance(tool, Mapping):
         return None

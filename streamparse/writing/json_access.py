@@ -25,10 +25,10 @@ def write_arguments(call: ToolCall) -> str:
         written = json.loads(call.raw)
     except (ValueError, RecursionError):
         return compact(call.arguments)
-    return call.raw if _same(written, call.arguments) else compact(call.arguments)
+    return call.raw if _is_same_json(written, call.arguments) else compact(call.arguments)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same_json(one: Any, other: Any) -> bool:
     """Whether two JSON values are one; to Python `True == 1 == 1.0`, to JSON not."""
     return compact(one, sort_keys=True) == compact(other, sort_keys=True)
 
@@ -39,10 +39,10 @@ def read_call(name: str, arguments: Any, id: str) -> ToolCall:
         arguments = dict(arguments)
         return ToolCall(name, arguments, id, raw=compact(arguments))
     text = arguments if isinstance(arguments, str) else ""
-    return ToolCall(name, _object(text) or {}, id, raw=text)
+    return ToolCall(name, _read_object(text) or {}, id, raw=text)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _read_object(text: str) -> dict[str, Any] | None:
     try:
         value = read(text, "lenient", _LIMITS).value
     except JSONError:
@@ -52,7 +52,7 @@ def _object(text: str) -> dict[str, Any] | None:
 
 def is_unreadable(call: ToolCall) -> bool:
     """Whether a call has argument text, but none that says its arguments."""
-    return not call.arguments and call.raw.strip() not in ("", "null") and _object(call.raw) is None
+    return not call.arguments and call.raw.strip() not in ("", "null") and _read_object(call.raw) is None
 
 
 def write_value(value: Any) -> str:

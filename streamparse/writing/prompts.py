@@ -9,9 +9,10 @@ become text of the user, with their images after it.
 
 **Defanging.** Takes the markup out of what tools return, before it goes into a prompt as text.
 
-A page, a file or a mail may hold the very markers with which a model calls tools, ends its turn, or by which a template says who speaks.
-In a prompt of plain text nothing else tells them from those of the format itself, and a model that repeats them calls.
-So the first character of each is replaced by one that looks alike and belongs to no format; all else stays.
+A page, a file or a mail may hold the very markers with which a model calls tools or ends its turn, or by which a
+template says who speaks.  In a prompt of plain text nothing else tells them from those of the format itself, and a
+model that repeats them calls.  So the first character of each is replaced by one that looks alike and belongs to no
+format; all else stays.
 
 | what | becomes |
 |---|---|
@@ -221,14 +222,15 @@ def _make_value(schema: Any) -> Any:
     """Make a value that fits a schema, as far as its type shows."""
     if not isinstance(schema, dict):
         return "text"
-    for options in (schema.get("examples"), schema.get("enum")):
-        if isinstance(options, list) and options and options[0] is not None:
-            return options[0]
+    given = [options for key in ("examples", "enum") if isinstance(options := schema.get(key), list) and options]
+    chosen = given[0][0] if given else schema.get("const")
     choices = schema.get("anyOf") or schema.get("oneOf")
-    if schema.get("const") is not None:
-        return schema["const"]
-    if isinstance(choices, list) and choices:
-        return _make_value(choices[0])
+    if chosen is not None:
+        return chosen
+    return _make_value(choices[0]) if isinstance(choices, list) and choices else _make_typed_value(schema)
+
+
+def _make_typed_value(schema: dict[str, Any]) -> Any:
     kind = schema.get("type")
     kind = str(kind[0] if isinstance(kind, list) and kind else kind)
     if kind == "array":

@@ -59,7 +59,7 @@ def write_result_text(result: ToolResult) -> str:
 
 def make_result(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
     """The result that shows these parts, where the provider itself says whether the tool failed; text stays text."""
-    visible = _visible(list(parts))
+    visible = _keep_visible(list(parts))
     if failed:
         return ToolResult(id, name, error=join_text(visible))
     seen = any(not isinstance(part, Text) for part in visible)
@@ -81,13 +81,13 @@ def read_text_result(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
     return ToolResult(id, name, *decode_text(result.result)) if isinstance(result.result, str) else result
 
 
-def _visible(parts: list[Part]) -> list[VisiblePart]:
+def _keep_visible(parts: list[Part]) -> list[VisiblePart]:
     """What of a result's parts shows; any other block is text."""
-    told = replace_on_lines(parts, lambda part: _told(part) if isinstance(part, Item) else None)
+    told = replace_on_lines(parts, lambda part: _describe_item(part) if isinstance(part, Item) else None)
     return [part for part in told if isinstance(part, VisiblePart)]
 
 
-def _told(item: Item) -> str:
+def _describe_item(item: Item) -> str:
     """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
     kind = get_str(item.data, "source", "media_type") if get_str(item.data, "source", "type") == "base64" else ""
     kind = kind or (get_str(item.data, "format") if get_str(item.data, "source", "bytes") else "")
@@ -121,27 +121,27 @@ def encode_error(error: str) -> str:
 
 def encode_text(text: str) -> str:
     """The text of a result that succeeded: as it is, unless it would be taken for an error."""
-    return f"{_SHIELD}{text}}}" if _error_within(text) is not None else text
+    return f"{_SHIELD}{text}}}" if _find_error(text) is not None else text
 
 
 def decode_text(text: str) -> tuple[str | None, str | None]:
     """The result and the error that a text says; the inverse of `output_text` and `error_text`."""
-    error = _error_within(text)
+    error = _find_error(text)
     if error is None:
         return text, None
     return (text[len(_SHIELD) : -1], None) if text.startswith(_SHIELD) else (None, error)
 
 
-def _error_within(text: str) -> str | None:
+def _find_error(text: str) -> str | None:
     """The error that a text says, within however many shields."""
     shields = 0
     while text.startswith(_SHIELD, shields * len(_SHIELD)):
         shields += 1
     within = text[shields * len(_SHIELD) : len(text) - shields]
-    return _error(within) if text.endswith("}" * shields) else None
+    return _parse_error(within) if text.endswith("}" * shields) else None
 
 
-def _error(text: str) -> str | None:
+def _parse_error(text: str) -> str | None:
     if not (text.startswith('{"error":"') and text.endswith('"}')):
         return None
     try:

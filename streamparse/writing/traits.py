@@ -110,7 +110,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     def filter(self, parts: Iterable[Part]) -> list[Part | Text | Image | Document]:
         """The parts without what is refused."""
         shown = replace_on_lines([*parts], lambda part: self._substitute(part) if isinstance(part, Document) else None)
-        fitting = [self._image(part) if isinstance(part, Image) else part for part in shown]
+        fitting = [self._fit_image(part) if isinstance(part, Image) else part for part in shown]
         return [part for part in fitting if self.blank_texts or not isinstance(part, Text) or part.text.strip()]
 
     def fill_error(self, text: str) -> str:
@@ -135,14 +135,14 @@ class MediaSupport(msgspec.Struct, frozen=True):
             return
         kind = type(part).__name__.lower()
         is_text = isinstance(part, Document) and self._substitute(part) is not None
-        refused = is_text or (isinstance(part, Image) and isinstance(self._image(part), Text))
+        refused = is_text or (isinstance(part, Image) and isinstance(self._fit_image(part), Text))
         if refused:
             yield Loss(place, "", kind, f"written as text: {part.url or part.media_type} is refused")
         elif isinstance(part, Document):
             unsaid = [name for name in _FIELDS if getattr(part, name) and name not in self.document_fields]
             yield from (Loss(place, "", name, "dropped: a document has none here") for name in unsaid)
 
-    def _image(self, image: Image) -> Text | Image:
+    def _fit_image(self, image: Image) -> Text | Image:
         if image.url:
             return image if self.image_urls else Text(describe_image(image))
         kind = image.media_type.lower() or guess_image_type(image.data)

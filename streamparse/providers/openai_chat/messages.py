@@ -27,7 +27,7 @@ from streamparse.providers.openai_chat.extras import (
 from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import PDF, VisiblePart, get_address, get_filename, read_blocks
+from streamparse.writing.content import PDF, VisiblePart, get_filename, read_blocks
 from streamparse.writing.definitions import DeclaredTool
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, read_role
@@ -121,7 +121,7 @@ class OpenAI(Adapter):
             return {"type": "text", "text": part.text}
         if isinstance(part, Image):
             return {"type": "image_url", "image_url": {"url": part.address, **drop_empty(detail=part.detail)}}
-        return {"type": "file", "file": {"filename": get_filename(part), "file_data": get_address(part)}}
+        return {"type": "file", "file": {"filename": get_filename(part), "file_data": part.address}}
 
     def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Message]:
         return list(mark_custom_outputs(super().read_messages(messages, lost)))

@@ -27,7 +27,7 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.answer_parts import read_answer
-from streamparse.writing.content import VisiblePart, get_address, get_filename, read_blocks
+from streamparse.writing.content import VisiblePart, get_filename, read_blocks
 from streamparse.writing.definitions import DeclaredTool, has_type
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, read_role
@@ -113,7 +113,7 @@ class Responses(Adapter):
             return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
         if part.url:
             return {"type": "input_file", "file_url": part.url, **drop_empty(filename=part.name)}
-        return {"type": "input_file", "file_data": get_address(part), "filename": get_filename(part)}
+        return {"type": "input_file", "file_data": part.address, "filename": get_filename(part)}
 
     def _write_answer(self, message: Message, lost: list[Loss]) -> list[JSONObject]:
         """Write the items of the assistant: a phase begins a message, and so does a text after anything else.
