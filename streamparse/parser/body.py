@@ -16,7 +16,7 @@ from streamparse.parser.to_builtins import Unreadable, to_builtins
 from streamparse.patterns import plain
 from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
 from streamparse.providers.wires import UNDECIDED_FRAMES, WIRES, detect
-from streamparse.reading.decode import lenient
+from streamparse.reading.decode import decode_lenient
 
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = plain(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
@@ -175,7 +175,7 @@ def _claim_wires(value: Any) -> list[str | None]:
 
 def _decode(data: bytes) -> Any:
     try:
-        return lenient(data)
+        return decode_lenient(data)
     except (ValueError, RecursionError):
         return None
 

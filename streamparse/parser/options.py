@@ -6,7 +6,7 @@ import msgspec
 
 from streamparse.dialects import Dialects, Quoted, Reasoning, check_quoted, check_reasoning
 from streamparse.limits import Limits
-from streamparse.providers.wires import DEFAULT_WIRE, WIRES, wire_named
+from streamparse.providers.wires import DEFAULT_WIRE, WIRES, find_wire
 from streamparse.tools import Toolset
 
 
@@ -31,6 +31,6 @@ class ParserOptions(msgspec.Struct, frozen=True, kw_only=True):
         check_quoted(self.quoted)
         for name in (self.wire, self.otherwise):
             if name not in WIRES and name != "auto":
-                wire_named(name)
+                find_wire(name)
         if not isinstance(self.dialects, str):  # an iterator can be read only once
             msgspec.structs.force_setattr(self, "dialects", tuple(self.dialects))

@@ -18,7 +18,7 @@ from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.body import Body, read_body
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
-from streamparse.providers.wires import DEFAULT_WIRE, foreign_error
+from streamparse.providers.wires import DEFAULT_WIRE, find_foreign_error
 from streamparse.response import ParsedResponse
 from streamparse.tools import Toolset
 
@@ -77,7 +77,7 @@ class BodyReader:
     def _read_as(self, body: Body, forced: str | None) -> _BodyLine:
         wire = forced or body.wire
         may_fail = body.frames and (forced or not body.answer)
-        failed = may_fail and foreign_error(body.frames[0], forced) is not None
+        failed = may_fail and find_foreign_error(body.frames[0], forced) is not None
         if body.text is not None and not failed and (wire is None or body.prose) and not body.streamed:
             return self._read_text(body.text)
         line = _BodyLine(self.options, wire or self.options.otherwise)

@@ -9,10 +9,9 @@ from streamparse.assembler import Assembler
 from streamparse.dialects import InBandParser
 from streamparse.frames import Frame
 from streamparse.parser.options import ParserOptions
-from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES, WIRES, detect, foreign_error
-from streamparse.reading.errors import tell_provider_error
-from streamparse.reading.registry import Recognition
-from streamparse.reading.wire import Wire
+from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES, WIRES, detect, find_foreign_error
+from streamparse.reading.errors import report_provider_error
+from streamparse.reading.wire import Recognition, Wire
 from streamparse.sink import Sink
 
 
@@ -82,11 +81,11 @@ class WireSelector:
     def _open(self, frame: Frame) -> None:
         """Take the first frame: it may be an error of whatever is in front of the server."""
         self.frame = self._decide if self.wire is None else self._watch
-        error = foreign_error(frame, self.name)
+        error = find_foreign_error(frame, self.name)
         if error is None:
             self.frame(frame)
         else:
-            tell_provider_error(self._sink, error)
+            report_provider_error(self._sink, error)
 
     def _decide(self, frame: Frame) -> None:
         """Find out the wire; frames that do not show one wait."""
@@ -111,7 +110,7 @@ class WireSelector:
         """Report once that the body is of another wire, or of none, if it is."""
         if self._recognition is None:
             return
-        mistake = self._recognition.mistake(self._assembler.silent, self._assembler.ended)
+        mistake = self._recognition.find_mistake(self._assembler.silent, self._assembler.ended)
         if mistake is not None:
             self._assembler.error("stream", *mistake)
             self._recognition = None

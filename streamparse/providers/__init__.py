@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from streamparse.providers.emitters import EMITTERS
     from streamparse.providers.names import PROVIDERS, Provider
     from streamparse.providers.quirks import Profile, profile
-    from streamparse.providers.wires import WIRES, WireName, register_wire, wire_named
+    from streamparse.providers.wires import WIRES, WireName, find_wire, register_wire
 
 __all__ = [
     "ADAPTERS",
@@ -52,6 +52,7 @@ __all__ = [
     "WireName",
     "adapter_for",
     "as_message",
+    "find_wire",
     "profile",
     "register_wire",
     "to_anthropic",
@@ -62,7 +63,6 @@ __all__ = [
     "translate_messages",
     "translate_request",
     "translate_tools",
-    "wire_named",
     "write_request",
 ]
 
@@ -86,6 +86,6 @@ if not TYPE_CHECKING:
             "emitters": ("EMITTERS",),
             "names": ("PROVIDERS", "Provider"),
             "quirks": ("Profile", "profile"),
-            "wires": ("WIRES", "WireName", "register_wire", "wire_named"),
+            "wires": ("WIRES", "WireName", "register_wire", "find_wire"),
         },
     )

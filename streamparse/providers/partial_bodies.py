@@ -33,11 +33,11 @@ What is inside arguments and results is data, and is not looked at.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import calls_in
 from streamparse.patterns import plain
+from streamparse.providers.gemini.sdk_dump import restore_fields
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -78,8 +78,6 @@ _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
 _BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
 """What only bodies have, not values that are kept alone."""
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
-_DATA: Final = frozenset({"args", "response", "arguments"})
-"""What the user's tools were given or gave back: keys in it are not Gemini's."""
 
 
 # -- parts of bodies ---------------------------------------------------------------------------------------------------
@@ -94,7 +92,7 @@ def complete_body(value: Any) -> dict[str, Any] | None:
     if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
         return _make_chat_body(write_chat_message(value))
     if any(key in value for key in _GEMINI) and "content" not in value:
-        return _in_camel_case(value)
+        return restore_fields(value)
     return _complete_message(value) or _complete_candidate(value) or _read_completion(value)
 
 
@@ -210,9 +208,9 @@ def _complete_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     is_gemini = isinstance(parts, list) and _has_key(parts, "gemini")
     is_model = content.get("role") == "model"
     if content is value:
-        return _in_camel_case({"candidates": [{"content": value}]}) if is_gemini and is_model else None
+        return restore_fields({"candidates": [{"content": value}]}) if is_gemini and is_model else None
     has_ended = isinstance(value.get("finishReason", value.get("finish_reason")), str)
-    return _in_camel_case({"candidates": [value]}) if is_gemini or (not parts and is_model and has_ended) else None
+    return restore_fields({"candidates": [value]}) if is_gemini or (not parts and is_model and has_ended) else None
 
 
 def _read_completion(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -255,26 +253,11 @@ def _make_anthropic_body(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_gemini_body(parts: list[Any]) -> dict[str, Any]:
-    return _in_camel_case({"candidates": [{"content": {"role": "model", "parts": parts}}]})
+    return restore_fields({"candidates": [{"content": {"role": "model", "parts": parts}}]})
 
 
 def _make_completion_body(text: str, reason: Any = None) -> dict[str, Any]:
     return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
-
-
-def _in_camel_case(body: dict[str, Any]) -> dict[str, Any]:
-    """Spell the names of Gemini's own fields as its wire does."""
-    return {_camel(key): each if key in _DATA else _in_camel_case_inside(each) for key, each in body.items()}
-
-
-def _in_camel_case_inside(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_in_camel_case_inside, value))
-    return _in_camel_case(value) if isinstance(value, dict) else value
-
-
-def _camel(name: str) -> str:
-    return re.sub(r"(?<=[a-z])_([a-z])", lambda match: match[1].upper(), name)
 
 
 # -- whose parts are ---------------------------------------------------------------------------------------------------

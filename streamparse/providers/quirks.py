@@ -10,7 +10,7 @@ from functools import cache
 
 import msgspec
 
-from streamparse.reading.registry import WIRES
+from streamparse.reading.wire import WIRES
 
 __all__ = ["Habit", "Profile", "profile"]
 

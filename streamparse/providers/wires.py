@@ -16,13 +16,13 @@ from streamparse.providers.gemini.wire import Gemini
 from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
 from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
 from streamparse.providers.openai_responses.wire import OpenAIResponses
-from streamparse.reading.registry import (
+from streamparse.reading.wire import (
     UNDECIDED_FRAMES,
     WIRES,
     detect,
-    foreign_error,
+    find_foreign_error,
+    find_wire,
     register_wire,
-    wire_named,
 )
 from streamparse.tools.definitions import register_server_tools
 
@@ -32,9 +32,9 @@ __all__ = [
     "WIRES",
     "WireName",
     "detect",
-    "foreign_error",
+    "find_foreign_error",
+    "find_wire",
     "register_wire",
-    "wire_named",
 ]
 
 WireName: TypeAlias = (

@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.reading.pieces import PendingItem
+from streamparse.limits import Limits, most
+from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
 _INPUT = "input"
@@ -30,23 +30,20 @@ _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
 
 
-class _Block:
+class _Block(msgspec.Struct, eq=False):
     """A call, an item (which has a kind), a thought, or a block of which only pieces have come yet."""
 
-    __slots__ = ("call", "id", "initial", "item", "kind", "send")
-
-    def __init__(self, item: PendingItem, kind: str | None = None) -> None:
-        self.kind = kind
-        self.item = item
-        self.call: Call | None = None
-        self.send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
-        self.id = ""
-        self.initial = ""  # the arguments of the start: they count if no others follow
+    item: PendingItem
+    kind: str | None = None
+    call: Call | None = None
+    id: str = ""
+    initial: str = ""  # the arguments of the start: they count if no others follow
+    send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
 
     @property
     def has_not_started(self) -> bool:
         """Whether arguments came, but not what they are for."""
-        return self.call is None and self.kind is None and self.item.text(_INPUT) is not None
+        return self.call is None and self.kind is None and self.item.read_text(_INPUT) is not None
 
 
 class Blocks:
@@ -54,7 +51,7 @@ class Blocks:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = limits.max_call_args
+        self._limit = most(limits.max_call_args)
         self._blocks: dict[int | None, _Block] = {}
         self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
 
@@ -80,7 +77,7 @@ class Blocks:
         if early is not None and early.item.is_lost:
             self._sink.call_error(block.call, "limit_args", f"too many arguments came before the name {name!r}")
         elif early is not None:
-            self._sink.call_arguments(block.call, early.item.text(_INPUT) or "")
+            self._sink.call_arguments(block.call, early.item.read_text(_INPUT) or "")
         elif initial:
             block.initial = initial
             self._waiting.append(block)
@@ -93,7 +90,7 @@ class Blocks:
         block = self._blocks[index] = early or self._add(index)
         block.kind, block.item.fields = kind, fields
 
-    def arguments(self, index: int | None, fragment: str) -> None:
+    def add_arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
         block = self._blocks.get(index)
         if block is not None and block.send is not None:
@@ -150,7 +147,7 @@ class Blocks:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _add(self, index: int | None) -> _Block:
-        block = self._blocks[index] = _Block(PendingItem({}, self._limit))
+        block = self._blocks[index] = _Block(PendingItem(Budget(self._limit)))
         return block
 
     def _add_text(self, index: int | None, key: str, piece: str) -> None:
@@ -185,8 +182,8 @@ class Blocks:
         elif block.item.is_lost:
             return
         elif block.kind is not None:
-            self._sink.item(block.kind, _item_of(block), index)
-        elif (signature := block.item.text(_SIGNATURE)) is not None:
+            self._sink.item(block.kind, _build_item(block), index)
+        elif (signature := block.item.read_text(_SIGNATURE)) is not None:
             self._sink.item(_SIGNATURE, signature, index)
 
     def _send_initial(self, block: _Block) -> bool:
@@ -201,14 +198,14 @@ class Blocks:
 
     def _report_orphan(self, index: int | None, block: _Block) -> None:
         if not block.item.is_lost:
-            text = block.item.text(_INPUT)
+            text = block.item.read_text(_INPUT)
             self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 
-def _item_of(block: _Block) -> dict[str, Any]:
+def _build_item(block: _Block) -> dict[str, Any]:
     """The whole item; its input is JSON, or the text as it came if that was cut."""
-    item = block.item.whole()
-    text = block.item.text(_INPUT)
+    item = block.item.build()
+    text = block.item.read_text(_INPUT)
     if text is None:
         return item
     if not text.strip():

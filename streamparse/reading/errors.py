@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.reading.decode import get_fields
 from streamparse.sink import Sink
 
 _SHOWN: Final = 2000
@@ -43,12 +44,12 @@ class ErrorFields(msgspec.Struct, gc=False):
     base_resp: Any = None
 
 
-def tell_provider_error(sink: Sink, error: Any) -> None:
+def report_provider_error(sink: Sink, error: Any) -> None:
     """Report a provider's error, in any of the shapes above: its code, and what it says.
 
     What the model wrote before the server refused it (Groq) comes first, as an item.
     """
-    inner, _ = _unwrapped(error)
+    inner, _ = _unwrap(error)
     if isinstance(inner, dict) and inner.get("failed_generation"):
         sink.item("failed_generation", inner["failed_generation"])
     sink.error("stream", "provider_error", describe_error(error))
@@ -56,13 +57,15 @@ def tell_provider_error(sink: Sink, error: Any) -> None:
 
 def describe_error(error: Any) -> str:
     """Return what a provider's error says, in any of the shapes above, after its code if it has one; truncated."""
-    error, label = _unwrapped(error)
-    text = "; ".join(map(_words, error)) if isinstance(error, list) else _words(error)
+    error, label = _unwrap(error)
+    text = "; ".join(map(_find_words, error)) if isinstance(error, list) else _find_words(error)
     return (f"{label}: {text}" if label else text)[:_SHOWN]
 
 
-def error_in(message: Any) -> Any:
-    """Return the error that a decoded message is, in any of the shapes above; None if it is not an error."""
+def find_error(message: Any) -> Any:
+    """Return the error that a message is, decoded or in a Struct, in any of the shapes above; None if it is not one."""
+    if isinstance(message, ErrorFields):
+        message = get_fields(message, ErrorFields.__struct_fields__)
     if isinstance(message, list) and len(message) == 1:
         message = message[0]
     if not isinstance(message, dict):
@@ -74,23 +77,18 @@ def error_in(message: Any) -> Any:
     return status if isinstance(status, dict) and status.get("status_code") else None
 
 
-def error_of(message: ErrorFields) -> Any:
-    """Return the error that the fields of a message are; None if they are not an error."""
-    return error_in({name: getattr(message, name) for name in ErrorFields.__struct_fields__})
-
-
-def _unwrapped(error: Any) -> tuple[Any, str]:
+def _unwrap(error: Any) -> tuple[Any, str]:
     """Return the innermost error, and the code nearest to it."""
-    label = _label(error)
+    label = _find_label(error)
     for _ in range(_MOST_WRAPPERS):
-        inner = _inside(error)
+        inner = _find_wrapped(error)
         if inner is None:
             break
-        error, label = inner, _label(inner) or label
+        error, label = inner, _find_label(inner) or label
     return error, label
 
 
-def _inside(error: Any) -> Any:
+def _find_wrapped(error: Any) -> Any:
     """What an object or a list of one wraps; None if it wraps nothing."""
     if isinstance(error, list):
         return error[0] if len(error) == 1 else None
@@ -100,7 +98,7 @@ def _inside(error: Any) -> Any:
     return next((error[key] for key in keys if isinstance(error.get(key), (dict, list)) and error[key]), None)
 
 
-def _label(error: Any) -> str:
+def _find_label(error: Any) -> str:
     """The code of an error; "error" says nothing, and with a message an `error` of text is a code."""
     if not isinstance(error, dict):
         return ""
@@ -110,7 +108,7 @@ def _label(error: Any) -> str:
     return next((str(label) for label in labels if isinstance(label, (str, int))), "")
 
 
-def _words(error: Any) -> str:
+def _find_words(error: Any) -> str:
     """What an error says; the whole of it if it says nothing."""
     if isinstance(error, str):
         return error

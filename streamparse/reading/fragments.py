@@ -5,7 +5,8 @@ never wrong is the syntax of the arguments: whether a call's value has not begun
 
 1. A new id with a name, or with the start of a value while no value is open, begins a call.
 2. The same id, or the same index while the value can accept the fragment, continues it: unless the fragment can be
-   the start of a call, and its name or its index contradicts.
+   the start of a call, and its name or its index contradicts.  With a known id only a named one can: an index alone
+   proves nothing (rule 7), and what has no name cannot run.
 3. On a closed call, a fragment that starts a value begins a call if it is named or has a new id; else it is late.
 4. Blank and `"null"` ids and names are absent; a repeated id or name says nothing.
 5. A new id without a name while a value is open continues it: some servers make an id for each fragment.
@@ -21,137 +22,56 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.limits import Limits, most
-from streamparse.reading.pieces import Budget, PendingText
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-# -- ----------------------------------------------------------------------------------------------------
-# Calls that have not started, because their names are not certain yet.
+_BLANK: Final = " \t\r\n"
+_NONE: Final = -(2**63)  # no server's index
 
 
-class PendingCall:
-    """One call; `call` is set once it has started.  `place` is its number in order of appearance."""
+class JoinedCall(PendingCall, eq=False):
+    """A call whose fragments are joined.  `place` is its number in order of appearance."""
 
-    __slots__ = ("call", "early", "id", "index", "items", "name", "place")
-
-    def __init__(self, place: int, index: int | None, id: str, name: str, budget: Budget) -> None:
-        self.place = place
-        self.index = index
-        self.id = id
-        self.name = name
-        self.call: Call | None = None
-        self.items: list[tuple[str, Any]] = []  # what came with it before its name was certain
-        self.early = PendingText(budget)  # arguments that came before the name
+    place: int = 0
+    items: list[tuple[str, Any]] = msgspec.field(default_factory=list)  # what came with it before its name was certain
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the value is begun and not closed."""
         if self.call is None:
             return bool(self.early)
         return not self.call.closed and not self.call.pending
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether the call's life is over."""
         return self.call is not None and self.call.closed
 
 
-class PendingCalls:
-    """Keeps calls until they can start, and starts them.
-
-    `max_calls` bounds how many are without a name, `max_call_args` their arguments, all together.
-    """
-
-    def __init__(self, sink: Sink, limits: Limits) -> None:
-        self._sink = sink
-        self._nameless: dict[PendingCall, None] = {}
-        self._named: list[PendingCall] = []  # by place
-        self._begun = 0
-        self._budget = Budget(limits.max_call_args)
-        self._max_nameless = most(limits.max_calls)
-        self._refused = False
-
-    def can_keep(self, name: str) -> bool:
-        """Whether another call can be kept; that one without a name cannot is reported once."""
-        admitted = bool(name) or len(self._nameless) < self._max_nameless
-        if not (admitted or self._refused):
-            self._refused = True
-            self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
-        return admitted
-
-    def add(self, index: int | None, id: str, name: str) -> PendingCall:
-        """Keep a new call."""
-        pending = PendingCall(self._begun, index, id, name, self._budget)
-        self._begun += 1
-        if name:
-            self._named.append(pending)
-        else:
-            self._nameless[pending] = None
-        return pending
-
-    def rename(self, pending: PendingCall, name: str) -> None:
-        """Give a call its name, or the longer one that it turns out to have."""
-        if not pending.name:
-            del self._nameless[pending]
-            insort(self._named, pending, key=attrgetter("place"))
-        pending.name = name
-
-    def keep_arguments(self, pending: PendingCall, text: str) -> None:
-        """Keep arguments that come before the name; if they are too long, nothing more of the call is kept."""
-        if not pending.early.add(text):
-            self._sink.error(
-                "frame", "limit_args", f"the arguments of calls without a name are too long ({pending.id})"
-            )
-
-    def start(self, pending: PendingCall) -> None:
-        """Start a call that has a name, and before it those that appeared before it."""
-        end = self._named.index(pending) + 1
-        started, self._named = self._named[:end], self._named[end:]
-        for each in started:
-            self._begin(each)
-
-    def start_named(self) -> None:
-        """No more names come: start the calls that have one."""
-        if self._named:
-            self.start(self._named[-1])
-
-    def close(self) -> None:
-        """The answer is over: a call that never got a name is an error."""
-        self.start_named()
-        for pending in self._nameless:
-            name = pending.id or "no id"
-            self._sink.error("frame", "call_without_name", f"a call ({name}) without a name: {pending.early}")
-        self._nameless.clear()
-
-    def _begin(self, pending: PendingCall) -> None:
-        call = pending.call = self._sink.call_start(pending.name, pending.id or None)
-        early = pending.early.take()
-        for kind, data in pending.items:
-            self._sink.item(kind, data, call.index)
-        if pending.early.is_lost:
-            self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")
-        elif early:
-            self._sink.call_arguments(call, early)
-
-
-# -- ----------------------------------------------------------------------------------------------------
-
-_BLANK: Final = " \t\r\n"
-_NONE: Final = -(2**63)  # no server's index
-
-
 class Fragments:
-    """Collects the fragments of an answer's calls, and sends them to the sink as calls."""
+    """Collects the fragments of an answer's calls, and sends them to the sink as calls.
+
+    A call starts once its name is certain, in order of appearance.  `max_calls` bounds how many are without a name,
+    `max_call_args` their arguments, all together.
+    """
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits) -> None:
         self._sink = sink
         self._tools = tools
-        self._by_index: dict[int, PendingCall] = {}
-        self._by_id: dict[str, PendingCall] = {}
-        self._last: PendingCall | None = None
-        self._pending = PendingCalls(sink, limits)
         self._max_name = most(limits.max_name)
+        self._max_nameless = most(limits.max_calls)
+        self._budget = Budget(most(limits.max_call_args))
+        self._by_index: dict[int, JoinedCall] = {}
+        self._by_id: dict[str, JoinedCall] = {}
+        self._last: JoinedCall | None = None
+        self._appeared = 0
+        self._named: list[JoinedCall] = []  # those that have not started, by place
+        self._nameless: dict[JoinedCall, None] = {}
+        self._has_refused = False
         self._flowing: int | None = _NONE  # the index of the call that took the last fragment
         self._flow: Call
         self._send_more: Callable[[str], None]
@@ -164,10 +84,10 @@ class Fragments:
         id, name, text = _read_word(id), _read_word(name), arguments or ""
         pending = self._find(index, id, name, text)
         if pending is None:
-            if not (id or name or text) or not self._pending.can_keep(name):
+            if not (id or name or text) or not self._can_keep(name):
                 return
             self.start_named()
-            pending = self._pending.add(index, id, name)
+            pending = self._keep(index, id, name)
         elif name:
             self._rename(pending, name)
         if id and not pending.id:
@@ -188,69 +108,97 @@ class Fragments:
     def attach(self, kind: str, data: Any) -> None:
         """Send an item that belongs to the call that took the last fragment."""
         pending = self._last
-        if pending is not None and pending.call is None:
+        if pending is None:
+            self._sink.item(kind, data)
+        elif pending.call is None:
             pending.items.append((kind, data))
         else:
-            self._sink.item(
-                kind, data, pending.call.index if pending is not None and pending.call is not None else None
-            )
+            self._sink.item(kind, data, pending.call.index)
 
     def start_named(self) -> None:
         """No more names come: start the calls that have one and no arguments yet."""
-        self._pending.start_named()
+        if self._named:
+            self._start(self._named[-1])
 
     def close(self) -> None:
         """The answer is over: a call that never got a name is an error."""
-        self._pending.close()
+        self.start_named()
+        for pending in self._nameless:
+            name = pending.id or "no id"
+            self._sink.error("frame", "call_without_name", f"a call ({name}) without a name: {pending.early}")
+        self._nameless.clear()
 
-    # -- inside ----------------------------------------------------------------------------------------
+    # -- which call ------------------------------------------------------------------------------------
 
-    def _find(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
+    def _find(self, index: int | None, id: str, name: str, text: str) -> JoinedCall | None:
         """The call that a fragment continues; None if it begins one."""
         if id and id in self._by_id:
-            return self._of_id(index, id, name, text)
+            return self._find_by_id(index, id, name, text)
         if index is not None and index in self._by_index:
-            pending: PendingCall | None = self._by_index[index]
-        elif index is None or not (id or name or _starts_value(text)):
+            pending: JoinedCall | None = self._by_index[index]
+        elif index is None or not (id or name or _is_value_start(text)):
             pending = self._last
         else:
             return None
-        return pending if pending is not None and self._continues(pending, id, name, text) else None
+        return pending if pending is not None and self._can_continue(pending, id, name, text) else None
 
-    def _of_id(self, index: int | None, id: str, name: str, text: str) -> PendingCall | None:
+    def _find_by_id(self, index: int | None, id: str, name: str, text: str) -> JoinedCall | None:
         """The call of a known id; None if another call begins that has it too (LocalAI has one id for all calls)."""
         pending = self._by_id[id]
         there = None if index is None else self._by_index.get(index)
         if there is not None and there.id == id:
             pending = there
-        if not name or (text and not _starts_value(text)):
+        if not name or (text and not _is_value_start(text)):
             return pending
-        elsewhere = there is None and index is not None and pending.index is not None
-        return None if elsewhere or self._is_another(pending, name) else pending
+        is_elsewhere = there is None and index is not None and pending.index is not None
+        return None if is_elsewhere or self._is_another(pending, name) else pending
 
-    def _is_another(self, pending: PendingCall, name: str) -> bool:
+    def _is_another(self, pending: JoinedCall, name: str) -> bool:
         """Whether a name cannot be that of a call."""
         return name != pending.name and (pending.call is not None or not self._can_join(pending.name, name))
 
-    def _continues(self, pending: PendingCall, id: str, name: str, text: str) -> bool:
+    def _can_continue(self, pending: JoinedCall, id: str, name: str, text: str) -> bool:
         """Whether a fragment whose index points at a call belongs to it."""
-        new_id = bool(id and pending.id)  # a known id was found before
-        if new_id and name:
-            return pending.open and name == pending.name and bool(text) and not _starts_value(text)
-        if pending.closed:
-            return not (name or new_id) or (name == pending.name and not _starts_value(text))
-        if new_id:  # without a name it can be no call of its own
+        has_new_id = bool(id and pending.id)  # a known id was found before
+        if has_new_id and name:
+            return pending.is_open and name == pending.name and bool(text) and not _is_value_start(text)
+        if pending.is_closed:
+            return not (name or has_new_id) or (name == pending.name and not _is_value_start(text))
+        if has_new_id:  # without a name it can be no call of its own
             return True
-        if name and not pending.open:
+        if name and not pending.is_open:
             return name == pending.name or self._can_join(pending.name, name)
         return True
 
-    def _rename(self, pending: PendingCall, name: str) -> None:
+    # -- calls that have not started -------------------------------------------------------------------
+
+    def _can_keep(self, name: str) -> bool:
+        """Whether another call can be kept; that one without a name cannot is reported once."""
+        can_keep = bool(name) or len(self._nameless) < self._max_nameless
+        if not (can_keep or self._has_refused):
+            self._has_refused = True
+            self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
+        return can_keep
+
+    def _keep(self, index: int | None, id: str, name: str) -> JoinedCall:
+        pending = JoinedCall(PendingText(self._budget), id, name, index, place=self._appeared)
+        self._appeared += 1
+        if name:
+            self._named.append(pending)
+        else:
+            self._nameless[pending] = None
+        return pending
+
+    def _rename(self, pending: JoinedCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""
-        whole = pending.call is not None or name == pending.name or len(pending.name) > self._max_name
-        if not whole and self._can_join(pending.name, name):
-            grown = pending.name and name.startswith(pending.name) and name in self._tools
-            self._pending.rename(pending, name if grown else pending.name + name)
+        is_whole = pending.call is not None or name == pending.name or len(pending.name) > self._max_name
+        if is_whole or not self._can_join(pending.name, name):
+            return
+        if not pending.name:
+            del self._nameless[pending]
+            insort(self._named, pending, key=attrgetter("place"))
+        is_longer = pending.name and name.startswith(pending.name) and name in self._tools
+        pending.name = name if is_longer else pending.name + name
 
     def _can_join(self, name: str, more: str) -> bool:
         if not name or not self._tools:
@@ -258,18 +206,38 @@ class Fragments:
         whole = name + more
         return whole in self._tools or self._tools.begins(whole) or (more.startswith(name) and more in self._tools)
 
-    def _send(self, pending: PendingCall, text: str) -> None:
-        if pending.call is None and pending.name and (text or self._is_certain(pending.name)):
-            self._pending.start(pending)
-        if pending.call is not None:
-            if text:
-                self._sink.call_arguments(pending.call, text)
-        elif text:
-            self._pending.keep_arguments(pending, text)
-
     def _is_certain(self, name: str) -> bool:
         """Whether a name is whole although nothing followed it yet."""
         return name in self._tools and not self._tools.begins(name)
+
+    # -- sending ---------------------------------------------------------------------------------------
+
+    def _send(self, pending: JoinedCall, text: str) -> None:
+        if pending.call is None and pending.name and (text or self._is_certain(pending.name)):
+            self._start(pending)
+        if pending.call is not None:
+            if text:
+                self._sink.call_arguments(pending.call, text)
+        elif text and not pending.early.add(text):
+            message = f"the arguments of calls without a name are too long ({pending.id})"
+            self._sink.error("frame", "limit_args", message)
+
+    def _start(self, pending: JoinedCall) -> None:
+        """Start a call that has a name, and before it those that appeared before it."""
+        end = self._named.index(pending) + 1
+        started, self._named = self._named[:end], self._named[end:]
+        for each in started:
+            self._begin(each)
+
+    def _begin(self, pending: JoinedCall) -> None:
+        call = pending.call = self._sink.call_start(pending.name, pending.id or None)
+        early = pending.early.take()
+        for kind, data in pending.items:
+            self._sink.item(kind, data, call.index)
+        if pending.early.is_lost:
+            self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")
+        elif early:
+            self._sink.call_arguments(call, early)
 
 
 def _read_word(word: str | None) -> str:
@@ -277,6 +245,6 @@ def _read_word(word: str | None) -> str:
     return "" if word is None or word in ("null", "None") or not word.strip(_BLANK) else word
 
 
-def _starts_value(text: str) -> bool:
+def _is_value_start(text: str) -> bool:
     """Whether a piece of arguments looks like the start of a value."""
     return text.lstrip(_BLANK)[:1] == "{"

@@ -1,26 +1,70 @@
 """The base class of wires that read one type of JSON message.
 
-It decodes, and takes what is not a plain message: the end marker, errors outside of the protocol, halves of characters,
-bare JSON, an HTML page in place of an event.
+The fast path is one typed msgspec decode.  What it refuses is read again, slowly: a frame with one field of an
+unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
+`Error` with its offset, and the stream goes on.
+
+What is no message at all is taken here too: the end marker, errors outside of the protocol, halves of characters, bare
+JSON, an HTML page in place of an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from io import StringIO
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
 from streamparse.frames import Frame, ValueScanner
+from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.patterns import plain
-from streamparse.reading.decode import FrameDecoder, decode_untyped, ends_in_half, rejoin_pairs
-from streamparse.reading.errors import error_in, tell_provider_error
+from streamparse.reading.decode import (
+    decode_untyped,
+    find_objects,
+    get_fields,
+    has_half_at_end,
+    loads_lenient,
+    read_argument_text,
+    read_excerpt,
+    rejoin_pairs,
+    write_argument_text,
+)
+from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.wire import Plain
-from streamparse.sink import Sink
+from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
+
+# -- ----------------------------------------------------------------------------------------------------
+# How a turn ended, as the sink wants it.  A reason that no table has ended it well: so does whatever word comes next
+# year.
+
+_OUTCOMES: Final[dict[Stop, Outcome]] = {
+    "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
+}  # fmt: skip
+
+
+def find_outcome(reason: str) -> Outcome:
+    """Return how a turn ended that has this reason, whichever server says so.  Case counts."""
+    return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
+
+
+def find_listed_outcome(reason: str) -> Outcome:
+    """As `find_outcome`, where the provider lists its reasons: words that only such a list has count, in any case."""
+    return _OUTCOMES[find_stop(reason) or "end"]
+
+
+def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: str | None = None) -> None:
+    """Send a call that came in one piece; without a name it is an error."""
+    if name:
+        sink.call_whole(name, read_argument_text(arguments), id or None)
+    else:
+        sink.error("frame", "call_without_name", "a call without a name")
+
 
 # -- ----------------------------------------------------------------------------------------------------
 # Bare JSON between the events of a stream, which the framer has cut into lines and fields.
@@ -65,8 +109,11 @@ class BareJsonJoiner:
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
+_STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
+_MOST_PRUNINGS: Final = 8
 _HTML: Final = plain(rb"<[A-Za-z!]")
-_MOST_OF_A_PAGE: Final = 2000
+_LONGEST_PAGE: Final = 2000
 
 
 class MessageWire(Generic[T]):
@@ -77,6 +124,8 @@ class MessageWire(Generic[T]):
 
     shape: ClassVar[type[Any]]
     """The Struct of a message.  It names only the fields that are read."""
+    argument_texts: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Paths to texts of arguments: some relays send an object there."""
     reads: ClassVar[tuple[str, ...]] = ()
     parses_calls: ClassVar[bool] = False
     reopens: ClassVar[bool] = False
@@ -85,11 +134,13 @@ class MessageWire(Generic[T]):
         self._sink = sink
         self._text: Callable[[str], None] = sink.text
         self._choice = choice
-        self._decoder: FrameDecoder[T] = FrameDecoder(self.shape, sink, limits, self._mend)
-        self.decode: Callable[[bytes], T] = self._decoder.fast
+        self._limits = limits
+        self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
+        self._decode_lenient: Callable[[str], T] = msgspec.json.Decoder(self.shape, strict=False).decode
         self._bare_json = BareJsonJoiner(limits)
         self._half: Frame | None = None  # ends in half of a character
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
+        self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -121,7 +172,7 @@ class MessageWire(Generic[T]):
         if frame.field != b"data" or frame.event == b"error":
             self._take_nonstandard(frame)
             return
-        message = self._message(frame)
+        message = self._decode_message(frame)
         if message is not None:
             self.take(message)
 
@@ -136,8 +187,28 @@ class MessageWire(Generic[T]):
 
     def _mend(self, message: dict[str, Any]) -> None:
         """Mend known deviations of a message, in place, that `decode` refused."""
+        for *path, key in self.argument_texts:
+            for holder in find_objects(message, *path):
+                if isinstance(holder.get(key), (dict, list)):
+                    holder[key] = write_argument_text(holder[key])
 
-    def _message(self, frame: Frame) -> T | None:
+    def _send_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
+        """Send each of these fields that is there as an item of its own."""
+        for kind, value in get_fields(message, names).items():
+            self._sink.item(kind, value)
+
+    def _send_new_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
+        """Send each of these fields that is not empty, and not as it was: some servers repeat them in each message."""
+        for kind, value in get_fields(message, names).items():
+            if value and value != self._sent.get(kind):
+                self._sent[kind] = value
+                self._sink.item(kind, value)
+
+    def _send_usage(self, usage: dict[str, Any] | None) -> None:
+        if usage is not None:
+            self._sink.usage(usage)
+
+    def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""
         try:
             return self.decode(frame.data)
@@ -151,10 +222,62 @@ class MessageWire(Generic[T]):
             self._over = True
             self._sink.end()
             return None
-        if ends_in_half(data):
+        if has_half_at_end(data):
             self._half = frame
             return None
-        return self._decoder.slow(frame) if data and not self._report_error_frame(frame) else None
+        return self._decode_slowly(frame) if data and not self._report_error_frame(frame) else None
+
+    def _decode_slowly(self, frame: Frame) -> T | None:
+        """Decode a frame that `decode` refused; None, after an `Error`, if it cannot be read."""
+        value = self._read_object(frame)
+        if value is None:
+            return None
+        self._mend(value)
+        for _ in range(_MOST_PRUNINGS):
+            try:
+                return self._decode_lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
+            except msgspec.ValidationError as error:
+                reason = str(error)
+            path = _PATH.search(reason)
+            if path is None or not _prune(value, _STEP.findall(path[1])):
+                break
+            self._sink.error("frame", "unexpected_shape", f"a field was ignored: {reason}", frame.offset)
+        self._sink.error("frame", "unexpected_shape", reason, frame.offset)
+        return None
+
+    def _read_object(self, frame: Frame) -> dict[str, Any] | None:
+        """The object that a frame holds; None, after an `Error`, if it holds none."""
+        text = frame.data.decode("utf-8", "replace")
+        limit = self._limits.max_depth
+        if limit is not None and text.count("{") + text.count("[") > limit:
+            # `json` would raise RecursionError far beyond the limit; the tolerant reader finds out what is at it.
+            error = self._find_error(text)
+            if error is not None and error.code == "json_depth":
+                self._refuse(frame, error)
+                return None
+        try:
+            value = loads_lenient(text)
+        except (ValueError, RecursionError):
+            self._refuse(frame, self._find_error(text))
+            return None
+        if isinstance(value, dict):
+            return value
+        self._sink.error("frame", "unexpected_shape", f"a frame holds {_name_kind(value)}", frame.offset)
+        return None
+
+    def _find_error(self, text: str) -> JSONError | None:
+        try:
+            read(text, "lenient", self._limits)
+        except JSONError as error:
+            return error
+        return None
+
+    def _refuse(self, frame: Frame, error: JSONError | None) -> None:
+        if error is None:
+            self._sink.error("frame", "json_syntax", "a frame is not JSON", frame.offset)
+            return
+        within = min(error.offset, len(frame.data))  # replacement characters made the text longer than its bytes
+        self._sink.error("frame", error.code, f"{error.message}: {read_excerpt(frame)!r}", frame.offset + within)
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
         """Take the message that waits, and return the next one without what belongs to it."""
@@ -171,7 +294,7 @@ class MessageWire(Generic[T]):
     def _report_error_frame(self, frame: Frame) -> bool:
         """Report a frame that is an error in another shape than the wire's; whether it was one."""
         message = decode_untyped(frame.data)
-        error = None if self.claims(message, frame.event) else error_in(message)
+        error = None if self.claims(message, frame.event) else find_error(message)
         if error is not None:
             self._fail(error)
         return error is not None
@@ -183,13 +306,13 @@ class MessageWire(Generic[T]):
         elif frame.event == b"error" or frame.field.lower() == b"error":
             self._take_error(frame.data)
         elif _HTML.match(frame.field) or self._page.tell():
-            if self._page.tell() < _MOST_OF_A_PAGE:
+            if self._page.tell() < _LONGEST_PAGE:
                 self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
         elif (whole := self._bare_json.add(frame)) is not None:
             self._take_frame(whole)
 
     def _take_frame(self, frame: Frame) -> None:
-        message = self._message(frame)
+        message = self._decode_message(frame)
         if message is not None:
             self.take(message)
 
@@ -204,4 +327,28 @@ class MessageWire(Generic[T]):
         """Report the provider's error once, unless it is blank: some send it in two events of different names."""
         if error and not self._failed:
             self._failed = True
-            tell_provider_error(self._sink, error)
+            report_provider_error(self._sink, error)
+
+
+def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
+    """Remove the field at a path that msgspec complains of; whether anything was removed."""
+    (name, index), *deeper = path
+    if isinstance(value, list):
+        place = slice(None) if index == "..." else slice(int(index), int(index) + 1)
+        if deeper:
+            removed = [_prune(each, deeper) for each in value[place]]
+            return any(removed)
+        del value[place]
+        return True
+    if not (isinstance(value, dict) and name and name in value):
+        return False
+    if deeper:
+        return _prune(value[name], deeper)
+    del value[name]
+    return True
+
+
+def _name_kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "a number") + ", not an object"

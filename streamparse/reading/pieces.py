@@ -1,4 +1,4 @@
-"""What comes in pieces and waits for its end: texts, and items with fields that grow.
+"""What comes in pieces and waits for its end: texts, calls, and items with fields that grow.
 
 A `Budget` bounds how much may wait.  Several texts or items can share one.
 """
@@ -8,16 +8,15 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
-from streamparse.limits import most
+import msgspec
+
+from streamparse.sink import Call
 
 
-class Budget:
-    """Characters and elements that may still be kept; `limit` is how many, None for no limit."""
+class Budget(msgspec.Struct):
+    """Characters and elements that may still be kept."""
 
-    __slots__ = ("left",)
-
-    def __init__(self, limit: int | None) -> None:
-        self.left = most(limit)
+    left: int
 
     def spend(self, size: int) -> bool:
         """Whether so much more may be kept; then it counts as kept."""
@@ -27,15 +26,12 @@ class Budget:
         return True
 
 
-class PendingText:
+class PendingText(msgspec.Struct, eq=False):
     """A text that comes in pieces; it is lost, and stays empty, once a piece does not fit into the budget."""
 
-    __slots__ = ("_budget", "_text", "is_lost")
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._text = StringIO()
-        self.is_lost = False
+    budget: Budget
+    is_lost: bool = False
+    _text: StringIO = msgspec.field(default_factory=StringIO)
 
     def __bool__(self) -> bool:
         """Whether anything came, even if it was lost."""
@@ -48,7 +44,7 @@ class PendingText:
         """Add a piece.  False if this is the piece that does not fit."""
         if self.is_lost:
             return True
-        if not self._budget.spend(len(piece)):
+        if not self.budget.spend(len(piece)):
             self.take()
             self.is_lost = True
             return False
@@ -58,23 +54,30 @@ class PendingText:
     def take(self) -> str:
         """Return the text; it waits no longer, so another one may take its place in the budget."""
         text, self._text = self._text.getvalue(), StringIO()
-        self._budget.left += len(text)
+        self.budget.left += len(text)
         return text
 
 
-class PendingItem:
+class PendingCall(msgspec.Struct, eq=False):
+    """A call that may wait for its name: `early` is the argument text before it, `call` is set once it has started."""
+
+    early: PendingText
+    id: str | None = None
+    name: str = ""
+    index: int | None = None
+    call: Call | None = None
+
+
+class PendingItem(msgspec.Struct, eq=False):
     """An item that comes in pieces: strings and lists grow, other fields are set, and an item has one type.
 
     It is lost once a piece does not fit into the budget.
     """
 
-    __slots__ = ("_budget", "_texts", "fields", "is_lost")
-
-    def __init__(self, fields: dict[str, Any], limit: int | None) -> None:
-        self._budget = Budget(limit)
-        self._texts: dict[str, PendingText] = {}  # the fields that grow
-        self.fields = fields
-        self.is_lost = False
+    budget: Budget
+    fields: dict[str, Any] = {}
+    is_lost: bool = False
+    _texts: dict[str, PendingText] = {}  # the fields that grow
 
     def add(self, fields: dict[str, Any]) -> bool:
         """Add a piece.  False if this is the piece that does not fit."""
@@ -90,17 +93,17 @@ class PendingItem:
         self.is_lost = not self._add_text(key, piece)
         return not self.is_lost
 
-    def text(self, key: str) -> str | None:
+    def read_text(self, key: str) -> str | None:
         """Return a field that grows, as far as it came; None if nothing of it came."""
         return str(self._texts[key]) if key in self._texts else None
 
-    def whole(self) -> dict[str, Any]:
+    def build(self) -> dict[str, Any]:
         """Return the item as far as it came."""
         return self.fields | {key: str(text) for key, text in self._texts.items()}
 
     def _add_text(self, key: str, piece: str) -> bool:
         if key not in self._texts:
-            self._texts[key] = PendingText(self._budget)
+            self._texts[key] = PendingText(self.budget)
         return self._texts[key].add(piece)
 
     def _add_field(self, key: str, value: Any) -> bool:
@@ -110,7 +113,7 @@ class PendingItem:
         if isinstance(value, str) and key != "type":
             return self._add_text(key, known + value if isinstance(known, str) and key not in self._texts else value)
         if isinstance(value, list) and isinstance(known, list):
-            if not self._budget.spend(len(value)):
+            if not self.budget.spend(len(value)):
                 return False
             known += value
             return True

@@ -17,7 +17,7 @@ from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
 from streamparse.providers.names import PROVIDERS, find_provider
-from streamparse.reading.errors import describe_error, error_in
+from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
 from streamparse.writing.prompts import get_prompt
@@ -287,7 +287,7 @@ def _write_headers(wire: str, key: str | None, headers: Headers | None) -> dict[
 def _describe_body(text: str) -> str:
     """Say in a line what an error's body says."""
     try:
-        error = error_in(msgspec.json.decode(text))
+        error = find_error(msgspec.json.decode(text))
     except (ValueError, RecursionError):
         error = None
     return (describe_error(error) if error is not None else " ".join(text.split()))[:_SHOWN]

@@ -9,7 +9,7 @@ import pytest
 from cuts import assert_same_in_every_cut, events_of
 
 import streamparse as sp
-from streamparse.reading.errors import tell_provider_error
+from streamparse.reading.errors import report_provider_error
 
 SHAPES: dict[str, tuple[Any, str]] = {
     "wrapped": ({"error": {"message": "no luck", "type": "server_error", "code": "E42"}}, "E42: no luck"),
@@ -126,7 +126,7 @@ def test_an_error_wrapped_without_end_is_told_and_bounded() -> None:
     for _ in range(900):
         error = {"error": error}
     sink = _Told()
-    tell_provider_error(sink, error)  # type: ignore[arg-type]
+    report_provider_error(sink, error)  # type: ignore[arg-type]
     ((code, message),) = sink.told
     assert code == "stream provider_error"
     assert len(message) <= 2000

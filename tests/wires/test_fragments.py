@@ -37,6 +37,15 @@ def test_another_name_on_an_open_value_begins_no_call() -> None:
     assert _read(body, tools=TOOLS) == ([("a", {"x": 1})], [])
 
 
+def test_a_nameless_fragment_of_a_known_id_is_of_its_call_whatever_its_index() -> None:
+    start = _fragment(0, "a", "", "i")
+    assert _read(_body(start, _fragment(1, None, '{"x": 1}', "i")), tools=TOOLS) == ([("a", {"x": 1})], [])
+    late = _body(start, _fragment(0, None, '{"x": 1}', "i"), _fragment(1, None, '{"y": 2}', "i"))
+    assert _read(late, tools=TOOLS) == ([("a", {"x": 1})], ["late_arguments"])
+    named = _body(start, _fragment(0, None, '{"x": 1}', "i"), _fragment(1, "a", '{"y": 2}', "i"))
+    assert _read(named, tools=TOOLS) == ([("a", {"x": 1}), ("a", {"y": 2})], [])
+
+
 @pytest.mark.parametrize("absent", ["null", "None", "", " ", None])
 def test_a_name_and_an_id_that_say_nothing_are_absent(absent: str | None) -> None:
     body = _body(_fragment(0, "a", '{"x": ', "i"), _fragment(0, absent, "1}", absent), _fragment(1, "b", "{}", absent))

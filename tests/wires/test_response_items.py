@@ -11,7 +11,7 @@ from streamparse.tools import Toolset
 
 def test_a_part_that_comes_whole_behind_one_that_came_in_pieces_is_new() -> None:
     item = PartsItem()
-    item.part(0).write("first")
+    item.get_part(0).write("first")
     assert not item.is_new(0, "first")
     assert item.is_new(1, "second")
     assert not item.is_new(1, "second")

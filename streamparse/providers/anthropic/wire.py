@@ -20,9 +20,8 @@ import msgspec
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.decode import decode_untyped, read_str, write_argument_text, write_initial_arguments
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -95,13 +94,14 @@ class Anthropic(MessageWire[Event]):
     """Anthropic Messages, and everything that speaks like it: Bedrock's `invoke`, Vertex, llama.cpp, vLLM, Ollama."""
 
     shape = Event
+    argument_texts = (("delta", "partial_json"),)
     parses_calls = True
     reopens = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
-        self._arguments = self._blocks.arguments
+        self._arguments = self._blocks.add_arguments
         self._in_text = False  # the last block that began is one of text
         self._ended = False  # the turn has
         self._again = False  # and another message began after it
@@ -154,12 +154,6 @@ class Anthropic(MessageWire[Event]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _mend(self, event: dict[str, Any]) -> None:
-        """Arguments may come as an object: make it the text that the protocol wants."""
-        delta = event.get("delta")
-        if isinstance(delta, dict) and isinstance(delta.get("partial_json"), (dict, list)):
-            delta["partial_json"] = write_argument_text(delta["partial_json"])
-
     def _take_other(self, event: Event) -> None:
         """Take an event that is no delta of a block."""
         if event.error is not None:
@@ -167,22 +161,22 @@ class Anthropic(MessageWire[Event]):
             return
         match event.type:
             case "content_block_start":
-                self._start(event.index, event.content_block or {}, initial_arguments)
+                self._start(event.index, event.content_block or {}, write_initial_arguments)
             case "content_block_stop":
                 self._blocks.stop(event.index)
             case "message_start":
                 self._begin(event.message or Message())
             case "message_delta":
-                self._usage(event.usage)
+                self._send_counts(event.usage)
                 if event.context_management is not None and any(event.context_management.values()):
                     self._sink.item("context_management", event.context_management)
-                self._turn(event.delta or event)
+                self._take_turn(event.delta or event)
             case "message_stop":
                 if event.metrics is not None:
                     self._sink.item(METRICS, event.metrics)
                 self._stop()
             case "message":
-                self._whole(event)
+                self._take_whole(event)
             case None:
                 self._fail(event.detail)
                 if event.detail is None:
@@ -193,26 +187,23 @@ class Anthropic(MessageWire[Event]):
         self._again = self._again or self._ended
         self._ended = self._stopped = self._in_text = False
         self._blocks.restart()
-        self._whole(message)
+        self._take_whole(message)
         self._blocks.restart()
 
-    def _whole(self, message: Message) -> None:
-        self._usage(message.usage)
+    def _take_whole(self, message: Message) -> None:
+        self._send_counts(message.usage)
         for index, block in enumerate(message.content or ()):
             self._start(index, block, write_argument_text)
             self._blocks.stop(index)
-        self._turn(message)
+        self._take_turn(message)
 
-    def _usage(self, usage: dict[str, Any] | None) -> None:
+    def _send_counts(self, usage: dict[str, Any] | None) -> None:
         counts = {name: count for name, count in (usage or {}).items() if count is not None}
         if counts:
             self._sink.usage(counts)
 
-    def _turn(self, turn: Turn) -> None:
-        for kind in TURN_ITEMS:
-            value = getattr(turn, kind)
-            if value is not None:
-                self._sink.item(kind, value)
+    def _take_turn(self, turn: Turn) -> None:
+        self._send_items(turn, TURN_ITEMS)
         if turn.stop_reason:
             outcome = find_outcome(turn.stop_reason)
             self._blocks.finish(cut=outcome == "cut")
@@ -226,7 +217,7 @@ class Anthropic(MessageWire[Event]):
         self._sink.end()
 
     def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:
-        kind = _string(block, "type")
+        kind = read_str(block.get("type"))
         after_text, self._in_text = self._in_text, kind == "text"
         match kind:
             case "text":
@@ -236,29 +227,29 @@ class Anthropic(MessageWire[Event]):
                 citations = block.get("citations")
                 for citation in citations if isinstance(citations, list) else ():
                     self._sink.item("citations_delta", citation, index)
-                if text := _string(block, "text"):
+                if text := read_str(block.get("text")):
                     self._sink.text(text)
             case "thinking":
                 self._blocks.start(index)
-                if thought := _string(block, "thinking"):
+                if thought := read_str(block.get("thinking")):
                     self._sink.reasoning(thought)
-                if signature := _string(block, "signature"):
+                if signature := read_str(block.get("signature")):
                     self._blocks.sign(index, signature)
             case "tool_use":
                 given = text_of(block.get("input"))
-                self._blocks.start_call(index, _string(block, "name"), _string(block, "id"), given)
+                self._blocks.start_call(index, read_str(block.get("name")), read_str(block.get("id")), given)
             case _:
                 self._blocks.start_item(index, kind, block)
 
-    def _message(self, frame: Frame) -> Event | None:
+    def _decode_message(self, frame: Frame) -> Event | None:
         try:
             return self.decode(frame.data)
         except (ValueError, RecursionError):
             pass
-        told = self._report_error_frame(frame) or self._strange(decode_untyped(frame.data))
-        return None if told else super()._message(frame)
+        told = self._report_error_frame(frame) or self._take_unknown(decode_untyped(frame.data))
+        return None if told else super()._decode_message(frame)
 
-    def _strange(self, event: dict[str, Any]) -> bool:
+    def _take_unknown(self, event: dict[str, Any]) -> bool:
         """Take an event of a kind that no Struct names; whether it was one."""
         kind, delta = event.get("type"), event.get("delta")
         if kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") not in DELTAS:
@@ -277,8 +268,3 @@ class Anthropic(MessageWire[Event]):
             self._sink.item(kind, delta.get("citation"), index)
         elif not self._blocks.extend(index, delta):
             self._sink.item(kind, delta, index)
-
-
-def _string(block: dict[str, Any], key: str) -> str:
-    value = block.get(key)
-    return value if isinstance(value, str) else ""

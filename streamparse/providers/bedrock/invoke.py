@@ -15,12 +15,10 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.reading.decode import decode_untyped, read_argument_text
-from streamparse.reading.errors import error_in, tell_provider_error
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
-from streamparse.reading.registry import UNDECIDED_FRAMES, WIRES, claimed, decoded
-from streamparse.reading.wire import Wire
+from streamparse.reading.decode import decode_frame, decode_untyped, get_fields, read_excerpt
+from streamparse.reading.errors import find_error, report_provider_error
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome, send_whole_call
+from streamparse.reading.wire import UNDECIDED_FRAMES, WIRES, Wire, find_claimant
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -43,12 +41,6 @@ from streamparse.tools import Toolset
 
 _TEXTS: Final = ("outputText", "generation", "completion")
 _LISTS: Final = ("outputs", "results", "generations")
-_COUNTS: Final = (
-    "inputTextTokenCount",
-    "totalOutputTextTokenCount",
-    "prompt_token_count",
-    "generation_token_count",
-)
 
 
 class _Call(msgspec.Struct, gc=False):
@@ -56,7 +48,14 @@ class _Call(msgspec.Struct, gc=False):
     parameters: msgspec.Raw = msgspec.Raw()
 
 
-class _Chunk(msgspec.Struct, gc=False):
+class _Counts(msgspec.Struct, gc=False):
+    inputTextTokenCount: int | None = None
+    totalOutputTextTokenCount: int | None = None
+    prompt_token_count: int | None = None
+    generation_token_count: int | None = None
+
+
+class _Chunk(_Counts, gc=False):
     outputText: str | None = None
     generation: str | None = None
     completion: str | None = None
@@ -70,10 +69,6 @@ class _Chunk(msgspec.Struct, gc=False):
     event_type: str | None = None
     tool_calls: list[_Call] | None = None
     citations: list[Any] | None = None
-    inputTextTokenCount: int | None = None
-    totalOutputTextTokenCount: int | None = None
-    prompt_token_count: int | None = None
-    generation_token_count: int | None = None
 
 
 class BedrockText(MessageWire[_Chunk]):
@@ -90,7 +85,11 @@ class BedrockText(MessageWire[_Chunk]):
 
     def take(self, chunk: _Chunk) -> None:
         if chunk.tool_calls or (chunk.event_type or "").startswith("tool-calls"):
-            self._take_calls(chunk)
+            # Cohere's calls; the text with them is the plan, whose pieces came in the events before.
+            if chunk.event_type == "tool-calls-generation" and chunk.text:
+                self._sink.item("tool_plan", chunk.text)
+            for call in chunk.tool_calls or ():
+                send_whole_call(self._sink, call.name, call.parameters)
         else:
             for text in (chunk.outputText, chunk.generation, chunk.completion, chunk.text):
                 if text:
@@ -100,22 +99,10 @@ class BedrockText(MessageWire[_Chunk]):
         for key in _LISTS:
             for inner in (getattr(chunk, key) or ())[:1]:
                 self.take(inner)
-        counts = {key: count for key in _COUNTS if (count := getattr(chunk, key)) is not None}
-        if counts:
-            self._sink.usage(counts)
+        self._send_usage(get_fields(chunk, _Counts.__struct_fields__) or None)
         reason = chunk.completionReason or chunk.stop_reason or chunk.finish_reason
         if reason:
             self._sink.finish(reason, find_listed_outcome(reason))
-
-    def _take_calls(self, chunk: _Chunk) -> None:
-        """Cohere's calls; the text beside them is the plan, of which the events before have told the pieces."""
-        if chunk.event_type == "tool-calls-generation" and chunk.text:
-            self._sink.item("tool_plan", chunk.text)
-        for call in chunk.tool_calls or ():
-            if call.name:
-                self._sink.call_whole(call.name, read_argument_text(call.parameters))
-            else:
-                self._sink.error("frame", "call_without_name", "a call without a name")
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -125,7 +112,6 @@ _METRICS: Final = METRICS.encode()
 _CONVERSE: Final = "bedrock-converse"
 _CLAUDE: Final = "anthropic"
 """Its wire tells the metrics itself."""
-_SHOWN: Final = 200
 
 
 class Invoked:
@@ -153,7 +139,7 @@ class Invoked:
         if self._name == _CONVERSE:
             self._converse(frame)
         elif self._wire is not None:
-            self._tell(self._wire, frame)
+            self._send(self._wire, frame)
         elif self._lost:
             self._lost += 1
         else:
@@ -168,11 +154,11 @@ class Invoked:
 
     def _decide(self, frame: Frame) -> None:
         """Find out the wire; messages that do not tell wait."""
-        message = decoded(frame)
+        message = decode_frame(frame)
         is_text = isinstance(message, dict) and BedrockText.claims(message, b"")
-        name = None if is_text else claimed(message, b"")
-        if not (is_text or name) and error_in(message) is not None:
-            tell_provider_error(self._sink, message)
+        name = None if is_text else find_claimant(message, b"")
+        if not (is_text or name) and find_error(message) is not None:
+            report_provider_error(self._sink, message)
             return
         self._undecided.append(frame)
         if is_text:
@@ -190,7 +176,7 @@ class Invoked:
         for frame in waiting:
             self.take(frame.data)
 
-    def _tell(self, wire: Wire, frame: Frame) -> None:
+    def _send(self, wire: Wire, frame: Frame) -> None:
         wire.frame(frame)
         if self._name != _CLAUDE and _METRICS in frame.data:
             metrics = decode_untyped(frame.data).get(METRICS)
@@ -199,7 +185,7 @@ class Invoked:
 
     def _refuse(self) -> None:
         """No wire speaks like these messages."""
-        excerpt = self._undecided[0].data[:_SHOWN].decode("utf-8", "replace")
+        excerpt = read_excerpt(self._undecided[0])
         self._lost = len(self._undecided)
         self._undecided.clear()
         self._sink.error("stream", "not_a_stream", f"what was invoked speaks like no known wire: {excerpt!r}")

@@ -22,9 +22,8 @@ from streamparse.limits import Limits
 from streamparse.patterns import plain
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.decode import decode_untyped, get_fields, write_argument_text, write_initial_arguments
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -68,8 +67,31 @@ class Output(msgspec.Struct, gc=False):
     message: Message | None = None
 
 
-class Event(msgspec.Struct, gc=False):
-    """An event; the last fields are for those that are named in their JSON."""
+class Exceptions(msgspec.Struct, gc=False):
+    """An error that is named in its JSON."""
+
+    internalServerException: Any = None
+    modelStreamErrorException: Any = None
+    modelTimeoutException: Any = None
+    serviceUnavailableException: Any = None
+    throttlingException: Any = None
+    validationException: Any = None
+
+
+class Named(Exceptions, gc=False):
+    """An event that is named in its JSON."""
+
+    contentBlockDelta: Event | None = None
+    contentBlockStart: Event | None = None
+    contentBlockStop: Event | None = None
+    messageStart: Event | None = None
+    messageStop: Event | None = None
+    metadata: Event | None = None
+    chunk: Event | None = None
+
+
+class Event(Named, gc=False):
+    """An event, or one that is named in its JSON."""
 
     contentBlockIndex: int | None = None
     delta: Delta | None = None
@@ -84,41 +106,13 @@ class Event(msgspec.Struct, gc=False):
     output: Output | None = None
     message: str | None = None
     detail: Any = None
-    contentBlockDelta: Event | None = None
-    contentBlockStart: Event | None = None
-    contentBlockStop: Event | None = None
-    messageStart: Event | None = None
-    messageStop: Event | None = None
-    metadata: Event | None = None
-    chunk: Event | None = None
-    internalServerException: Any = None
-    modelStreamErrorException: Any = None
-    modelTimeoutException: Any = None
-    serviceUnavailableException: Any = None
-    throttlingException: Any = None
-    validationException: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
 
-_EVENTS: Final = (
-    "contentBlockDelta",
-    "contentBlockStart",
-    "contentBlockStop",
-    "messageStart",
-    "messageStop",
-    "metadata",
-    "chunk",
-)
+_EXCEPTIONS: Final = Exceptions.__struct_fields__
+_EVENTS: Final = tuple(name for name in Named.__struct_fields__ if name not in _EXCEPTIONS)
 _FAILURE: Final = plain(rb"(?i).+(?:error|exception)$")
-_EXCEPTIONS: Final = (
-    "internalServerException",
-    "modelStreamErrorException",
-    "modelTimeoutException",
-    "serviceUnavailableException",
-    "throttlingException",
-    "validationException",
-)
 _CALLS: Final = (None, "tool_use")
 """The types of a call of the caller's tools (Nova 2 names it); with another one the server runs the tool itself."""
 _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
@@ -133,7 +127,7 @@ class BedrockConverse(MessageWire[Event]):
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
-        self._arguments = self._blocks.arguments
+        self._arguments = self._blocks.add_arguments
         self._invoked = Invoked(sink, tools, limits, choice, self.frame)
 
     @staticmethod
@@ -164,7 +158,8 @@ class BedrockConverse(MessageWire[Event]):
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
-            self._unwrap(event.payload)
+            self._invoked.take(event.payload)
+            self.ignored = self._invoked.ignored
         elif event.start is not None:
             self._start(event.contentBlockIndex, event.start)
         elif event.contentBlockIndex is not None:
@@ -182,24 +177,18 @@ class BedrockConverse(MessageWire[Event]):
 
     def _take_other(self, event: Event) -> None:
         """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
-        for name in _EVENTS:
-            inner = getattr(event, name)
-            if inner is not None:
-                self.take(inner)
-                return
-        for name in _EXCEPTIONS:
-            if (error := getattr(event, name)) is not None:
-                self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
+        for inner in get_fields(event, _EVENTS).values():
+            self.take(inner)
+            return
+        for name, error in get_fields(event, _EXCEPTIONS).items():
+            self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
         self._fail(event.message or event.detail)
         if event.output is not None and event.output.message is not None:
             for index, block in enumerate(event.output.message.content):
-                self._whole(index, block)
+                self._take_whole(index, block)
         if event.usage:
             self._sink.usage(event.usage)
-        for kind in _ITEMS:
-            value = getattr(event, kind)
-            if value is not None:
-                self._sink.item(kind, value)
+        self._send_items(event, _ITEMS)
         if event.stopReason:
             outcome = find_listed_outcome(event.stopReason)
             self._blocks.finish(cut=outcome == "cut")
@@ -209,10 +198,10 @@ class BedrockConverse(MessageWire[Event]):
         """A block starts: a call, or one that will be an item."""
         call = block.toolUse
         if call is None:
-            kind, item = _other_content(block)
+            kind, item = _find_content(block)
             self._blocks.start_item(index, kind, item if isinstance(item, dict) else {"content": item})
         elif call.type in _CALLS:
-            self._blocks.start_call(index, call.name, call.toolUseId, initial_arguments(call.input))
+            self._blocks.start_call(index, call.name, call.toolUseId, write_initial_arguments(call.input))
         else:
             self._blocks.start_item(index, call.type, msgspec.to_builtins(call))
 
@@ -220,7 +209,7 @@ class BedrockConverse(MessageWire[Event]):
         """A piece of thought, or one without a verb of its own."""
         thought = delta.reasoningContent
         if thought is None:
-            kind, value = _other_content(delta)
+            kind, value = _find_content(delta)
             fields = value if isinstance(value, dict) else {"content": value}
             if not self._blocks.extend(index, fields):
                 self._sink.item(kind, value, index)
@@ -234,7 +223,7 @@ class BedrockConverse(MessageWire[Event]):
         if thought.redactedContent:
             self._sink.item("redactedContent", thought.redactedContent, index)
 
-    def _whole(self, index: int, block: Delta) -> None:
+    def _take_whole(self, index: int, block: Delta) -> None:
         call = block.toolUse
         if block.text:
             self._sink.text(block.text)
@@ -246,16 +235,8 @@ class BedrockConverse(MessageWire[Event]):
             self._take_delta(index, block)
         self._blocks.stop(index)
 
-    def _unwrap(self, data: bytes) -> None:
-        """Take a message of the model's own API."""
-        self._invoked.take(data)
-        self.ignored = self._invoked.ignored
 
-
-def _other_content(block: Delta) -> tuple[str, Any]:
+def _find_content(block: Delta) -> tuple[str, Any]:
     """The name and the value of the content of a block that is neither text, call nor thought."""
-    for kind in ("citation", "citationsContent", "toolResult", "image"):
-        value = getattr(block, kind)
-        if value is not None:
-            return kind, value
-    return "content", None
+    found = get_fields(block, ("citation", "citationsContent", "toolResult", "image"))
+    return next(iter(found.items()), ("content", None))

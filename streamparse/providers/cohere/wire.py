@@ -18,26 +18,16 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.reading.decode import write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.providers.openai_chat.wire import Fragment, Function
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
 _TYPES: Final = (
-    "message-start",
-    "content-start",
-    "content-delta",
-    "content-end",
-    "tool-plan-delta",
-    "tool-call-start",
-    "tool-call-delta",
-    "tool-call-end",
-    "citation-start",
-    "citation-end",
-    "message-end",
-)
+    "message-start", "content-start", "content-delta", "content-end", "tool-plan-delta", "tool-call-start",
+    "tool-call-delta", "tool-call-end", "citation-start", "citation-end", "message-end",
+)  # fmt: skip
 
 
 class _Content(msgspec.Struct, gc=False):
@@ -45,46 +35,43 @@ class _Content(msgspec.Struct, gc=False):
     thinking: str | None = None
 
 
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
-
-
-class _ToolCall(msgspec.Struct, gc=False):
-    id: str | None = None
-    function: _Function | None = None
-
-
 class _Message(msgspec.Struct, gc=False):
     content: _Content | list[_Content] | None = None
     tool_plan: str | None = None
-    tool_calls: _ToolCall | list[_ToolCall] | None = None
+    tool_calls: Fragment | list[Fragment] | None = None
     citations: Any = None
 
 
-class _Delta(msgspec.Struct, gc=False):
-    message: _Message | None = None
+class _End(msgspec.Struct, gc=False):
+    """How a turn ended."""
+
     finish_reason: str | None = None
     usage: dict[str, Any] | None = None
     error: Any = None
 
 
-class _Event(msgspec.Struct, gc=False):
+class _Delta(_End, gc=False):
+    message: _Message | None = None
+
+
+class _Event(_End, gc=False):
+    """An event, a whole message, or the body of an error."""
+
     type: str | None = None
     index: int | None = None
     delta: _Delta | None = None
-    error: Any = None
     detail: Any = None
-    # a whole message, or the body of an error
     message: _Message | str | None = None
-    finish_reason: str | None = None
-    usage: dict[str, Any] | None = None
 
 
 class Cohere(MessageWire[_Event]):
     """Cohere's chat, version 2."""
 
     shape = _Event
+    argument_texts = (
+        ("message", "tool_calls", "function", "arguments"),
+        ("delta", "message", "tool_calls", "function", "arguments"),
+    )
     parses_calls = True
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
@@ -111,12 +98,12 @@ class Cohere(MessageWire[_Event]):
                 fragment = message.tool_calls
                 if content.__class__ is _Content and content.text and not self._plan.tell():
                     self._text(content.text)
-                elif fragment.__class__ is _ToolCall and event.index in self._calls and fragment.id is None:
+                elif fragment.__class__ is Fragment and event.index in self._calls and fragment.id is None:
                     self._continue(self._calls[event.index], fragment.function)
                 else:
                     self._take_message(event.index, message)
             if delta.finish_reason is not None or delta.usage is not None or delta.error is not None:
-                self._end(delta.finish_reason, delta.usage, delta.error)
+                self._finish(delta)
         elif event.type == "tool-call-end":
             self._end_call(event.index)
         else:
@@ -131,46 +118,37 @@ class Cohere(MessageWire[_Event]):
         alone = _Message()
         if isinstance(content, _Content) and content.text and not self._plan.tell():
             alone.content, plain = _Content(content.text), (self._text, content.text)
-        elif isinstance(fragment, _ToolCall) and fragment.function is not None and event.index in self._calls:
+        elif isinstance(fragment, Fragment) and fragment.function is not None and event.index in self._calls:
             arguments = fragment.function.arguments or ""
-            alone.tool_calls = _ToolCall(function=_Function(arguments=arguments))
+            alone.tool_calls = Fragment(function=Function(arguments=arguments))
             plain = partial(self._sink.call_arguments, self._calls[event.index]), arguments
-        return plain if event == _Event(event.type, event.index, _Delta(alone)) else None
+        return plain if event == _Event(type=event.type, index=event.index, delta=_Delta(message=alone)) else None
 
     def close(self) -> None:
         super().close()
-        self._tell_plan()
+        self._send_plan()
 
     # -- inside ----------------------------------------------------------------------------------------
-
-    def _mend(self, event: dict[str, Any]) -> None:
-        """Some relays send arguments as an object: make it the text that the protocol wants."""
-        for part in (event, event.get("delta")):
-            message = part.get("message") if isinstance(part, dict) else None
-            for call in _listed(message.get("tool_calls")) if isinstance(message, dict) else ():
-                function = call.get("function") if isinstance(call, dict) else None
-                if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-                    function["arguments"] = write_argument_text(function["arguments"])
 
     def _take_message(self, index: int | None, message: _Message) -> None:
         """Tell a piece of a message, or all of one."""
         if message.tool_plan:
             self._plan.write(message.tool_plan)
-        for content in _listed(message.content):
+        for content in _as_list(message.content):
             if content.thinking:
                 self._sink.reasoning(content.thinking)
             if content.text:
-                self._tell_plan()
+                self._send_plan()
                 self._text(content.text)
-        for number, call in enumerate(_listed(message.tool_calls), index or 0):
+        for number, call in enumerate(_as_list(message.tool_calls), index or 0):
             self._take_call(number, call)
-        for citation in _listed(message.citations):
+        for citation in _as_list(message.citations):
             self._sink.item("citation", citation)
 
-    def _take_call(self, index: int, fragment: _ToolCall) -> None:
-        function = fragment.function or _Function()
+    def _take_call(self, index: int, fragment: Fragment) -> None:
+        function = fragment.function or Function()
         if function.name:
-            self._tell_plan()
+            self._send_plan()
             self._move_on()
             self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
         call = self._calls.get(index)
@@ -179,7 +157,7 @@ class Cohere(MessageWire[_Event]):
         else:
             self._continue(call, function)
 
-    def _continue(self, call: Call, function: _Function | None) -> None:
+    def _continue(self, call: Call, function: Function | None) -> None:
         if function is not None and function.arguments:
             self._sink.call_arguments(call, function.arguments)
 
@@ -196,7 +174,7 @@ class Cohere(MessageWire[_Event]):
             self._sink.call_end(call)
         self._ended.clear()
 
-    def _tell_plan(self) -> None:
+    def _send_plan(self) -> None:
         plan = self._plan.getvalue()
         if plan:
             self._plan = StringIO()
@@ -209,22 +187,20 @@ class Cohere(MessageWire[_Event]):
             for call in self._calls.values():
                 self._sink.call_end(call)
         if event.finish_reason is not None or event.usage is not None:
-            self._end(event.finish_reason, event.usage, event.error)
+            self._finish(event)
         elif isinstance(event.message, str) and event.error is None:
             self._fail({"type": event.type, "message": event.message})
         else:
             self._fail(event.error or event.detail)
 
-    def _end(self, reason: str | None, usage: dict[str, Any] | None, error: Any) -> None:
-        self._tell_plan()
-        if usage is not None:
-            self._sink.usage(usage)
-        if error is not None:
-            self._fail(error)
-        if reason is not None:
-            self._sink.finish(reason, find_listed_outcome(reason))
+    def _finish(self, end: _End) -> None:
+        self._send_plan()
+        self._send_usage(end.usage)
+        self._fail(end.error)
+        if end.finish_reason is not None:
+            self._sink.finish(end.finish_reason, find_listed_outcome(end.finish_reason))
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     """One, several or none, as a list."""
     return value if isinstance(value, list) else [] if value is None else [value]

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.reading.decode import read_argument_text, read_value
-from streamparse.reading.outcomes import find_listed_outcome
-from streamparse.reading.pieces import PendingItem
+from streamparse.limits import Limits, most
+from streamparse.reading.decode import get_fields, read_argument_text, read_str, read_value
+from streamparse.reading.message_wire import find_listed_outcome, send_whole_call
+from streamparse.reading.pieces import Budget, PendingItem
 from streamparse.sink import Call, Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -60,15 +60,13 @@ class Step(msgspec.Struct, gc=False):
 
 
 class Interaction(msgspec.Struct, gc=False):
+    """How an interaction ended, or its metadata."""
+
     status: str | None = None
     usage: dict[str, Any] | None = None
 
 
-class Metadata(msgspec.Struct, gc=False):
-    usage: dict[str, Any] | None = None
-
-
-class InteractionEvent(msgspec.Struct, gc=False):
+class InteractionEvent(Interaction, gc=False):
     """What an event holds besides the fields of a chunk; `step` and `content` are read by its type."""
 
     index: int | None = None
@@ -77,11 +75,9 @@ class InteractionEvent(msgspec.Struct, gc=False):
     step: msgspec.Raw = msgspec.Raw()
     content: msgspec.Raw = msgspec.Raw()
     interaction: Interaction | None = None
-    metadata: Metadata | None = None
+    metadata: Interaction | None = None
     # a whole interaction
     object: str | None = None
-    status: str | None = None
-    usage: dict[str, Any] | None = None
     outputs: list[msgspec.Raw] | None = None
     steps: list[msgspec.Raw] | None = None
 
@@ -99,7 +95,7 @@ class Interactions:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._limit = limits.max_call_args
+        self._limit = most(limits.max_call_args)
         self._calls: dict[int | None, Call] = {}
         self._server_steps: dict[int | None, PendingItem] = {}  # until they stop
 
@@ -117,18 +113,18 @@ class Interactions:
             if delta.type == "text" and delta.text and delta.annotations is None:
                 self._sink.text(delta.text)
             else:
-                self._delta(event.index, delta)
+                self._take_delta(event.index, delta)
         elif kind in ("step.start", "content.start"):
             self._start(event.index, event.step if bytes(event.step) else event.content)
         elif kind in ("step.stop", "content.stop"):
             self._stop(event.index)
         elif kind in ("interaction.complete", "interaction.completed") and event.interaction is not None:
-            self._finish(event.interaction.status or "completed", event.interaction.usage)
+            self._finish(event.interaction)
         elif event.object == "interaction":
             for number, step in enumerate(event.steps or event.outputs or ()):
                 self._start(number, step)
                 self._stop(number)
-            self._finish(event.status or "completed", event.usage)
+            self._finish(event)
         if event.metadata is not None and event.metadata.usage is not None:
             self._sink.usage(event.metadata.usage)
 
@@ -139,21 +135,19 @@ class Interactions:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _delta(self, index: int | None, delta: Delta) -> None:
+    def _take_delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"
-        if kind == "text":
-            self._text(delta.content, delta.text)
-        elif kind in ("thought_summary", "thought"):
-            self._thought(delta.content, delta.text)
+        if kind in ("text", "thought_summary", "thought"):
+            self._send_text(kind, delta.text, delta.content)
         elif kind == "arguments_delta":
-            self._arguments(index, read_argument_text(delta.arguments))
+            self._take_arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
-            self._whole_call(delta.name or "", delta.id, read_argument_text(delta.arguments))
+            send_whole_call(self._sink, delta.name, delta.arguments, delta.id)
         elif index in self._server_steps:
-            if not self._server_steps[index].add(_fields_of(delta)):
+            if not self._server_steps[index].add(get_fields(delta)):
                 self._sink.error("frame", "limit_args", f"step {index} exceeds {self._limit} characters")
         elif kind not in ("thought_signature", "text_annotation"):
-            self._sink.item(kind, _fields_of(delta))
+            self._sink.item(kind, get_fields(delta))
         if delta.signature and index not in self._server_steps:
             self._sign(index, delta.signature)
         for annotation in delta.annotations or ():
@@ -170,11 +164,10 @@ class Interactions:
                 if arguments.strip("{} \t\r\n"):  # an empty object holds the place of what follows
                     self._sink.call_arguments(self._calls[index], arguments)
         elif step.type in _TEXT_STEPS:
-            tell = self._thought if step.type == "thought" else self._text
-            tell(read_value(step.summary) or read_value(step.content), step.text)
+            self._send_text(step.type, step.text, read_value(step.summary) or read_value(step.content))
         else:
             value = read_value(raw)
-            self._server_steps[index] = PendingItem(value if isinstance(value, dict) else {}, self._limit)
+            self._server_steps[index] = PendingItem(Budget(self._limit), value if isinstance(value, dict) else {})
             return
         if step.signature:
             self._sign(index, step.signature)
@@ -185,38 +178,29 @@ class Interactions:
             self._sink.call_end(call)
         step = self._server_steps.pop(index, None)
         if step is not None and not step.is_lost:
-            item = step.whole()
+            item = step.build()
             self._sink.item(str(item.get("type")), item)
 
-    def _finish(self, status: str, usage: dict[str, Any] | None) -> None:
-        if usage is not None:
-            self._sink.usage(usage)
+    def _finish(self, interaction: Interaction) -> None:
+        if interaction.usage is not None:
+            self._sink.usage(interaction.usage)
+        status = interaction.status or "completed"
         self._sink.finish(status, find_listed_outcome(status))
 
-    def _arguments(self, index: int | None, text: str) -> None:
+    def _take_arguments(self, index: int | None, text: str) -> None:
         call = self._calls.get(index)
         if call is not None:
             self._sink.call_arguments(call, text)
         else:
             self._sink.error("frame", "orphan_arguments", f"arguments of no call: {text}")
 
-    def _whole_call(self, name: str, id: str | None, arguments: str) -> None:
-        if name:
-            self._sink.call_whole(name, arguments or "{}", id or None)
-        else:
-            self._sink.error("frame", "call_without_name", "a call without a name")
-
     def _sign(self, index: int | None, signature: str) -> None:
         call = self._calls.get(index)
         self._sink.item("thought_signature", signature, None if call is None else call.index)
 
-    def _text(self, content: Any, text: str | None) -> None:
-        if told := text or _texts(content):
-            self._sink.text(told)
-
-    def _thought(self, content: Any, text: str | None) -> None:
-        if told := text or _texts(content):
-            self._sink.reasoning(told)
+    def _send_text(self, kind: str, text: str | None, content: Any) -> None:
+        if text := text or _join_texts(content):
+            (self._sink.reasoning if kind.startswith("thought") else self._sink.text)(text)
 
     def _read_step(self, raw: msgspec.Raw) -> Step | None:
         try:
@@ -226,16 +210,8 @@ class Interactions:
             return None
 
 
-def _fields_of(delta: Delta) -> dict[str, Any]:
-    """What a delta of the server's own step holds."""
-    values = {name: getattr(delta, name) for name in delta.__struct_fields__}
-    values["arguments"] = read_value(delta.arguments)
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _texts(content: Any) -> str:
+def _join_texts(content: Any) -> str:
     """The text of a content part, or of a list of them."""
     if isinstance(content, list):
-        return "".join(_texts(part) for part in content)
-    text = content.get("text") if isinstance(content, dict) else content
-    return text if isinstance(text, str) else ""
+        return "".join(_join_texts(part) for part in content)
+    return read_str(content.get("text") if isinstance(content, dict) else content)

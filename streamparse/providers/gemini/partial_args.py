@@ -46,12 +46,12 @@ class ArgumentWriter:
         self._in_string = False
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether a value has been written."""
         return bool(self._path)
 
     @property
-    def ready(self) -> bool:
+    def can_end(self) -> bool:
         """Whether the object may end here: no string is open."""
         return not self._in_string
 
@@ -60,17 +60,17 @@ class ArgumentWriter:
         text = part.stringValue
         shown = part.jsonPath
         if text is not None and self._in_string and shown == self._shown:
-            return self._characters(text, part)
-        value = None if text is not None else _literal(part)
+            return self._write_characters(text, part)
+        value = None if text is not None else _write_literal(part)
         if text is None and value is None:
             return ""  # a path is announced
         if self._in_string:
             raise PathError(f"{shown} begins inside of a string")
-        start = self._go_to(_steps(shown), shown)
+        start = self._go_to(_parse_path(shown), shown)
         self._shown = shown
-        return start + (value or "" if text is None else '"' + self._characters(text, part))
+        return start + (value or "" if text is None else '"' + self._write_characters(text, part))
 
-    def _characters(self, text: str, part: PartialArg) -> str:
+    def _write_characters(self, text: str, part: PartialArg) -> str:
         """A piece of a string, with the quote that ends it unless more of it follows."""
         self._in_string = bool(part.willContinue)
         encoded = msgspec.json.encode(text).decode()
@@ -78,7 +78,7 @@ class ArgumentWriter:
 
     def close(self) -> str:
         """The text that ends the object."""
-        return _closing(self._path) if self._path else "{}"
+        return _close_path(self._path) if self._path else "{}"
 
     def _go_to(self, path: Path, shown: str) -> str:
         """Leave the last value for another one: the text between the two."""
@@ -89,16 +89,16 @@ class ArgumentWriter:
             level = next((n for n, (old, new) in enumerate(zip(last, path, strict=False)) if old != new), -1)
             if level < 0:
                 raise PathError(f"{shown} has been written")
-            text = _closing(last[level + 1 :]) + ","
+            text = _close_path(last[level + 1 :]) + ","
             del self._keys[level + 1 :]
-        text += self._step(path[level], level, last[level] if last else "", shown)
+        text += self._write_step(path[level], level, last[level] if last else "", shown)
         for deeper, step in enumerate(path[level + 1 :], level + 1):
             is_key = isinstance(step, str)
-            text += ("{" if is_key else "[") + self._step(step, deeper, "" if is_key else -1, shown)
+            text += ("{" if is_key else "[") + self._write_step(step, deeper, "" if is_key else -1, shown)
         self._path = path
         return text
 
-    def _step(self, step: str | int, level: int, before: str | int, shown: str) -> str:
+    def _write_step(self, step: str | int, level: int, before: str | int, shown: str) -> str:
         """The text that leads to one step of a path, in a container where another one was before."""
         if level == len(self._keys):
             self._keys.append(set())
@@ -112,11 +112,11 @@ class ArgumentWriter:
         return msgspec.json.encode(step).decode() + ":"
 
 
-def _closing(path: Path) -> str:
+def _close_path(path: Path) -> str:
     return "".join("}" if isinstance(step, str) else "]" for step in reversed(path))
 
 
-def _steps(path: str) -> Path:
+def _parse_path(path: str) -> Path:
     steps: Path = []
     at = 1
     while match := _STEP.match(path, at):
@@ -128,7 +128,7 @@ def _steps(path: str) -> Path:
     return steps
 
 
-def _literal(part: PartialArg) -> str | None:
+def _write_literal(part: PartialArg) -> str | None:
     """The JSON text of a value that is no string."""
     if part.boolValue is not None:
         return "true" if part.boolValue else "false"

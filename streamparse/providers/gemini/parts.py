@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from streamparse.providers.gemini.facts import to_camel_case, to_camel_keys
+from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
@@ -91,8 +91,13 @@ def _get_fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 
 def to_camel_part(part: Mapping[str, Any]) -> PartObject:
-    """Return a part with the names of the wire."""
-    return {to_camel_case(key): to_camel_keys(value) if key in _BLOBS else value for key, value in part.items()}
+    """Return a part with the names of the wire: Google's Python libraries write them with underscores."""
+    return {to_camel_case(str(key)): to_camel_keys(value) if key in _BLOBS else value for key, value in part.items()}
+
+
+def to_camel_keys(value: Any) -> Any:
+    """Return an object with the names of the wire, one level deep; anything else as it is."""
+    return {to_camel_case(str(key)): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def get_signature(item: Item) -> Any:

@@ -18,8 +18,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.gemini.facts import to_camel_keys
 from streamparse.providers.gemini.messages import SIGNING_MODELS, sign_first_call
+from streamparse.providers.gemini.parts import to_camel_keys
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import drop_empty, get_str, get_strs
 from streamparse.writing.request import Choice, Request

@@ -1,27 +1,21 @@
-"""Gemini's messages as Google's SDK for Python dumps them: fields in snake case, and null for what is not there."""
+"""Gemini's fields as Google's libraries for Python spell them: in snake case, and null for what is not there."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
 
-from streamparse.providers.gemini.facts import USER_DATA, to_camel_case
-
-_DUMPED: Final = frozenset(
-    (
-        "create_time",
-        "finish_message",
-        "finish_reason",
-        "function_call",
-        "model_version",
-        "prompt_feedback",
-        "response_id",
-        "thought_signature",
-        "usage_metadata",
-    )
-)
+_DUMPED: Final = frozenset((
+    "create_time", "finish_message", "finish_reason", "function_call", "model_version", "prompt_feedback",
+    "response_id", "thought_signature", "usage_metadata",
+))  # fmt: skip
+"""Fields that only a dump has."""
 _LEVELS: Final = ("response", "candidates", "content", "parts")
+_USERS: Final = ("args", "arguments", "response")
+"""What a tool was given and gave back: keys in it are the user's."""
+_UNDERSCORE: Final = re.compile("(?<=[a-z0-9])_([a-z])")
 
 
 def is_dumped(data: bytes) -> bool:
@@ -38,23 +32,32 @@ def is_dumped(data: bytes) -> bool:
     return False
 
 
-def as_sent(data: bytes) -> bytes:
+def restore_message(data: bytes) -> bytes:
     """Return a dumped message as the server had sent it.  Raises ValueError or RecursionError for what is no JSON."""
     message = msgspec.json.decode(data)
-    if isinstance(message, dict):
-        respell(message)
-    return msgspec.json.encode(message)
+    return msgspec.json.encode(restore_fields(message) if isinstance(message, dict) else message)
 
 
-def respell(message: dict[str, Any]) -> None:
-    """Give the fields of a message, in place, the names that the wire has."""
-    waiting: list[Any] = [message, message.get("response")]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            fields = {to_camel_case(key): field for key, field in value.items() if field is not None or "_" not in key}
-            waiting += (field for key, field in fields.items() if key not in USER_DATA)
-            value.clear()
-            value.update(fields)
+def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a decoded message, which may be in an envelope, with the names that its fields had on the wire."""
+    restored = _restore_names(message)
+    waiting: list[Any] = [restored]
+    if isinstance(restored.get("response"), dict):  # here it is the envelope's
+        restored["response"] = _restore_names(restored["response"])
+        waiting.append(restored["response"])
+    while waiting:  # a message may be deeper than functions can call each other
+        holder = waiting.pop()
+        for key, value in list(holder.items()) if isinstance(holder, dict) else enumerate(holder):
+            if key not in _USERS and isinstance(value, (dict, list)):
+                holder[key] = value[:] if isinstance(value, list) else _restore_names(value)
+                waiting.append(holder[key])
+    return restored
+
+
+def to_camel_case(name: str) -> str:
+    """Spell the name of a field as the wire does."""
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+
+
+def _restore_names(fields: dict[str, Any]) -> dict[str, Any]:
+    return {to_camel_case(key): field for key, field in fields.items() if field is not None or "_" not in key}

@@ -17,10 +17,9 @@ import msgspec
 from streamparse.limits import Limits
 from streamparse.providers.gemini.interactions import InteractionEvent, Interactions
 from streamparse.providers.gemini.partial_args import ArgumentWriter, PartialArg, PathError
-from streamparse.providers.gemini.sdk_dump import as_sent, is_dumped, respell
+from streamparse.providers.gemini.sdk_dump import is_dumped, restore_fields, restore_message
 from streamparse.reading.decode import read_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_listed_outcome
+from streamparse.reading.message_wire import MessageWire, find_listed_outcome
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
@@ -38,13 +37,9 @@ class FunctionCall(msgspec.Struct, gc=False):
     willContinue: bool | None = None
 
 
-class Part(msgspec.Struct, gc=False):
-    """One of many things."""
+class PartItems(msgspec.Struct, gc=False):
+    """What a part may be that is sent on as it came."""
 
-    text: str | None = None
-    thought: bool | None = None
-    functionCall: FunctionCall | None = None
-    thoughtSignature: str | None = None
     executableCode: Any = None
     codeExecutionResult: Any = None
     inlineData: Any = None
@@ -54,18 +49,32 @@ class Part(msgspec.Struct, gc=False):
     functionResponse: Any = None
 
 
+class Part(PartItems, gc=False):
+    """One of many things."""
+
+    text: str | None = None
+    thought: bool | None = None
+    functionCall: FunctionCall | None = None
+    thoughtSignature: str | None = None
+
+
 class Content(msgspec.Struct, gc=False):
     parts: list[Part] | None = None
 
 
-class Candidate(msgspec.Struct, gc=False):
+class Notes(msgspec.Struct, gc=False):
+    """Sources and citations."""
+
+    groundingMetadata: Any = None
+    citationMetadata: Any = None
+    urlContextMetadata: Any = None
+
+
+class Candidate(Notes, gc=False):
     content: Content | None = None
     finishReason: str | int | None = None
     index: int | None = None
     finishMessage: str | None = None
-    groundingMetadata: Any = None
-    citationMetadata: Any = None
-    urlContextMetadata: Any = None
 
 
 class Feedback(msgspec.Struct, gc=False):
@@ -90,18 +99,8 @@ class Chunk(InteractionEvent, gc=False):
 
 # -- ----------------------------------------------------------------------------------------------------
 
-_PASSED_ON: Final = (
-    "executableCode",
-    "codeExecutionResult",
-    "inlineData",
-    "fileData",
-    "toolCall",
-    "toolResponse",
-    "functionResponse",
-)
 _NOTHING: Final = "{} \t\r\n"
 _FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
-_NOTES: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 
 
 class Gemini(MessageWire[Chunk]):
@@ -112,12 +111,11 @@ class Gemini(MessageWire[Chunk]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
+        self._fast = self.decode
         self.decode = self._decode
-        self._fast = self._decoder.fast
         self._dumped: bool | None = None  # the first message shows it
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
-        self._notes: dict[str, Any] = {}
         self._call: Call | None = None  # whose arguments come in pieces
         self._writer = ArgumentWriter()
         self._id: str | None = None  # and its id, if it has one
@@ -158,8 +156,7 @@ class Gemini(MessageWire[Chunk]):
     def close(self) -> None:
         super().close()
         self._interactions.close()
-        if self._usage is not None:
-            self._sink.usage(self._usage)
+        self._send_usage(self._usage)
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -170,11 +167,13 @@ class Gemini(MessageWire[Chunk]):
         if not self._dumped:
             self.decode = self._fast
             return self._fast(data)
-        return self._fast(as_sent(data))
+        return self._fast(restore_message(data))
 
     def _mend(self, message: dict[str, Any]) -> None:
         if self._dumped:
-            respell(message)
+            restored = restore_fields(message)
+            message.clear()
+            message.update(restored)
 
     def _take_candidate(self, candidate: Candidate) -> None:
         content = candidate.content
@@ -191,7 +190,7 @@ class Gemini(MessageWire[Chunk]):
                 if not text or part.thoughtSignature is not None or part.functionCall is not None:
                     self._take_rest(part)
         if candidate.groundingMetadata or candidate.citationMetadata or candidate.urlContextMetadata:
-            self._take_notes(candidate)
+            self._send_new_items(candidate, Notes.__struct_fields__)
         if candidate.finishReason is not None:
             self._finish(str(candidate.finishReason), candidate.finishMessage)
 
@@ -201,17 +200,14 @@ class Gemini(MessageWire[Chunk]):
         if part.functionCall is not None:
             call = self._take_call(part.functionCall)
         elif not part.text:
-            for kind in _PASSED_ON:
-                data = getattr(part, kind)
-                if data is not None:
-                    self._sink.item(kind, data)
+            self._send_items(part, PartItems.__struct_fields__)
         if part.thoughtSignature:
             self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
 
     def _take_call(self, function: FunctionCall) -> Call | None:
         """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
         call = self._call
-        if function.name and (call is None or not self._goes_on(call, function)):
+        if function.name and (call is None or not self._is_continued_by(call, function)):
             self._end_call()
             if not (function.willContinue or function.partialArgs):
                 return self._sink.call_whole(function.name, read_argument_text(function.args), function.id or None)
@@ -228,33 +224,25 @@ class Gemini(MessageWire[Chunk]):
         except PathError as error:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r}: {error}")
         whole = read_argument_text(function.args)
-        if whole.strip(_NOTHING) and not self._writer.begun:
+        if whole.strip(_NOTHING) and not self._writer.has_begun:
             self._call = None
             self._sink.call_arguments(call, whole)
         elif not function.willContinue:
             self._end_call()
         return call
 
-    def _goes_on(self, call: Call, function: FunctionCall) -> bool:
+    def _is_continued_by(self, call: Call, function: FunctionCall) -> bool:
         """Whether a piece with a name is one of the open call; without ids only the end of a string is."""
         if call.name != function.name or (function.id or None) != (self._id or None):
             return False
-        return bool(self._id) or not self._writer.ready
+        return bool(self._id) or not self._writer.can_end
 
     def _end_call(self) -> None:
         """The call in pieces is over, unless a string of it is open: then it was cut."""
         call, self._call = self._call, None
-        if call is not None and self._writer.ready:
+        if call is not None and self._writer.can_end:
             self._sink.call_arguments(call, self._writer.close())
             self._sink.call_end(call)
-
-    def _take_notes(self, candidate: Candidate) -> None:
-        """Sources and citations; some models repeat them in each chunk."""
-        for kind in _NOTES:
-            note = getattr(candidate, kind)
-            if note and note != self._notes.get(kind):
-                self._notes[kind] = note
-                self._sink.item(kind, note)
 
     def _finish(self, reason: str, message: str | None) -> None:
         outcome = find_listed_outcome(reason)

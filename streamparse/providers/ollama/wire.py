@@ -10,18 +10,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from streamparse.reading.decode import read_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
-
-_COUNTS = (
-    "prompt_eval_count",
-    "eval_count",
-    "total_duration",
-    "load_duration",
-    "prompt_eval_duration",
-    "eval_duration",
-)
+from streamparse.reading.decode import get_fields
+from streamparse.reading.message_wire import MessageWire, find_outcome, send_whole_call
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -40,7 +30,16 @@ class _Message(msgspec.Struct, gc=False):
     tool_calls: list[_Call] | None = None
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Counts(msgspec.Struct, gc=False):
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    total_duration: int | None = None
+    load_duration: int | None = None
+    prompt_eval_duration: int | None = None
+    eval_duration: int | None = None
+
+
+class _Line(_Counts, gc=False):
     message: _Message | None = None
     response: str | None = None
     thinking: str | None = None
@@ -48,12 +47,6 @@ class _Line(msgspec.Struct, gc=False):
     done_reason: str | None = None
     error: Any = None
     detail: Any = None
-    prompt_eval_count: int | None = None
-    eval_count: int | None = None
-    total_duration: int | None = None
-    load_duration: int | None = None
-    prompt_eval_duration: int | None = None
-    eval_duration: int | None = None
 
 
 class OllamaChat(MessageWire[_Line]):
@@ -71,40 +64,23 @@ class OllamaChat(MessageWire[_Line]):
             self.ignored += 1
             return
         message = line.message
-        if message is not None:
-            if message.thinking:
-                self._sink.reasoning(message.thinking)
-            if message.content:
-                self._text(message.content)
-            if message.tool_calls:
-                self._take_calls(message.tool_calls)
-        elif line.response or line.thinking:
-            self._take_generated(line)
+        thinking, text = (line.thinking, line.response) if message is None else (message.thinking, message.content)
+        if thinking:
+            self._sink.reasoning(thinking)
+        if text:
+            self._text(text)
+        for call in message.tool_calls or () if message is not None else ():
+            function = call.function or _Function()
+            send_whole_call(self._sink, function.name, function.arguments, call.id)
         if line.error or line.detail:
             self._fail(line.error or line.detail)
         if line.done:
             self._finish(line)
 
-    def _take_generated(self, line: _Line) -> None:
-        if line.thinking:
-            self._sink.reasoning(line.thinking)
-        if line.response:
-            self._text(line.response)
-
-    def _take_calls(self, calls: list[_Call]) -> None:
-        for call in calls:
-            if call.function is None or not call.function.name:
-                self._sink.error("frame", "call_without_name", "a call without a name")
-                continue
-            self._sink.call_whole(call.function.name, read_argument_text(call.function.arguments), call.id or None)
-
     def _finish(self, line: _Line) -> None:
-        usage = {name: count for name in _COUNTS if (count := getattr(line, name)) is not None}
-        if usage:
-            self._sink.usage(usage)
-        reason = line.done_reason
-        if reason:
-            self._sink.finish(reason, find_outcome(reason))
+        self._send_usage(get_fields(line, _Counts.__struct_fields__) or None)
+        if line.done_reason:
+            self._sink.finish(line.done_reason, find_outcome(line.done_reason))
         self._sink.end()
         self._over = True
 

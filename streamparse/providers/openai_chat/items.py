@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from streamparse.limits import Limits, most
-from streamparse.reading.pieces import Budget, PendingText
+from streamparse.reading.decode import get_fields
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Sink
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -21,7 +22,7 @@ _MOST_AHEAD: Final = 4096
 """Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
 
 
-def opens_thought(text: str) -> bool:
+def is_thought_start(text: str) -> bool:
     """Whether the first content of an answer begins with the tag of a thought."""
     return text.lstrip().startswith(_OPEN)
 
@@ -48,7 +49,7 @@ class Echo:
             self._ahead += thought if self._begun else thought.lstrip("\n")
             self.active = len(self._ahead) <= _MOST_AHEAD
 
-    def text(self, text: str) -> None:
+    def take_text(self, text: str) -> None:
         """Take a piece of the content."""
         if not self.active:
             self._send(text)
@@ -103,21 +104,6 @@ class Detail(msgspec.Struct, gc=False):
     index: int | None = None
 
 
-class Sources:
-    """Lists of sources beside the answer: Perplexity repeats them in each chunk."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._sent: dict[str, list[Any]] = {}
-
-    def take(self, **lists: list[Any] | None) -> None:
-        """Send the lists that are new."""
-        for kind, listed in lists.items():
-            if listed and listed != self._sent.get(kind):
-                self._sent[kind] = listed
-                self._sink.item(kind, listed)
-
-
 class Details:
     """Entries of OpenRouter's `reasoning_details`: the thoughts, and what goes back with them.
 
@@ -133,12 +119,12 @@ class Details:
 
     def take(self, details: list[Detail], thought: str) -> None:
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
-        same = thought in ("", "".join(_text(detail) for detail in details))
+        same = thought in ("", "".join(_read_text(detail) for detail in details))
         if not same:
             self._sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
-            text = _text(detail) if same else ""
+            text = _read_text(detail) if same else ""
             without = _TEXTS if text else ()
             ends = bool(detail.data or detail.signature)
             begins = key != self._open or (len(details) > 1 and detail.index is None)
@@ -151,22 +137,12 @@ class Details:
             self._open = None if ends else key
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
-        fields = msgspec.to_builtins(detail)
-        data = {name: value for name, value in fields.items() if value is not None and name not in but}
-        self._sink.item(detail.type or "reasoning_details", data)
+        names = [name for name in Detail.__struct_fields__ if name not in but]
+        self._sink.item(detail.type or "reasoning_details", get_fields(detail, names))
 
 
-def _text(detail: Detail) -> str:
+def _read_text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
-
-
-class _CustomCall:
-    __slots__ = ("id", "input", "name")
-
-    def __init__(self, id: str | None, name: str | None, budget: Budget) -> None:
-        self.id = id
-        self.name = name
-        self.input = PendingText(budget)
 
 
 class CustomCalls:
@@ -177,42 +153,38 @@ class CustomCalls:
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._budget = Budget(limits.max_call_args)
-        self._most = most(limits.max_calls)
-        self._calls: dict[int | None, _CustomCall] = {}
+        self._budget = Budget(most(limits.max_call_args))
+        self._max_calls = most(limits.max_calls)
+        self._calls: dict[int | None, PendingCall] = {}
         self._refused = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
         """Take a piece of a call."""
         call = self._calls.get(index)
         if call is not None and id and call.id and id != call.id:
-            self._send(index)
+            self._send(self._calls.pop(index))
             call = None
-        if call is None and len(self._calls) < self._most:
-            call = self._calls[index] = _CustomCall(id, piece.name, self._budget)
+        if call is None and len(self._calls) < self._max_calls:
+            call = self._calls[index] = PendingCall(PendingText(self._budget), id, piece.name or "")
         if call is not None:
-            if not call.input.add(piece.input or ""):
+            if not call.early.add(piece.input or ""):
                 self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
         elif not self._refused:
             self._refused = True
-            self._sink.error("frame", "limit_calls", f"more than {self._most} custom calls")
+            self._sink.error("frame", "limit_calls", f"more than {self._max_calls} custom calls")
 
-    def close(self) -> None:
-        """The calls are whole."""
-        for index in list(self._calls):
-            self._send(index)
-
-    def cut(self) -> None:
-        """The answer was cut, and so was the last call, which is an error: what it would have been nobody knows."""
-        if self._calls:
-            last = self._calls.popitem()[1]
-            self.close()
-            message = f"the stream ended inside the call of {last.name!r}: {last.input}"
+    def close(self, cut: bool) -> None:
+        """The answer is over; if it was cut, so was the last call, which is an error: nobody knows how it goes on."""
+        last = self._calls.popitem()[1] if cut and self._calls else None
+        for call in self._calls.values():
+            self._send(call)
+        self._calls.clear()
+        if last is not None:
+            message = f"the stream ended inside the call of {last.name!r}: {last.early}"
             self._sink.error("frame", "truncated_call", message)
 
-    def _send(self, index: int | None) -> None:
-        call = self._calls.pop(index)
-        text = call.input.take()
-        if not call.input.is_lost:
-            data = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
+    def _send(self, call: PendingCall) -> None:
+        text = call.early.take()
+        if not call.early.is_lost:
+            data = {"id": call.id, "type": "custom", "custom": {"name": call.name or None, "input": text}}
             self._sink.item("custom_tool_call", data)

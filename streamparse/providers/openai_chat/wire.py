@@ -12,12 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, Sources, opens_thought
-from streamparse.reading.decode import read_value, write_argument_text
-from streamparse.reading.errors import ErrorFields, error_of
+from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
+from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
+from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -142,7 +141,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
         if chunk.usage is not None:
             self._sink.usage(chunk.usage)
         if chunk.error or not chunk.choices:
-            self._fail(error_of(chunk))
+            self._fail(find_error(chunk))
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -155,6 +154,10 @@ class OpenAIChat(MessageWire[Chunk]):
     """OpenAI Chat Completions, and everything that speaks like it."""
 
     shape = Chunk
+    argument_texts = (
+        ("choices", "delta", "tool_calls", "function", "arguments"),
+        ("choices", "message", "tool_calls", "function", "arguments"),
+    )
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
@@ -165,7 +168,6 @@ class OpenAIChat(MessageWire[Chunk]):
         self._fragments = Fragments(sink, tools, limits)
         self._custom = CustomCalls(sink, limits)
         self._details = Details(sink)
-        self._sources = Sources(sink)
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -181,7 +183,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if choice.index != self._choice and (choice.index is not None or self._choice):
                 self.ignored += 1
                 continue
-            delta = choice.delta or _numbered(choice.message)
+            delta = choice.delta or _number_calls(choice.message)
             if delta is not None:
                 content = delta.content
                 if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
@@ -232,19 +234,20 @@ class OpenAIChat(MessageWire[Chunk]):
     def close(self) -> None:
         super().close()
         self._fragments.close()
-        self._end_custom(cut=not (self._over or self._ended))
+        self._custom.close(cut=not (self._over or self._ended))
 
     # -- inside ----------------------------------------------------------------------------------------
 
     def _mend(self, chunk: dict[str, Any]) -> None:
-        """Relays send one call without a list, ids as numbers, and arguments as an object: mend them."""
-        for choice in _objects(chunk.get("choices")):
-            for part in _objects([choice.get("delta"), choice.get("message")]):
-                alone = part.get("tool_calls")
-                if isinstance(alone, dict) and "function" in alone:
-                    part["tool_calls"] = [alone]
-                for call in _objects(part.get("tool_calls")):
-                    _mend_call(call)
+        """Relays send one call without a list, ids as numbers, and arguments as an object."""
+        super()._mend(chunk)
+        for part in [*find_objects(chunk, "choices", "delta"), *find_objects(chunk, "choices", "message")]:
+            alone = part.get("tool_calls")
+            if isinstance(alone, dict) and "function" in alone:
+                part["tool_calls"] = [alone]
+            for call in find_objects(part, "tool_calls"):
+                if isinstance(call.get("id"), int) and not isinstance(call["id"], bool):
+                    call["id"] = str(call["id"])
 
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
@@ -253,10 +256,10 @@ class OpenAIChat(MessageWire[Chunk]):
             self._details.take(delta.reasoning_details, thought or "")
         elif thought:
             self._sink.reasoning(thought)
-        if thought and self._may_be_echoed(delta.content):
+        if thought and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
             self._echo.feed_thought(thought)
-            self._text = self._echo.text
+            self._text = self._echo.take_text
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
             delta.thinking_blocks = None
@@ -267,28 +270,29 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _begin_text(self, text: str) -> None:
         """Tell the first of the text; if that begins a thought between tags, its own field may repeat it."""
-        if opens_thought(text):
+        if is_thought_start(text):
             self._echo = Echo(self._sink.text)
-            self._text = self._echo.text
+            self._text = self._echo.take_text
         elif text.strip():
             self._text = self._sink.text
         (self._sink.text if self._text == self._begin_text else self._text)(text)
 
-    def _may_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
+    def _can_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
         """Whether a thought from its own field stands in the content, too."""
         if self._echo is not None:
             return self._echo.active
-        return self._text == self._begin_text and isinstance(content, str) and opens_thought(content)
+        return self._text == self._begin_text and isinstance(content, str) and is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends beside the content: calls, and the content once more."""
-        for content in _contents_of(delta):
+        for content in _find_contents(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
-                self._fragments.add(None, _word(id), _word(name), None if input is None else write_argument_text(input))
+                text = None if input is None else write_argument_text(input)
+                self._fragments.add(None, read_str(id), read_str(name), text)
             elif content.get("type") not in (None, "text"):
                 self._sink.item(str(content["type"]), content)
-            elif not delta.content and (text := _word(content.get("text"))):
+            elif not delta.content and (text := read_str(content.get("text"))):
                 self._text(text)
 
     def _take_items(self, delta: Delta) -> None:
@@ -310,29 +314,19 @@ class OpenAIChat(MessageWire[Chunk]):
         """The answer is over, or the server failed to give it."""
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
-        self._end_custom(cut=outcome == "cut")
-        if choice.usage is not None:
-            self._sink.usage(choice.usage)
+        self._custom.close(cut=outcome == "cut")
+        self._send_usage(choice.usage)
         self._fail(choice.error)
         if choice.finish_reason:
             self._ended = True
             self._sink.finish(choice.finish_reason, outcome)
 
-    def _end_custom(self, cut: bool) -> None:
-        if cut:
-            self._custom.cut()
-        else:
-            self._custom.close()
-
     def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, sources, an error."""
-        if chunk.usage is not None:
-            self._sink.usage(chunk.usage)
-        elif chunk.x_groq is not None and chunk.x_groq.usage is not None:
-            self._sink.usage(chunk.x_groq.usage)
-        self._sources.take(citations=chunk.citations, search_results=chunk.search_results)
+        self._send_usage((chunk.x_groq or Groq()).usage if chunk.usage is None else chunk.usage)
+        self._send_new_items(chunk, ("citations", "search_results"))
         if chunk.error or not chunk.choices:
-            self._fail(error_of(chunk))
+            self._fail(find_error(chunk))
 
     def _take_action(self, delta: Delta) -> None:
         """A delta with a piece of a refusal or of calls."""
@@ -359,7 +353,7 @@ class OpenAIChat(MessageWire[Chunk]):
             except (ValueError, RecursionError) as error:
                 self._sink.error("frame", "unexpected_shape", f"a part of the content cannot be read: {error}")
                 continue
-            if thinking := _thinking(part.thinking):
+            if thinking := _read_thinking(part.thinking):
                 self._sink.reasoning(thinking)
             elif part.text:
                 self._text(part.text)
@@ -367,7 +361,7 @@ class OpenAIChat(MessageWire[Chunk]):
                 self._sink.item(part.type, read_value(raw))
 
 
-def _contents_of(delta: Delta) -> list[dict[str, Any]]:
+def _find_contents(delta: Delta) -> list[dict[str, Any]]:
     """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
 
     https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
@@ -380,32 +374,15 @@ def _contents_of(delta: Delta) -> list[dict[str, Any]]:
     return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]
 
 
-def _numbered(message: Delta | None) -> Delta | None:
+def _number_calls(message: Delta | None) -> Delta | None:
     """A whole message, in which each call is one of its own, whether it has an index or not."""
     for place, call in enumerate(message.tool_calls or () if message is not None else ()):
         call.index = place if call.index is None else call.index
     return message
 
 
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _thinking(thinking: str | list[Any] | None) -> str:
+def _read_thinking(thinking: str | list[Any] | None) -> str:
     """The text of a thought, which may come in typed parts of its own (Mistral)."""
-    parts = [{"text": thinking}] if isinstance(thinking, str) else thinking or ()
-    texts = (part.get("text") for part in parts if isinstance(part, dict))
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _mend_call(call: dict[str, Any]) -> None:
-    id, function = call.get("id"), call.get("function")
-    if isinstance(id, int) and not isinstance(id, bool):
-        call["id"] = str(id)
-    if isinstance(function, dict) and isinstance(function.get("arguments"), (dict, list)):
-        function["arguments"] = write_argument_text(function["arguments"])
-
-
-def _objects(values: Any) -> list[dict[str, Any]]:
-    """The objects of what should be a list of them."""
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+    if isinstance(thinking, str):
+        return thinking
+    return "".join(read_str(part.get("text")) for part in find_objects(thinking or []))

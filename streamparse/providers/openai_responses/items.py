@@ -1,6 +1,6 @@
-"""Which event belongs to which item: OpenAI Responses and its relatives.
+"""The items of one OpenAI response: which event belongs to which, and what of it is new.
 
-An item has an id and an output index, and each of them lies somewhere:
+An item has an id and an output index, and each of them is wrong on some server:
 
 | server | what it does |
 |---|---|
@@ -17,107 +17,96 @@ an event with neither belongs to the last.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
 from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from streamparse.limits import Limits
-from streamparse.reading.decode import lenient
-from streamparse.reading.pieces import Budget, PendingText
-from streamparse.sink import Call, Sink
+from streamparse.limits import Limits, most
+from streamparse.reading.decode import decode_lenient
+from streamparse.reading.pieces import Budget, PendingCall, PendingText
+from streamparse.sink import Sink
+
+# -- ----------------------------------------------------------------------------------------------------
+# Messages, thoughts and calls, by their ids and indexes.
 
 _NEW: Final = object()
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
 class PartsItem:
-    """A message or a thought, and what has been told of its parts.
+    """A message or a thought, and what of its parts has been sent.
 
     A part has a number, but vLLM and Bedrock Mantle count from 1 in the deltas and from 0 in the whole item.  So a part
     that is said to be whole is known by its text, before its number counts.  Without numbers there is one part.
-    `begun` says that the head of a message is told, or that there was nothing to tell of it.
+    `has_begun` says that the head of a message was sent, or that there was nothing to send of it.
     """
 
-    __slots__ = ("_open", "_parts", "begun")
+    __slots__ = ("_open", "has_begun", "parts")
 
     def __init__(self) -> None:
-        self._parts: dict[object, StringIO] = {}  # what was told of each part, by its number
+        self.parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
         self._open: OrderedDict[object, None] = OrderedDict()  # those that were not said to be whole by themselves
-        self.begun = False
+        self.has_begun = False
 
-    @property
-    def told(self) -> bool:
-        """Whether anything was told of it."""
-        return bool(self._parts)
-
-    def part(self, number: int | None) -> StringIO:
-        """Return what was told of a part, to which that must be added which is told now."""
-        if number not in self._parts:
-            self._parts[number] = StringIO()
+    def get_part(self, number: int | None) -> StringIO:
+        """Return what was sent of a part, to which that must be added which is sent now."""
+        if number not in self.parts:
+            self.parts[number] = StringIO()
             self._open[number] = None
-        return self._parts[number]
+        return self.parts[number]
 
     def is_new(self, number: int | None, text: str) -> bool:
-        """Whether nothing was told of a part that is said to be whole by itself; it counts as told now."""
-        if number in self._parts or (self._parts and (number is None or None in self._parts)):
+        """Whether nothing was sent of a part that is said to be whole by itself; it counts as sent now."""
+        if number in self.parts or (self.parts and (number is None or None in self.parts)):
             self._open.pop(number, None)
             return False
-        known = next((each for each in islice(self._open, _NEAR) if _is_text(self._parts[each], text)), _NEW)
+        known = self._find_text(text, islice(self._open, _NEAR))
         self._open.pop(known, None)
-        self._parts[number] = _new_text(text) if known is _NEW else self._parts[known]
+        self.parts[number] = _keep_text(text) if known is _NEW else self.parts[known]
         return known is _NEW
 
-    def missing(self, said: list[tuple[int, str]]) -> list[int]:
-        """Return the numbers of those parts of the whole item of which nothing was told; they count as told now."""
-        if None in self._parts:
+    def find_missing(self, listed: list[tuple[int, str]]) -> list[int]:
+        """Return the numbers of those parts of the whole item of which nothing was sent; they count as sent now."""
+        if None in self.parts:
             return []
         matched: set[object] = set()
         near: list[object] = []
-        rest = iter(self._parts)
+        rest = iter(self.parts)
         new = {}
-        for number, text in said:
-            there = number in self._parts and number not in matched
+        for number, text in listed:
+            is_there = number in self.parts and number not in matched
             near = [each for each in near if each not in matched]
             near += islice((each for each in rest if each not in matched), _NEAR - len(near))
-            known: object = number if there else _NEW
-            if not (there and _is_text(self._parts[number], text)):
-                known = next((each for each in near if _is_text(self._parts[each], text)), known)
+            known: object = number if is_there else _NEW
+            if not (is_there and _is_text(self.parts[number], text)):
+                known = self._find_text(text, near, known)
             if known is _NEW:
                 new[number] = text
             matched.add(known)
         for number, text in new.items():
-            self._parts[number if number not in self._parts else (number, text)] = _new_text(text)
+            self.parts[number if number not in self.parts else (number, text)] = _keep_text(text)
         return list(new)
 
-
-def _new_text(text: str) -> StringIO:
-    told = StringIO()
-    told.write(text)
-    return told
+    def _find_text(self, text: str, numbers: Iterable[object], otherwise: object = _NEW) -> object:
+        return next((number for number in numbers if _is_text(self.parts[number], text)), otherwise)
 
 
-def _is_text(told: StringIO, text: str) -> bool:
-    return told.tell() == len(text) and told.getvalue() == text
+def _keep_text(text: str) -> StringIO:
+    kept = StringIO()
+    kept.write(text)
+    return kept
 
 
-class CallItem:
-    """A call: `early` is the argument text that came before it began, `call` is set once it has.
+def _is_text(sent: StringIO, text: str) -> bool:
+    return sent.tell() == len(text) and sent.getvalue() == text
 
-    `index` is where it began, `id` that of its item until it has, `said` the arguments that were last said to be all.
-    """
 
-    __slots__ = ("call", "done", "early", "id", "index", "name", "said")
+class CallItem(PendingCall, eq=False):
+    """A call: `index` is where it began, `id` that of its item before, `said` what its arguments were said to be."""
 
-    def __init__(self, budget: Budget) -> None:
-        self.id: str | None = None
-        self.index: int | None = None
-        self.name = ""
-        self.call: Call | None = None
-        self.early = PendingText(budget)
-        self.said = ""
-        self.done = False
+    said: str = ""
+    is_done: bool = False
 
 
 Item = TypeVar("Item", PartsItem, CallItem)
@@ -133,10 +122,6 @@ class Items(Generic[Item]):
         self.last: Item | None = None
         self.all: list[Item] = []
 
-    def of(self, id: str | None, index: int | None) -> Item:
-        """The item that an event belongs to; one that was never added begins here."""
-        return self.find(id, index) or self.add(id, index)
-
     def find(self, id: str | None, index: int | None) -> Item | None:
         """The item of an id, else of an index; of neither the last."""
         if id and id in self._by_id:
@@ -145,9 +130,12 @@ class Items(Generic[Item]):
             return self._by_index.get(index)
         return None if id else self.last
 
-    def find_by_ids(self, *ids: str | None) -> Item | None:
-        """The item that has one of these ids."""
-        return next((self._by_id[id] for id in ids if id and id in self._by_id), None)
+    def find_by_id(self, id: str | None) -> Item | None:
+        return self._by_id.get(id) if id else None
+
+    def find_or_add(self, id: str | None, index: int | None) -> Item:
+        """The item that an event belongs to; one that was never added begins here."""
+        return self.find(id, index) or self.add(id, index)
 
     def add(self, id: str | None, index: int | None) -> Item:
         """Begin an item."""
@@ -157,7 +145,7 @@ class Items(Generic[Item]):
         self.alias(item, id, index)
         return item
 
-    def alias(self, item: Item, id: str | None, index: int | None = None) -> None:
+    def alias(self, item: Item, id: str | None, index: int | None) -> None:
         """Give an item another id, or another index."""
         if id:
             self._by_id[id] = item
@@ -166,43 +154,44 @@ class Items(Generic[Item]):
 
 
 # -- ----------------------------------------------------------------------------------------------------
-# The calls of one OpenAI response: which event belongs to which, and what of it is news.
+# The calls of a response.
 #
 # The arguments of a `done` event are compared with the deltas: what no delta had is sent now, the end of a value
 # included; if the deltas had something else, that is an error.
-
 
 Ids: TypeAlias = tuple[str | None, str | None]
 """The id of a call, and that of its item."""
 
 
 class Calls:
-    """Tells the calls of a response; every method may be given the same thing again.
+    """Sends the calls of a response; every method may be given the same thing again.
 
     Argument text of a call that was never added waits for its name, which the item has when it is done.
     """
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
-        self._items = Items(lambda: CallItem(Budget(limits.max_call_args)))
+        self._items = Items(lambda: CallItem(PendingText(Budget(most(limits.max_call_args)))))
 
-    def added(self, name: str, ids: Ids, index: int | None, arguments: str) -> None:
+    def take_added(self, name: str, ids: Ids, index: int | None, arguments: str) -> None:
         """A call begins; it may have its arguments already (xAI, transformers)."""
-        call = self._find_added(name, ids, index) or self._items.add(None, index)
+        call = self._find_known(name, ids, index) or self._items.add(None, index)
         self._begin(call, name, ids, index)
         self._feed(call, arguments)
 
-    def of(self, id: str | None, index: int | None) -> CallItem:
+    def find_or_add(self, id: str | None, index: int | None) -> CallItem:
         """The call that a piece of arguments belongs to; one that was never added begins here, without a name."""
-        return self._items.find(id, index) or self._find_open(index) or self._items.add(id, index)
+        last = self._find_last(index)
+        if last is not None and last.call is not None and last.call.closed:
+            last = None
+        return self._items.find(id, index) or last or self._items.add(id, index)
 
-    def keep(self, call: CallItem, fragment: str) -> None:
-        """Keep a piece of arguments for a call without a name."""
-        call.early.add(fragment)
-
-    def arguments_done(self, id: str | None, index: int | None, name: str, arguments: str) -> None:
+    def take_arguments(self, id: str | None, index: int | None, name: str, arguments: str) -> None:
         """The arguments are said to be whole; LM Studio sends them only so."""
-        call = self._items.find(id, index) or self._find_latest(name, index) or self._items.add(id, index)
+        last = self._find_last(index)
+        if last is not None and name not in ("", last.name):
+            last = None
+        call = self._items.find(id, index) or last or self._items.add(id, index)
         if call.call is not None and arguments:
             self._confirm(call, arguments)
             self._sink.call_end(call.call)
@@ -210,19 +199,19 @@ class Calls:
             call.id, call.name = id, call.name or name
             if arguments:
                 call.early.take()
-                self.keep(call, arguments)
+                call.early.add(arguments)
 
-    def done(self, name: str, ids: Ids, index: int | None, arguments: str, whole: bool) -> None:
-        """The item is said to be done, and `whole` if its status does not say otherwise."""
-        known = self._find_done(name, ids, index, arguments)
+    def take_done(self, name: str, ids: Ids, index: int | None, arguments: str, is_whole: bool) -> None:
+        """The item is said to be done, and whole if its status does not say otherwise."""
+        known = self._find_known(name, ids, index, arguments)
         call = known or self._find_unfinished(name, index) or self._items.add(None, index)
         early = call.early.take() if call.call is None else ""
         self._begin(call, name, ids, index)
-        call.done = True
+        call.is_done = True
         if not arguments:
             self._refuse_lost(call)
         self._confirm(call, arguments or early)
-        if call.call is not None and whole:
+        if call.call is not None and is_whole:
             self._sink.call_end(call.call)
 
     def settle(self) -> None:
@@ -268,56 +257,47 @@ class Calls:
         if not arguments or call.call is None or arguments == call.said:
             return
         call.said = arguments
-        told = "" if call.call.pending else call.call.raw
-        if not call.call.closed and arguments.startswith(told):
-            self._sink.call_arguments(call.call, arguments[len(told) :])
-        elif arguments != told and not _are_same_arguments(arguments, told):
-            self._contradict(call.call, arguments)
-
-    def _contradict(self, call: Call, arguments: str) -> None:
-        """Pieces of the arguments are missing, or came to another call."""
-        if call.closed:
-            self._sink.call_arguments(call, arguments)  # late, which is an error
+        sent = "" if call.call.pending else call.call.raw
+        if not call.call.closed and arguments.startswith(sent):
+            self._sink.call_arguments(call.call, arguments[len(sent) :])
+        elif arguments == sent or _are_same_arguments(arguments, sent):
+            return
+        elif call.call.closed:  # pieces of them came to another call
+            self._sink.call_arguments(call.call, arguments)  # late, which is an error
         else:
-            self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} are said to be others")
+            message = f"the arguments of {call.name!r} are said to be others"
+            self._sink.call_error(call.call, "malformed_call", message)
 
     def _find_by_ids(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
         """The call of an item, else of a call's id, which some servers give to several calls."""
-        known = self._items.find_by_ids(ids[1]) or self._items.find_by_ids(ids[0])
-        if known is None or known is self._items.find_by_ids(ids[1]) or not known.name or name in ("", known.name):
+        own = self._items.find_by_id(ids[1])
+        known = own or self._items.find_by_id(ids[0])
+        if known is None or known is own or not known.name or name in ("", known.name):
             return known
         there = None if index is None else self._items.find(None, index)
         return there if there is not None and there.name == name else None
 
-    def _find_added(self, name: str, ids: Ids, index: int | None) -> CallItem | None:
-        """The call that is added again: the same item, or one of the same id at the same place."""
+    def _find_known(self, name: str, ids: Ids, index: int | None, said: str | None = None) -> CallItem | None:
+        """The call that is added again, or is said to be done with these arguments: the same item, or one of its id.
+
+        At another place that is another call: when it is added, or if the known one was done with other arguments.
+        """
         known = self._find_by_ids(name, ids, index)
-        if known is None or known is self._items.find_by_ids(ids[1]) or None in (index, known.index):
+        if known is None or known is self._items.find_by_id(ids[1]) or index in (None, known.index):
             return known
-        return known if known.index == index else None
-
-    def _find_done(self, name: str, ids: Ids, index: int | None, arguments: str) -> CallItem | None:
-        """The call that is said to be done; none if that one was done with other arguments, at another place."""
-        known = self._find_by_ids(name, ids, index)
-        if known is None or known is self._items.find_by_ids(ids[1]) or None in (index, known.index):
+        if known.index is None or (said is not None and not known.is_done):
             return known
-        is_another = known.done and known.index != index and not _are_same_arguments(arguments, known.said)
-        return None if is_another else known
+        return known if said is not None and _are_same_arguments(said, known.said) else None
 
-    def _find_latest(self, name: str, index: int | None) -> CallItem | None:
-        """The last call, if what is said without an index and with an unknown id can be its."""
+    def _find_last(self, index: int | None) -> CallItem | None:
+        """The last call, which takes what has no index and an unknown id."""
         last = self._items.last
-        return last if index is None and last is not None and last.call and name in ("", last.name) else None
-
-    def _find_open(self, index: int | None) -> CallItem | None:
-        """The last call, if a piece without an index and with an unknown id can only be its."""
-        last = self._items.last
-        return last if index is None and last is not None and last.call is not None and not last.call.closed else None
+        return last if index is None and last is not None and last.call is not None else None
 
     def _find_unfinished(self, name: str, index: int | None) -> CallItem | None:
         """The call of an index whose ids have changed since."""
         call = self._items.find(None, index)
-        return call if call is not None and not call.done and call.name in ("", name) else None
+        return call if call is not None and not call.is_done and call.name in ("", name) else None
 
 
 def _are_same_arguments(one: str, other: str) -> bool:
@@ -327,45 +307,6 @@ def _are_same_arguments(one: str, other: str) -> bool:
 
 def _read_arguments(text: str) -> Any:
     try:
-        return lenient(text.encode("utf-8", "replace"))
+        return decode_lenient(text.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return text
-
-
-# -- ----------------------------------------------------------------------------------------------------
-# Calls of tools that take text, in one OpenAI response: each is an item, told whole when it is done.
-#
-# Its text comes in `response.custom_tool_call_input.delta`; of one that was cut nothing but these tells.
-
-
-class TextCalls:
-    """Keeps the texts of such calls until they are done; `max_call_args` bounds them, all together."""
-
-    def __init__(self, sink: Sink, limits: Limits) -> None:
-        self._sink = sink
-        self._items = Items(partial(CallItem, Budget(limits.max_call_args)))
-
-    def added(self, name: str, id: str | None, index: int | None) -> None:
-        """A call begins."""
-        call = self._items.find_by_ids(id) or self._items.add(id, index)
-        call.name = call.name or name
-
-    def add(self, id: str | None, index: int | None, piece: str) -> None:
-        """A piece of a call's text came."""
-        call = self._items.of(id, index)
-        if not call.done:
-            call.early.add(piece)
-
-    def done(self, id: str | None, index: int | None) -> None:
-        """The item of a call was told."""
-        call = self._items.find(id, index)
-        if call is not None:
-            call.done = True
-            call.early.take()
-
-    def close(self) -> None:
-        """No more events come: a call that is not done was cut."""
-        for call in self._items.all:
-            if not call.done:
-                message = f"the stream ended inside the call of {call.name!r}: {call.early}"
-                self._sink.error("frame", "truncated_call", message)

@@ -1,7 +1,7 @@
-"""What has been told of one OpenAI response, so that nothing is told twice and nothing is lost.
+"""What of one OpenAI response has been sent on, so that nothing is sent twice and nothing is lost.
 
 A part of an answer comes up to five times: as deltas, as text that is done, as a part that is done, as an item that is
-done, and in the output of the terminal event.  The first time tells, the others confirm.
+done, and in the output of the terminal event.  The first time is sent, the others confirm.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits
-from streamparse.providers.openai_responses.items import Calls, Items, PartsItem, TextCalls
+from streamparse.limits import Limits, most
+from streamparse.providers.openai_responses.items import CallItem, Calls, Items, PartsItem
 from streamparse.reading.decode import read_argument_text, read_value
+from streamparse.reading.pieces import Budget, PendingText
 from streamparse.sink import Sink
 
 
@@ -37,92 +38,91 @@ class _Item(msgspec.Struct, gc=False):
 
 _decode_item = msgspec.json.Decoder(_Item, strict=False).decode
 _decode_parts = msgspec.json.Decoder(list[_Part] | str | None, strict=False).decode
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 _TEXT_CALL: Final = "custom_tool_call"
-_canonical = msgspec.json.Encoder(order="sorted").encode
+"""The call of a tool that takes text: an item, sent whole when it is done.  Of one that was cut only deltas show."""
 
 
 class Output:
-    """Tells the items of a response; every method may be given the same thing again."""
+    """Sends the items of a response; every method may be given the same thing again."""
 
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
         self.calls = Calls(sink, limits)
-        self.text_calls = TextCalls(sink, limits)
+        budget = Budget(most(limits.max_call_args))
+        self._text_calls = Items(lambda: CallItem(PendingText(budget)))
         self.messages = Items(PartsItem)
         self.thoughts = Items(PartsItem)
         self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
-        self._heard: set[str | int | None] = set()  # ids and indexes of the items that were added
+        self._added: set[str | int | None] = set()  # ids and indexes
         self._annotations: set[bytes] = set()
         self._after_message = False  # the last item that began is one
 
-    def added(self, raw: msgspec.Raw, index: int | None) -> None:
+    def take_added(self, raw: msgspec.Raw, index: int | None) -> None:
         """An item begins."""
         item = self._read(raw)
-        self._heard |= {item.id, index}
+        self._added |= {item.id, index}
         if item.type not in ("", "message"):
             self._after_message = False
         if item.type == "function_call":
-            self.calls.added(item.name or "", (item.call_id, item.id), index, read_argument_text(item.arguments))
+            ids = item.call_id, item.id
+            self.calls.take_added(item.name or "", ids, index, read_argument_text(item.arguments))
         elif item.type == _TEXT_CALL:
-            self.text_calls.added(item.name or "", item.id, index)
+            call = self._text_calls.find_by_id(item.id) or self._text_calls.add(item.id, index)
+            call.name = call.name or item.name or ""
         elif item.type in ("message", "reasoning"):
             items = self.messages if item.type == "message" else self.thoughts
-            known = items.find_by_ids(item.id)
-            if known is None:
-                known = items.add(item.id, index)
-            else:
-                items.alias(known, item.id, index)
+            known = items.find_by_id(item.id) or items.add(item.id, index)
+            items.alias(known, item.id, index)
             if item.type == "message":
                 self._begin(known, item)
 
     def is_new(self, raw: msgspec.Raw, index: int | None) -> bool:
         """Whether an item that is said to begin never did: neither its id nor its index has come."""
-        return index is not None and not self._heard & ({self._read(raw).id, index} - {None})
+        return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
-    def done(self, raw: msgspec.Raw, index: int | None) -> None:
-        """An item is said to be whole: tell what no delta told of it."""
+    def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
+        """An item is said to be whole: send what no delta had of it."""
         item = self._read(raw)
-        if item.type == "message":
-            self._message(self.messages.of(item.id, index), item)
-        elif item.type == "reasoning":
-            self._thought(self.thoughts.of(item.id, index), item)
-            self._pass_thought_on(item, raw, index, item.id or "")
-        elif item.type == "function_call":
-            self._call(item, index)
-        elif item.type:
-            self._pass_on(item, raw, index, item.id or "")
+        known = None
+        if item.type in ("message", "reasoning"):
+            items = self.messages if item.type == "message" else self.thoughts
+            known = items.find_or_add(item.id, index)
+        self._take_item(item, raw, index, known, item.id or "")
 
-    def whole(self, output: list[msgspec.Raw]) -> None:
-        """The whole output is listed: tell those items of which nothing was heard, even under another id."""
-        heard = any(message.told for message in self.messages.all)
-        thought = any(thought.told for thought in self.thoughts.all)
+    def take_list(self, output: list[msgspec.Raw]) -> None:
+        """The whole output is listed: send those items of which nothing came, even under another id."""
+        has_text = any(message.parts for message in self.messages.all)
+        has_thought = any(thought.parts for thought in self.thoughts.all)
         for index, raw in enumerate(output):
             item = self._read(raw)
-            if item.type == "message":
-                if (message := self.messages.find(item.id, index)) is not None or not heard:
-                    self._message(message or PartsItem(), item)
-            elif item.type == "reasoning":
-                if not thought:
-                    self._thought(PartsItem(), item)
-                self._pass_thought_on(item, raw, index, (item.type, index))
-            elif item.type == "function_call":
-                self._call(item, index)
-            elif item.type:
-                self._pass_on(item, raw, index, (item.type, index))
+            known = self.messages.find(item.id, index) if item.type == "message" else None
+            if known is None and not (has_text if item.type == "message" else has_thought):
+                known = PartsItem()
+            self._take_item(item, raw, index, known, (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
         self.calls.settle()
 
-    def close(self) -> None:
-        """No more events come."""
-        self.calls.close()
-        self.text_calls.close()
+    def take_text_of_call(self, id: str | None, index: int | None, piece: str) -> None:
+        """A piece of the text of a call came."""
+        call = self._text_calls.find_or_add(id, index)
+        if not call.is_done:
+            call.early.add(piece)
 
-    def annotation(self, annotation: Any) -> None:
+    def take_annotation(self, annotation: Any) -> None:
         """A citation, or what else is noted about the text."""
-        key = _canonical(annotation)
+        key = _encode_sorted(annotation)
         if annotation is not None and key not in self._annotations:
             self._annotations.add(key)
             self._sink.item("annotation", annotation)
+
+    def close(self) -> None:
+        """No more events come: a call of a tool that takes text was cut if it is not done."""
+        self.calls.close()
+        for call in self._text_calls.all:
+            if not call.is_done:
+                message = f"the stream ended inside the call of {call.name!r}: {call.early}"
+                self._sink.error("frame", "truncated_call", message)
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Output:
             self._sink.error("frame", "unexpected_shape", f"an item cannot be read: {error}")
             return _Item()
 
-    def _parts(self, raw: msgspec.Raw) -> list[_Part]:
+    def _read_parts(self, raw: msgspec.Raw) -> list[_Part]:
         if not bytes(raw):
             return []
         try:
@@ -143,54 +143,63 @@ class Output:
             return []
         return [_Part(text=parts)] if isinstance(parts, str) else parts or []
 
+    def _take_item(
+        self, item: _Item, raw: msgspec.Raw, index: int | None, known: PartsItem | None, key: str | tuple[str, int]
+    ) -> None:
+        """Send what is new of a whole item; `known` is what was sent of a message or a thought, if that counts."""
+        if item.type == "message":
+            if known is not None:
+                self._take_message(known, item)
+        elif item.type == "function_call":
+            arguments, is_whole = read_argument_text(item.arguments), item.status != "incomplete"
+            self.calls.take_done(item.name or "", (item.call_id, item.id), index, arguments, is_whole)
+        elif item.type == "reasoning":
+            if known is not None:
+                self._take_thought(known, item)
+            if item.encrypted_content or item.id:
+                self._pass_on(item, raw, index, key)
+        elif item.type:
+            self._pass_on(item, raw, index, key)
+
     def _begin(self, message: PartsItem, item: _Item) -> None:
-        """A message begins: tell what it is, if the server says so, and that it is not the one before it."""
-        if message.begun or message.told:
+        """A message begins: send what it is, if the server says so, and that it is not the one before it."""
+        if message.has_begun or message.parts:
             return
-        message.begun = True
+        message.has_begun = True
         if item.phase or self._after_message:
             self._sink.item("phase", item.phase)
         self._after_message = True
 
-    def _message(self, message: PartsItem, item: _Item) -> None:
+    def _take_message(self, message: PartsItem, item: _Item) -> None:
         self._begin(message, item)
-        parts = self._parts(item.content)
-        said = [(number, f"{part.text or ''}{part.refusal or ''}") for number, part in enumerate(parts)]
-        new = set(message.missing([(number, text) for number, text in said if text]))
+        parts = self._read_parts(item.content)
+        listed = [(number, f"{part.text or ''}{part.refusal or ''}") for number, part in enumerate(parts)]
+        new = set(message.find_missing([(number, text) for number, text in listed if text]))
         for number, part in enumerate(parts):
-            if number in new:
-                if part.text:
-                    self._sink.text(part.text)
-                if part.refusal:
-                    self._sink.refusal(part.refusal)
+            if number in new and part.text:
+                self._sink.text(part.text)
+            if number in new and part.refusal:
+                self._sink.refusal(part.refusal)
             for annotation in part.annotations or ():
-                self.annotation(annotation)
+                self.take_annotation(annotation)
 
-    def _thought(self, thought: PartsItem, item: _Item) -> None:
-        """Tell a thought of which nothing was told: its summary, else its text."""
-        parts = self._parts(item.summary) or self._parts(item.content)
+    def _take_thought(self, thought: PartsItem, item: _Item) -> None:
+        """Send a thought of which nothing was sent: its summary, else its text."""
+        parts = self._read_parts(item.summary) or self._read_parts(item.content)
         text = "".join(part.text or "" for part in parts)
-        if text and not thought.told:
-            thought.part(None).write(text)
+        if text and not thought.parts:
+            thought.get_part(None).write(text)
             self._sink.reasoning(text)
 
-    def _call(self, item: _Item, index: int | None) -> None:
-        arguments = read_argument_text(item.arguments)
-        whole = item.status != "incomplete"
-        self.calls.done(item.name or "", (item.call_id, item.id), index, arguments, whole)
-
-    def _pass_thought_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:
-        if item.encrypted_content or item.id:
-            self._pass_on(item, raw, index, key)
-
     def _pass_on(self, item: _Item, raw: msgspec.Raw, index: int | None, key: str | tuple[str, int]) -> None:
-        """Tell an item as it came, once: known by its id or by the given key."""
-        if item.type == _TEXT_CALL:
-            self.text_calls.done(item.id, index)
-        known = (item.id or "") in self._items or key in self._items
+        """Send an item as it came, once: known by its id or by the given key."""
+        if item.type == _TEXT_CALL and (call := self._text_calls.find(item.id, index)) is not None:
+            call.is_done = True
+            call.early.take()
+        is_known = (item.id or "") in self._items or key in self._items
         if item.id:
             self._items.add(item.id)
         if index is not None:
             self._items.add((item.type, index))
-        if not known:
+        if not is_known:
             self._sink.item(item.type, read_value(raw))

@@ -21,11 +21,9 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from streamparse.limits import Limits
-from streamparse.providers.openai_responses.items import PartsItem
 from streamparse.providers.openai_responses.output import Output
 from streamparse.reading.decode import read_argument_text, write_argument_text
-from streamparse.reading.message_wire import MessageWire
-from streamparse.reading.outcomes import find_outcome
+from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
@@ -42,7 +40,7 @@ class Response(msgspec.Struct, gc=False):
     incomplete_details: Any = None
 
 
-class Event(msgspec.Struct, gc=False):
+class Event(Response, gc=False):
     """An event, an error as an event or as the body, or a whole response."""
 
     type: str | None = None
@@ -60,16 +58,9 @@ class Event(msgspec.Struct, gc=False):
     annotation: Any = None
     response: Response | None = None
     # an error
-    error: Any = None
     code: Any = None
     message: Any = None
     detail: Any = None
-    # a whole response
-    id: str | None = None
-    status: str | None = None
-    output: list[msgspec.Raw] | None = None
-    usage: dict[str, Any] | None = None
-    incomplete_details: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -111,11 +102,11 @@ class SequenceTracker:
             self.is_trusted = True
             self.restart(number)
         elif number > self.expected:
-            self.gap = self._counts
+            self.gap = self._is_counting
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
-        elif self._counts and kind not in ENDS:
+        elif self._is_counting and kind not in ENDS:
             return self._is_late(number)
         return True
 
@@ -129,7 +120,7 @@ class SequenceTracker:
         self.expected = self._out_of_turn = number + 1
 
     @property
-    def _counts(self) -> bool:
+    def _is_counting(self) -> bool:
         return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
     def _is_late(self, number: int) -> bool:
@@ -146,6 +137,7 @@ class SequenceTracker:
 
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
 _ADDED: Final = "response.output_item.added"
+_CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
@@ -176,28 +168,15 @@ class OpenAIResponses(MessageWire[Event]):
         super().__init__(sink, tools, limits, choice)
         self._limits = limits
         self._sequence = SequenceTracker(sink)
-        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are told, while they are of one
+        self._run: Callable[[str], None] = sink.text  # how the deltas of one part are sent
         self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
         self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
         self._run_id: str | None = None
         self._run_content: int | None = None
         self._run_summary: int | None = None
         self._output = Output(sink, limits)
-        self._id: str | None = None
         self._ended = False
         self._again = False  # another response has begun since one ended
-        self._handlers: dict[str, Callable[[Event], None]] = {
-            _ARGUMENTS: self._arguments,
-            "response.function_call_arguments.done": self._arguments_done,
-            _ADDED: self._added,
-            "response.custom_tool_call_input.delta": self._text_of_call,
-            "response.output_item.done": self._done,
-            "response.output_text.annotation.added": self._annotation,
-            "response.created": self._created,
-            **dict.fromkeys(ENDS, self._end),
-            **{f"{kind}.delta": partial(self._part_delta, part) for kind, part in _PARTS.items()},
-            **{f"{kind}.done": partial(self._part_done, part) for kind, part in _PARTS.items()},
-        }
 
     @staticmethod
     def claims(message: dict[str, Any], _event: bytes, /) -> bool:
@@ -239,11 +218,11 @@ class OpenAIResponses(MessageWire[Event]):
                 if self._run_copy is not None:
                     self._run_copy.write(delta)
                 self._run(delta)
-        elif self._over and kind != "response.created":
+        elif self._over and kind != _CREATED:
             self.ignored += 1
-        elif kind in self._handlers:
-            self._handlers[kind](event)
-        elif kind is None or not kind.startswith("response."):
+        elif kind is not None and kind.startswith("response."):
+            self._take_event(kind, event)
+        else:
             self._take_other(event)
 
     def close(self) -> None:
@@ -252,14 +231,53 @@ class OpenAIResponses(MessageWire[Event]):
         if self._again:
             self._sink.error("stream", "stream_truncated", "the body ended inside another response")
 
-    # -- deltas ----------------------------------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------------------------
 
-    def _start_run(self, event: Event, tell: Callable[[str], None], copy: StringIO | None = None) -> None:
+    def _take_event(self, kind: str, event: Event) -> None:
+        output, index = self._output, event.output_index
+        match kind:
+            case "response.function_call_arguments.delta":
+                self._take_arguments(event)
+            case "response.function_call_arguments.done":
+                arguments = read_argument_text(event.arguments)
+                output.calls.take_arguments(event.item_id, index, event.name or "", arguments)
+            case "response.output_item.added":
+                output.take_added(event.item, index)
+            case "response.output_item.done":
+                output.take_done(event.item, index)
+            case "response.custom_tool_call_input.delta":
+                output.take_text_of_call(event.item_id, index, write_argument_text(event.delta or ""))
+            case "response.output_text.annotation.added":
+                output.take_annotation(event.annotation)
+            case "response.created":
+                self._begin()
+            case _ if kind in ENDS:
+                response = event.response or Response()
+                self._finish(response, response.status or kind.removeprefix("response."))
+            case _:
+                name, _, step = kind.rpartition(".")
+                if name in _PARTS:
+                    self._take_part(_PARTS[name], step, event)
+
+    def _take_part(self, part: _Part, step: str, event: Event) -> None:
+        """A piece of a part, or all of it.  One that is empty so far was not sent."""
+        whole = getattr(event, part.whole) if step == "done" else None
+        if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
+            return
+        items = self._output.messages if part.items == "messages" else self._output.thoughts
+        item = items.find_or_add(event.item_id, event.output_index)
+        number, send = getattr(event, part.number), getattr(self._sink, part.verb)
+        if whole is None:
+            self._start_run(event, send, item.get_part(number))
+        elif item.is_new(number, whole):
+            send(whole)
+
+    def _start_run(self, event: Event, send: Callable[[str], None], copy: StringIO | None = None) -> None:
         """Send a delta, and copy it; those of the same part that follow are taken likewise, without looking further.
 
         Servers that give an item no id, or a new one each time, have no runs.
         """
-        self._run = tell
+        self._run = send
         self._run_copy = copy
         self._run_kind = event.type if event.item_id else ""
         self._run_id = event.item_id
@@ -268,77 +286,37 @@ class OpenAIResponses(MessageWire[Event]):
         if isinstance(event.delta, str) and event.delta:
             if copy is not None:
                 copy.write(event.delta)
-            tell(event.delta)
+            send(event.delta)
 
-    def _part_delta(self, part: _Part, event: Event) -> None:
-        if not event.delta:
-            return  # a part that is empty so far was not told
-        told = self._item_of(part, event).part(getattr(event, part.number))
-        self._start_run(event, getattr(self._sink, part.verb), told)
-
-    def _part_done(self, part: _Part, event: Event) -> None:
-        text = getattr(event, part.whole)
-        if isinstance(text, str) and text and self._item_of(part, event).is_new(getattr(event, part.number), text):
-            getattr(self._sink, part.verb)(text)
-
-    def _item_of(self, part: _Part, event: Event) -> PartsItem:
-        items = self._output.messages if part.items == "messages" else self._output.thoughts
-        return items.of(event.item_id, event.output_index)
-
-    # -- items -----------------------------------------------------------------------------------------
-
-    def _arguments(self, event: Event) -> None:
-        call = self._output.calls.of(event.item_id, event.output_index)
+    def _take_arguments(self, event: Event) -> None:
+        call = self._output.calls.find_or_add(event.item_id, event.output_index)
         event.delta = write_argument_text(event.delta or "")  # relays send an object
         if call.call is None:
-            self._output.calls.keep(call, event.delta)
+            call.early.add(event.delta)
         else:
             self._start_run(event, partial(self._sink.call_arguments, call.call))
 
     def _doubt(self, event: Event, late: bool) -> None:
-        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was said."""
-        call = self._output.calls.of(event.item_id, event.output_index).call
+        """A piece before this one is missing, or this is the one: what the arguments sum to is not what was written."""
+        call = self._output.calls.find_or_add(event.item_id, event.output_index).call
         if call is not None and late:
             self._sink.call_error(call, "malformed_call", f"the arguments of {call.name!r} came out of order")
         elif call is not None and not call.pending:
             self._sink.call_repaired(call)
 
-    def _arguments_done(self, event: Event) -> None:
-        arguments = read_argument_text(event.arguments)
-        self._output.calls.arguments_done(event.item_id, event.output_index, event.name or "", arguments)
-
-    def _text_of_call(self, event: Event) -> None:
-        self._output.text_calls.add(event.item_id, event.output_index, write_argument_text(event.delta or ""))
-
-    def _added(self, event: Event) -> None:
-        self._output.added(event.item, event.output_index)
-
-    def _done(self, event: Event) -> None:
-        self._output.done(event.item, event.output_index)
-
-    def _annotation(self, event: Event) -> None:
-        self._output.annotation(event.annotation)
-
     # -- the response ----------------------------------------------------------------------------------
 
-    def _created(self, event: Event) -> None:
+    def _begin(self) -> None:
         """A response begins; some bodies hold several."""
-        self._id = event.response.id if event.response is not None else None
         self._again, self._ended, self._over = self._ended, False, False
         self._output.close()
         self._output = Output(self._sink, self._limits)
         self._run_kind = ""
 
-    def _end(self, event: Event) -> None:
-        response = event.response or Response()
-        self._finish(response, response.status or (event.type or "").removeprefix("response."))
-
     def _finish(self, response: Response, status: str) -> None:
-        self._output.whole(response.output or [])
-        if response.usage is not None:
-            self._sink.usage(response.usage)
-        if response.error is not None:
-            self._fail(response.error)
+        self._output.take_list(response.output or [])
+        self._send_usage(response.usage)
+        self._fail(response.error)
         details = response.incomplete_details
         if details is not None and not self._ended:
             self._sink.item("incomplete_details", details)
@@ -349,10 +327,7 @@ class OpenAIResponses(MessageWire[Event]):
     def _take_other(self, event: Event) -> None:
         """A whole response, an error, or an event of another protocol, such as `keepalive`."""
         if event.type is None and event.output is not None:
-            response = Response(
-                event.id, event.status, event.output, event.usage, event.error, event.incomplete_details
-            )
-            self._finish(response, event.status or "completed")
+            self._finish(event, event.status or "completed")
         elif event.error is not None:
             self._fail(event.error)
         elif event.type == "error" or isinstance(event.message, str):
