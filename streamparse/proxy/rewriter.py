@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from streamparse.emitting.answer import labelled
 from streamparse.emitting.emitter import Emitter
+from streamparse.emitting.outcome import read_error
 from streamparse.events import Event, ReasoningDelta, TextDelta
 from streamparse.parser import StreamParser
 from streamparse.proxy.standing import StandingCalls
@@ -78,7 +78,7 @@ class Rewriter:
         """Close, and return the body that goes with a status which tells of an error."""
         self._written(self._parser.close())
         errors = [error for error in self.response.errors if error.scope == "stream"]
-        told = labelled(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
+        told = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
         return self.emitter.error_body(*told, status)
 
     def as_written(self, body: bytes) -> bool:

@@ -7,13 +7,11 @@ from typing import Any, Final
 from streamparse.events import ProviderItem, ReasoningDelta
 from streamparse.response import AnswerPart, ParsedResponse, block_of, details_of, parts_of
 
-__all__ = ["BLOCKS", "Blocks", "blocks_in", "detail_of", "details_in"]
-
-BLOCKS: Final = "thinking_blocks"
+THINKING_BLOCKS: Final = "thinking_blocks"
 _FORMAT: Final = "anthropic-claude-v1"
 
 
-class Blocks:
+class ThinkingBlocks:
     """Gathers LiteLLM's blocks, each with the thought before it; `think` takes a piece of that."""
 
     def __init__(self) -> None:
@@ -22,31 +20,31 @@ class Blocks:
         self.whole: list[dict[str, Any]] = []
 
     def add(self, block: Any) -> None:
-        """Take the end of a block, as the server told it."""
+        """Take the end of a block, as the server sent it."""
         if isinstance(block, dict):
             self.whole.append(block_of(block, "".join(self._thought)))
         self._thought.clear()
 
 
-def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
+def collect_blocks(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return LiteLLM's blocks of a whole answer."""
-    blocks = Blocks()
+    blocks = ThinkingBlocks()
     for part in parts_of(response):
         if isinstance(part, ReasoningDelta):
             blocks.think(part.text)
-        elif isinstance(part, ProviderItem) and part.kind == BLOCKS:
+        elif isinstance(part, ProviderItem) and part.kind == THINKING_BLOCKS:
             blocks.add(part.data)
     return blocks.whole
 
 
-def details_in(response: ParsedResponse) -> list[dict[str, Any]]:
+def collect_details(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
-    pieces = (_piece(part) for part in parts_of(response))
+    pieces = (_piece_of(part) for part in parts_of(response))
     entries = details_of(piece for piece in pieces if piece is not None)
     return [entry | {"index": place} for place, entry in enumerate(entries)]
 
 
-def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
+def detail_of_item(kind: str, data: Any) -> dict[str, Any] | None:
     """Return an item as a piece of `reasoning_details`, if it signs or hides a thought."""
     if kind.startswith("reasoning.") and isinstance(data, dict):
         return data
@@ -57,8 +55,8 @@ def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
     return None
 
 
-def _piece(part: AnswerPart) -> str | dict[str, Any] | None:
-    """What a part is of the entries: a thought, or a piece of one."""
+def _piece_of(part: AnswerPart) -> str | dict[str, Any] | None:
+    """Return what a part adds to the entries: a thought, or a piece of an entry."""
     if isinstance(part, ReasoningDelta):
         return part.text
-    return detail_of(part.kind, part.data) if isinstance(part, ProviderItem) else None
+    return detail_of_item(part.kind, part.data) if isinstance(part, ProviderItem) else None
