@@ -5,7 +5,7 @@
 | call start and deltas | at once, as far as they are valid JSON (`json_prefix`) and not a possible duplicate |
 | call complete | the rest of the arguments: only now is the call valid JSON |
 | call error | what keeps the call from ever being valid JSON; the turn ends as one that was cut |
-| error of a duplicate | nothing, if it says the same as the first call: nothing of it was sent, and the first one counts |
+| error of a duplicate | nothing, as long as it says the same as the first call, which counts |
 
 Some servers read a call and leak its text too; the second of the two ends with `duplicate_call`.  A client that has
 seen a call begin cannot be told that it was none.  So a call waits (`HeldCall`) as long as it says what a complete call

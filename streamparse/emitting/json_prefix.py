@@ -45,7 +45,7 @@ _STEPS: Final[dict[str | None, dict[int, int]]] = {
     None: {_VALUE: _AFTER, _FIRST: _AFTER},  # a number or a literal
 }
 """By token and state: the state after the token.  A pair that is missing is not JSON."""
-_OPENING: Final = {"}": "{", "]": "["}
+_CLOSING: Final = {"{": "}", "[": "]"}
 
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _HALF = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
@@ -94,8 +94,10 @@ class ArgumentWriter:
         if self._state == _END and call.source != "recovered" and self._held.strip(_WHITESPACE) == "}":
             return self._held
         sent = call.raw[: self._sent]
-        rest = complete_json(sent, call.arguments)
-        return rest if rest is not None and _decodes_to(sent + rest, call.arguments) else None
+        # Where a key came twice the tokens of the two do not match; then all there is to do may be to close.
+        closing = "".join([_CLOSING[mark] for mark in reversed(self._stack)]) or "}"
+        rests = (complete_json(sent, call.arguments), closing)
+        return next((rest for rest in rests if rest is not None and _decodes_to(sent + rest, call.arguments)), None)
 
     def abort(self) -> str:
         """Return what keeps a broken call from being valid JSON, also as `""` for no arguments."""
@@ -146,95 +148,40 @@ class ArgumentWriter:
     def _take(self, token: str | None) -> None:
         """Take a token, None for a number or a literal."""
         state = _STEPS[token].get(self._state, _INVALID)
-        if token in ("{", "["):
-            self._stack.append(token)
-        elif state == _INVALID:
+        if token in ("}", "]") and self._stack and _CLOSING[self._stack[-1]] != token:
+            state = _INVALID
+        if state == _INVALID:
             pass
+        elif token in ("{", "["):
+            self._stack.append(token)
         elif token in ("}", "]"):
-            matches = self._stack.pop() == _OPENING[token]
-            state = _INVALID if not matches else _AFTER if self._stack else _END
+            self._stack.pop()
+            state = _AFTER if self._stack else _END
         elif token == "," and self._stack[-1] == "{":
             state = _KEY
         self._state = state
 
 
-class _Level:
-    """An open object or array: its members, how many have begun, and what is expected next."""
-
-    __slots__ = ("begun", "keyed", "members", "value_open")
-
-    def __init__(self, value: dict[str, Any] | list[Any]) -> None:
-        self.keyed = isinstance(value, dict)
-        self.members: list[tuple[str, Any]] = (
-            list(value.items()) if isinstance(value, dict) else [("", each) for each in value]
-        )
-        self.begun = 0
-        self.value_open = False  # the value of the last member that began is not whole
-
-    @property
-    def member(self) -> tuple[str, Any]:
-        """The member that began last."""
-        return self.members[self.begun - 1] if 0 < self.begun <= len(self.members) else ("", None)
-
-    def begin_value(self) -> Any:
-        """Return the value that begins now, which is open from here on."""
-        if not self.keyed:
-            self.begun += 1
-            self.value_open = True
-        return self.member[1]
-
-    def read_scalar(self, token: re.Match[str]) -> str | None:
-        """Take a key or a value; return how it ends if it is a string that was cut, None if the value has no such."""
-        is_key = self.keyed and not self.value_open
-        if is_key or not self.keyed:
-            self.begun += 1
-        self.value_open = is_key
-        if token[1] is None or token[2]:
-            return ""
-        wanted = self.member[0 if is_key else 1]
-        begun = json.loads(f'"{token[1]}"')
-        if not isinstance(wanted, str) or not wanted.startswith(begun):
-            return None
-        return _encode(wanted[len(begun) :])[1:]
-
-    def close(self, last: str, *, is_innermost: bool) -> str:
-        """Return what is missing of this level behind the token `last`."""
-        parts = []
-        if self.value_open and is_innermost:
-            parts.append(("" if last == ":" else ": ") + _encode(self.member[1]))
-        for number, (key, value) in enumerate(self.members[self.begun :], self.begun):
-            parts.append((", " if number else "") + (_encode(key) + ": " if self.keyed else "") + _encode(value))
-        return "".join(parts) + ("}" if self.keyed else "]")
-
-
 def complete_json(beginning: str, value: dict[str, Any]) -> str | None:
     """Return a text that makes of the beginning an object equal to `value`; None if there is none.
 
-    The beginning ends after a token other than a comma, or inside a string.  The caller has to compare: whether the
-    members of the beginning are those of the value is checked only where it goes on.
+    The beginning ends after a token other than a comma, or inside a string.  Its tokens are counted, not compared: the
+    caller has to check what the whole says.
     """
-    levels: list[_Level] = []
-    ending = last = ""
+    whole = _encode(value)
+    wanted = _WHOLE_TOKEN.finditer(whole)
+    place = 0  # in `whole`, after as many tokens as the beginning has
     for token in _WHOLE_TOKEN.finditer(beginning):
-        last = token[0]
-        if last in ("{", "["):
-            inner = levels[-1].begin_value() if levels else value
-            if not isinstance(inner, dict if last == "{" else list):
+        known = next(wanted, None)
+        if known is None:
+            return None
+        place = known.end() + (token[0] == ":")  # the space after the colon need not be written
+        if token[1] is not None and not token[2]:
+            string, begun = json.loads(known[0]) if known[2] else None, json.loads(f'"{token[1]}"')
+            if string is None or not string.startswith(begun):
                 return None
-            levels.append(_Level(inner))
-        elif last in ("}", "]"):
-            levels.pop()
-            if levels:
-                levels[-1].value_open = False
-        elif last not in (",", ":"):
-            cut = levels[-1].read_scalar(token)
-            if cut is None:
-                return None
-            ending = cut
-    if not levels:
-        return "" if beginning.strip() else _encode(value)
-    inner, *outer = reversed(levels)
-    return ending + inner.close(last, is_innermost=True) + "".join(level.close(last, is_innermost=False) for level in outer)
+            return _encode(string[len(begun) :])[1:] + whole[place:]
+    return whole[place:]
 
 
 def _encode(value: Any) -> str:

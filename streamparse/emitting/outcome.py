@@ -89,9 +89,7 @@ class Outcome(msgspec.Struct):
     @property
     def ending(self) -> Ending:
         """What the end of the turn is to a client."""
-        return find_ending(
-            self.finish_reason, ok=self.ok, called=self.called, broken=self.broken, refused=self.refused
-        )
+        return find_ending(self.finish_reason, ok=self.ok, called=self.called, broken=self.broken, refused=self.refused)
 
     @property
     def explanation(self) -> str:
@@ -162,7 +160,7 @@ def read_error(error: Error) -> tuple[str, str]:
 
 
 def find_kind(kinds: Mapping[int, str], code: str, status: int | None) -> str:
-    """Return the kind of an error in a client's words, of which `kinds` has those of HTTP statuses, 400 and 500 at least.
+    """Return the kind of an error in a client's words, which `kinds` has by HTTP status, at least for 400 and 500.
 
     Without a status it is that which the code is or stands for, and 500 for an unknown code.
     """

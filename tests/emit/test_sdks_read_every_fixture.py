@@ -95,7 +95,9 @@ def test_the_official_client_reads_a_whole_answer(name: str, wire: str, sdks: Cl
         return
     found = sdks.hear(wire, body, "application/json")
     _assert_valid(found, response)
-    explanation = read_outcome(response)[0].explanation if found.reason == "content_filter" and not response.refusal else ""
+    explanation = (
+        read_outcome(response)[0].explanation if found.reason == "content_filter" and not response.refusal else ""
+    )
     assert found.text == response.content + response.refusal + explanation
     assert found.thought == response.reasoning
     assert found.reason in WORDS[wire]
