@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from streamparse.dialects.engine.options import Dialects
 from streamparse.limits import Limits
 from streamparse.providers.endpoints import PATHS
-from streamparse.proxy.access import LOGGER
 from streamparse.proxy.application import Proxy
+from streamparse.proxy.asgi import LOGGER
 from streamparse.proxy.settings import Settings, ToolMode
 
 __all__ = ["LOGGER", "PATHS", "Proxy", "Settings", "app"]

@@ -1,22 +1,42 @@
-"""The bytes of one wire in, the bytes of another out; no I/O."""
+"""The bytes of one wire in, the bytes of another out; no I/O.
+
+A client runs the calls that it is sent, and nothing can be taken back from it.  So `CallFilter` decides which leave:
+
+| a call | is sent |
+|---|---|
+| in the server's own field, or in its own markup in open text | piece by piece |
+| without a marker of its own, in a thought, or quoted | whole, at a good end of the answer; never if it was revoked |
+| that is found only at the end, in text that was sent already | never: it stays text |
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
-from streamparse.emitting.emitter import Emitter
-from streamparse.emitting.outcome import read_error
-from streamparse.events import Event, ReasoningDelta, TextDelta
+from streamparse.emitting import Emitter, read_error
+from streamparse.events import (
+    Done,
+    Error,
+    Event,
+    Place,
+    ReasoningDelta,
+    Source,
+    TextDelta,
+    ToolCallComplete,
+    ToolCallDelta,
+    ToolCallRevoked,
+    ToolCallStart,
+)
 from streamparse.parser import StreamParser
-from streamparse.proxy.standing import StandingCalls
 from streamparse.response import ParsedResponse, ToolCall
-
-__all__ = ["Rewriter"]
 
 _SAID: Final = (TextDelta, ReasoningDelta)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_CERTAIN: Final = ("field", "plain")
 
 
 class Rewriter:
@@ -31,12 +51,12 @@ class Rewriter:
         self._feed = parser.feed
         self.emitter = emitter
         self._emit = emitter.emit
-        self._standing = StandingCalls(parser.origin_of)
+        self._filter = CallFilter(parser.origin_of)
 
     @property
     def response(self) -> ParsedResponse:
         """The answer so far, without the calls that do not leave."""
-        return self._standing.without_kept(self._parser.response)
+        return self._filter.without_hidden(self._parser.response)
 
     @property
     def over(self) -> bool:
@@ -59,29 +79,29 @@ class Rewriter:
         events = self._feed(chunk)
         if len(events) == 1 and events[0].__class__ in _SAID:
             return self._emit(events[0])
-        return self._written(events)
+        return self._write(events)
 
     def close(self) -> bytes:
         """Take the end of the answer."""
-        return self._written(self._parser.close())
+        return self._write(self._parser.close())
 
     def abort(self, message: str) -> bytes:
         """Take that the connection to the server broke; the client is told in its own wire's way."""
-        return self._written(self._parser.abort("transport_error", message))
+        return self._write(self._parser.abort("transport_error", message))
 
     def whole(self) -> bytes:
         """Close, and return the body of an answer that is not streamed."""
-        self._written(self._parser.close())
+        self._write(self._parser.close())
         return self.emitter.whole(self.response)
 
     def failure(self, status: int) -> bytes:
         """Close, and return the body that goes with a status which tells of an error."""
-        self._written(self._parser.close())
+        self._write(self._parser.close())
         errors = [error for error in self.response.errors if error.scope == "stream"]
         told = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
         return self.emitter.error_body(*told, status)
 
-    def as_written(self, body: bytes) -> bool:
+    def can_stay(self, body: bytes) -> bool:
         """Whether the body can stay.
 
         It is what was asked for (servers stream that were told not to), nothing was hidden in its text, and each of
@@ -92,20 +112,20 @@ class Rewriter:
         response = self.response
         foreign = any(error.scope == "stream" and error.code != "provider_error" for error in response.errors)
         recovered = any(call.source == "recovered" for call in response.tool_calls)
-        if foreign or response.broken_calls or recovered or not self._ids_stand(response.tool_calls):
+        if foreign or response.broken_calls or recovered or not self._has_own_ids(response.tool_calls):
             return False
         plain = StreamParser(self._parser.wire or "auto", dialects=())
         plain.feed(body)
         plain.close()
-        return _gist(plain.response) == _gist(response)
+        return _sum_up(plain.response) == _sum_up(response)
 
-    def _ids_stand(self, calls: list[ToolCall]) -> bool:
+    def _has_own_ids(self, calls: list[ToolCall]) -> bool:
         """Whether each call came with an id that no other has; Ollama's need none."""
         own = {call.id for call in calls if self.emitter.call_id(call.id) == call.id}
         return len(own) == len(calls) or self._parser.wire == "ollama-chat"
 
-    def _written(self, events: list[Event]) -> bytes:
-        return b"".join([self._emit(event) for event in self._standing.pass_on(events)])
+    def _write(self, events: list[Event]) -> bytes:
+        return b"".join([self._emit(event) for event in self._filter.pass_on(events)])
 
 
 def _is_object(body: bytes) -> bool:
@@ -116,5 +136,77 @@ def _is_object(body: bytes) -> bool:
     return True
 
 
-def _gist(response: ParsedResponse) -> tuple[object, ...]:
+def _sum_up(response: ParsedResponse) -> tuple[object, ...]:
     return response.content, response.reasoning, response.tool_calls, response.broken_calls
+
+
+class CallFilter:
+    """Passes the events of one answer on, without the calls that do not stand; `origin_of` is the parser's."""
+
+    def __init__(self, origin_of: Callable[[int], tuple[Source, Place]]) -> None:
+        self._origin_of = origin_of
+        self._waiting: dict[int, list[Event]] = {}
+        self._kept: set[int] = set()  # calls that never leave
+
+    def pass_on(self, events: list[Event]) -> list[Event]:
+        """Return what may leave now, in order."""
+        return [each for event in events for each in self._take(event)]
+
+    def without_hidden(self, response: ParsedResponse) -> ParsedResponse:
+        """Return the answer without the calls that never leave."""
+        if not self._kept:
+            return response
+        kept = self._kept
+        return replace(
+            response,
+            tool_calls=[call for call in response.tool_calls if call.index not in kept],
+            broken_calls=[call for call in response.broken_calls if call.index not in kept],
+            order=[mark for mark in response.order if mark.what != "call" or mark.index not in kept],
+            errors=[error for error in response.errors if error.scope != "call" or error.index not in kept],
+        )
+
+    def _take(self, event: Event) -> list[Event]:
+        match event:
+            case ToolCallStart(index=index):
+                self._begin(index)
+            case ToolCallRevoked(index=index) if index in self._waiting:
+                del self._waiting[index]
+                self._kept.add(index)
+            case Done():
+                return [*self._release(event.ok), event]
+        return self._follow(event)
+
+    def _begin(self, index: int) -> None:
+        source, place = self._origin_of(index)
+        if source == "recovered":
+            self._kept.add(index)
+        elif place not in _CERTAIN:
+            self._waiting[index] = []
+
+    def _follow(self, event: Event) -> list[Event]:
+        """Return an event that may leave; keep it if its call waits."""
+        index = _find_call(event)
+        if index is None:
+            return [event]
+        if index in self._waiting:
+            self._waiting[index].append(event)
+            return []
+        return [] if index in self._kept else [event]
+
+    def _release(self, ok: bool) -> list[Event]:
+        """Return what waited for a good end; at a bad one only that a call broke is told."""
+        waiting, self._waiting = self._waiting, {}
+        leaving = {index: events for index, events in waiting.items() if ok or _is_broken(events)}
+        self._kept.update(waiting.keys() - leaving.keys())
+        return [event for events in leaving.values() for event in events]
+
+
+def _is_broken(events: list[Event]) -> bool:
+    return events[-1].__class__ is Error
+
+
+def _find_call(event: Event) -> int | None:
+    """The index of the call that an event belongs to."""
+    if isinstance(event, (ToolCallStart, ToolCallDelta, ToolCallComplete, ToolCallRevoked)):
+        return event.index
+    return event.index if isinstance(event, Error) and event.scope == "call" else None

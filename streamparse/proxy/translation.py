@@ -1,7 +1,9 @@
 """What the server is asked, of what a client asked in its own way.
 
-In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it
-(`adapters.requests.teaching`).
+In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it (`providers.teaching`), and
+its conversation is read, changed and written in one wire: what need not change stays as it came.  Chat servers have
+many fields for thought (`reasoning_content`, `reasoning`, `reasoning_details` with its signatures, `thinking_blocks`),
+and each of them knows its own: they are neither read nor written anew.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from msgspec.structs import replace
 
 from streamparse.dialects.engine.options import Dialects
 from streamparse.loss import Loss
+from streamparse.providers.adapters import ADAPTERS
+from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.providers.requests import READERS, write_request
 from streamparse.providers.teaching import teach_tools
-from streamparse.proxy.history import read_turns, written_turns
+from streamparse.writing.adapter import Adapter
+from streamparse.writing.parts import Item, Part, Turn
 from streamparse.writing.prompts import PROMPTS
-
-__all__ = ["dialect_to_teach", "dialects_to_read", "for_server", "speaks_of_tools"]
+from streamparse.writing.request import Request, system_text
 
 _PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
 """The providers that are called otherwise than their wires."""
@@ -28,6 +32,8 @@ _OF_TURNS: Final = ("messages", "system")
 _OF_CALLS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
 _BLOCKS_OF_CALLS: Final = ("tool_use", "tool_result")
 _DEFAULT_DIALECT: Final = "hermes"
+_THOUGHT: Final = "thought as it came"
+_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
 
 
 def dialect_to_teach(dialects: Dialects) -> str:
@@ -48,14 +54,14 @@ def dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
     return (dialect_to_teach(chosen), *chosen) if teaches else dialects
 
 
-def speaks_of_tools(request: Mapping[str, Any]) -> bool:
+def mentions_tools(request: Mapping[str, Any]) -> bool:
     """Whether a request declares tools, or tells of calls in its history: a server without tools knows of neither."""
     messages = request.get("messages")
     said = messages if isinstance(messages, list) else []
-    return bool(request.get("tools")) or any(_tells_of_calls(message) for message in said)
+    return bool(request.get("tools")) or any(_has_calls(message) for message in said)
 
 
-def _tells_of_calls(message: Any) -> bool:
+def _has_calls(message: Any) -> bool:
     if not isinstance(message, dict):
         return False
     content = message.get("content")
@@ -63,7 +69,7 @@ def _tells_of_calls(message: Any) -> bool:
     return any(message.get(key) for key in _OF_CALLS) or any(block.get("type") in _BLOCKS_OF_CALLS for block in blocks)
 
 
-def for_server(
+def translate_request(
     request: Mapping[str, Any], source: str, target: str, dialect: str | None
 ) -> tuple[dict[str, Any], list[Loss]]:
     """Return the request in the words of the wire `target`, and what it could not say.
@@ -78,7 +84,7 @@ def for_server(
         read = replace(read, turns=read_turns(request, read, source))
     asked = read if dialect is None else teach_tools(read, dialect, lost)
     if source == target:
-        kept = _kept(request, written_turns(asked, source, lost))
+        kept = _replace_turns(request, write_turns(asked, source, lost))
         return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
     written = write_request(asked, _PROVIDERS.get(target, target), lost)
     if target == "openai-chat" and asked.stream:
@@ -86,10 +92,47 @@ def for_server(
     return written, lost
 
 
-def _kept(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
+def _replace_turns(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
     """A request in its own wire with other turns: all else is the server's to understand.
 
     The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
     """
     kept = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_OF_TURNS)}
     return kept | history
+
+
+class _Chat(OpenAI):
+    """Chat completions between two who both know the fields of thought."""
+
+    def takes(self, item: Item, /) -> bool:
+        return item.kind == _THOUGHT or super().takes(item)
+
+    def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
+        fields = {field: message[field] for field in _FIELDS if message.get(field)}
+        return [Item(_THOUGHT, fields)] if fields else []
+
+    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> dict[str, Any]:
+        return next((part.data for part in turn.parts if isinstance(part, Item) and part.kind == _THOUGHT), {})
+
+
+_WRITERS: Final[Mapping[str, Adapter]] = {
+    "openai-chat": _Chat(),
+    "anthropic": ADAPTERS["anthropic"],
+    "ollama-chat": ADAPTERS["ollama"],
+}
+"""Who writes a history, by the wire that both sides speak."""
+
+
+def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Turn]:
+    """Return the turns of a request, as `write_turns` writes them; `read` is what was read of it for any other."""
+    return _WRITERS[wire].read_messages(request.get("messages"), []) if wire == "openai-chat" else read.turns
+
+
+def write_turns(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
+    """Return the fields of a request that hold its turns, in the words of the wire that they came in."""
+    adapter = _WRITERS[wire]
+    if not adapter.system_apart:
+        return {"messages": adapter.write_messages(asked.turns, lost)}
+    messages = adapter.write_messages([turn for turn in asked.turns if turn.role != "system"], lost)
+    system = system_text(asked, lost)
+    return {"messages": messages, **({"system": system} if system else {})}
