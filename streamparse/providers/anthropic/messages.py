@@ -3,7 +3,7 @@
 https://docs.anthropic.com/en/api/messages
 
 The results of parallel calls are blocks of one user's message, before anything else in it.  Thought goes back with its
-signature and in its place, or not at all: a block without one is refused.  So are texts of blanks alone.
+signature and in its place, or not at all: a block without one is refused.  So are texts of white space alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamparse.loss import Loss
+from streamparse.providers.anthropic.facts import TURN_ITEMS, is_own_block, to_own_item
 from streamparse.response import ToolCall, block_of
 from streamparse.schema.strict import forbids, left_open
 from streamparse.tools import ToolResult
@@ -25,19 +26,14 @@ from streamparse.writing.naming import Ids, Names
 from streamparse.writing.paired_parts import drop_last_thoughts
 from streamparse.writing.parts import CITATION, Document, Image, Item, Part, Text, Thought, Turn, role_of
 
-__all__ = ["Anthropic"]
-
 _BOUNDS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems",
     "uniqueItems", "minProperties", "maxProperties",
 )  # fmt: skip
-"""What Anthropic does not enforce; its own library says these in descriptions."""
-_KINDS = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
+"""What Anthropic does not enforce; its own library puts these into descriptions."""
 _USER_KINDS = ("document", "search_result")
-_OURS = "anthropic-claude"
-"""In the `format` of OpenRouter's `reasoning_details`: the thought is ours."""
-_OF_THE_TURN = ("stop_sequence", "stop_details", "container", "context_management")
-"""Items that tell how a turn went; no message has a place for them."""
+_OF_THE_TURN = (*TURN_ITEMS, "context_management")
+"""Items that say how a turn went; no message has a place for them."""
 
 
 class Anthropic(Adapter):
@@ -73,7 +69,7 @@ class Anthropic(Adapter):
             return {**block, "content": self.visible.error(result.error), "is_error": True}
         parts = self.visible.fit(shown(result))
         seen = any(not isinstance(part, Text) for part in parts)
-        return {**block, "content": [_visible(part) for part in parts] if seen else text_of(parts)}
+        return {**block, "content": [_write_shown(part) for part in parts] if seen else text_of(parts)}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         failed = written.get("is_error") is True
@@ -81,16 +77,16 @@ class Anthropic(Adapter):
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
-            return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
+            return [{"role": "assistant", "content": self._write_answer(turn.parts, lost)}]
         blocks = [self.format_result(result) for result in turn.results]
         others = self.visible.fit(part for part in turn.parts if not isinstance(part, ToolResult))
         if not blocks and len(others) == 1 and isinstance(others[0], Text):
             return [{"role": "user", "content": others[0].text}]
-        blocks += [block for part in others if (block := _told(part, lost)) is not None]
+        blocks += [block for part in others if (block := _write_part(part, lost)) is not None]
         return [{"role": "user", "content": blocks}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
-        parts = [part for block in _blocks(message.get("content")) for part in self._read(block)]
+        parts = [part for block in _list_blocks(message.get("content")) for part in self._read(block)]
         return Turn(role_of(string(message, "role")), parts)
 
     def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
@@ -103,7 +99,7 @@ class Anthropic(Adapter):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+    def _write_answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         """The blocks of the assistant: a signature ends the thought before it, citations stand before their text."""
         blocks: list[JSONObject] = []
         cited: list[Any] = []
@@ -112,14 +108,9 @@ class Anthropic(Adapter):
             match part:
                 case Thought():
                     thought += part.text
-                case Item() if signature := _signature(part):
-                    blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
-                    thought = ""
                 case Item(kind="thinking_blocks", data=dict(block)):
                     blocks.append(block_of(block, thought))
                     thought = ""
-                case Item(kind="reasoning.encrypted", data={"format": str(form), "data": str(data)}) if _OURS in form:
-                    blocks.append({"type": "redacted_thinking", "data": data})
                 case Item() if part.kind == CITATION:
                     cited.append(part.data)
                 case Text():
@@ -128,10 +119,15 @@ class Anthropic(Adapter):
                     cited = []
                 case ToolCall():
                     blocks.append(self.format_call(part))
-                case Item() if _is_ours(part):
-                    blocks.append(part.data)
-                case Item() if part.kind not in _OF_THE_TURN:
-                    lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
+                case Item():
+                    kind, data = to_own_item(part.kind, part.data)
+                    if kind == "signature" and data:
+                        blocks.append({"type": "thinking", "thinking": thought, "signature": data})
+                        thought = ""
+                    elif is_own_block(kind, data) and data.get("type") == kind:
+                        blocks.append(data)
+                    elif kind not in _OF_THE_TURN:
+                        lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
         if thought:
             lost.append(Loss("assistant", "", "thought", "dropped: it has no signature"))
         return blocks
@@ -153,14 +149,14 @@ class Anthropic(Adapter):
                 return read_blocks([block])
 
 
-def _blocks(content: Any) -> list[Mapping[str, Any]]:
-    """The blocks of a content; a bare text counts as one."""
+def _list_blocks(content: Any) -> list[Mapping[str, Any]]:
+    """Return the blocks of a content; a bare text counts as one."""
     blocks = content if isinstance(content, (list, tuple)) else [content]
     spelled = [{"type": "text", "text": block} if isinstance(block, str) and block else block for block in blocks]
     return mappings(spelled)
 
 
-def _visible(part: Shown) -> JSONObject:
+def _write_shown(part: Shown) -> JSONObject:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if isinstance(part, Document):
@@ -170,27 +166,12 @@ def _visible(part: Shown) -> JSONObject:
     return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": part.data}}
 
 
-def _told(part: Part, lost: list[Loss]) -> JSONObject | None:
-    """A block of the user."""
+def _write_part(part: Part, lost: list[Loss]) -> JSONObject | None:
+    """Write a block of the user; None if there is no place for the part."""
     if isinstance(part, (Image, Document)) or (isinstance(part, Text) and part.text.strip()):
-        return _visible(part)
+        return _write_shown(part)
     if isinstance(part, Item) and part.kind in _USER_KINDS and part.is_block:
         return dict(part.data)
     if isinstance(part, Item):
         lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
     return None
-
-
-def _signature(item: Item) -> Any:
-    """What signs a thought, by itself or as an entry of OpenRouter's `reasoning_details`; None for other items."""
-    match item:
-        case Item(kind="signature"):
-            return item.data
-        case Item(kind="reasoning.text", data={"format": str(form), "signature": signature}) if _OURS in form:
-            return signature
-    return None
-
-
-def _is_ours(item: Item) -> bool:
-    named = item.kind in _KINDS or item.kind.endswith("_tool_result")
-    return named and item.is_block

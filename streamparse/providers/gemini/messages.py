@@ -6,10 +6,22 @@ A tool's schema may be said in two ways: as `parameters`, in a subset of OpenAPI
 JSON Schema.  The first is understood by every version, by Vertex AI and by relays, the second loses nothing.  So
 `Gemini` takes the first where it says the same, word by word when it is read again, and no server refuses it, and else
 the second.
-`GeminiOpenAPI` always takes the first, for servers that know no other, and tells what is lost.
+`GeminiOpenAPI` always takes the first, for servers that know no other, and lists what is lost.
 
 Results are parts of one content, each an object: `{"output": ...}` unless it is one already, or `{"error": ...}`.
-What they show stands beside it.
+What they show is next to it.
+
+Some of Gemini's servers refuse what is in their subset of OpenAPI, or is JSON Schema:
+
+| refused | seen |
+|---|---|
+| a schema without a type | Gemini 3, https://github.com/UKGovernmentBEIS/inspect_ai/pull/3097 |
+| keywords beside `anyOf` | Vertex AI, https://github.com/BerriAI/litellm/issues/11164 |
+| an object without properties | https://github.com/pipecat-ai/pipecat-flows/issues/110 |
+| an array without items | https://github.com/kkrishnan90/gemini-desktop/pull/7 |
+| in JSON Schema: keywords beside `$ref`, but for two | https://github.com/anomalyco/opencode/issues/12295 |
+
+`streamparse.schema.openapi` always writes items; those of anything have no type, and are refused as such.
 """
 
 from __future__ import annotations
@@ -24,17 +36,17 @@ from streamparse.providers.gemini.parts import (
     NO_SIGNATURE,
     OURS,
     SIGNING_MODELS,
-    in_camels,
+    get_result_parts,
+    list_unread,
     read_part,
-    shown_beside,
     sign,
     signature_of,
-    unread,
-    write,
+    spell_part,
+    write_part,
 )
-from streamparse.providers.gemini.schema_checks import beside_references, refusals
 from streamparse.response import ToolCall
 from streamparse.schema.openapi import openapi
+from streamparse.schema.references import nodes
 from streamparse.schema.strict import warned
 from streamparse.tools import ToolResult, Toolset
 from streamparse.writing.adapter import Adapter, JSONObject
@@ -47,10 +59,10 @@ from streamparse.writing.naming import Names
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought, Turn, role_of
 from streamparse.writing.result_encoding import unwrapped, wrapped
 
-__all__ = ["Gemini", "GeminiOpenAPI"]
-
 _OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _OF_NO_PARAMETERS = ("type", "properties", "required")
+_ALLOWED_WITH_REFERENCES = {"$ref", "description", "default"}
+_TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 
 
 class Gemini(Adapter):
@@ -74,11 +86,11 @@ class Gemini(Adapter):
         tool, schema = declared.tool, declared.parameters
         fields = present(name=tool.name, description=tool.description)
         subset = openapi(schema, tool.name, [])
-        written = {**fields, **_parameters(subset)}
-        said = _says(written, schema) and not any(refusals(subset))
+        written = {**fields, **_write_parameters(subset)}
+        said = _reads_as(written, schema) and not any(_find_refused_keywords(subset))
         if said:
             return written
-        lost += warned(tool.name, beside_references(schema))
+        lost += warned(tool.name, _find_siblings_of_references(schema))
         return {**fields, "parametersJsonSchema": schema}
 
     def format_call(self, call: ToolCall) -> JSONObject:
@@ -96,7 +108,7 @@ class Gemini(Adapter):
             return {"functionResponse": {**fields, "response": wrapped(result.result, result.error)}}
         parts = self.visible.fit(parts)
         text = "".join(part.text for part in parts if isinstance(part, Text))
-        beside = [write(part) for part in parts if not isinstance(part, Text)]
+        beside = [write_part(part) for part in parts if not isinstance(part, Text)]
         return {"functionResponse": {**fields, "response": {"output": text}, **present(parts=beside)}}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
@@ -104,18 +116,18 @@ class Gemini(Adapter):
         response = inner if isinstance(inner, Mapping) else {}
         id, name = string(response, "id"), string(response, "name")
         value, error = unwrapped(response.get("response"))
-        beside = [part for part in map(read_part, shown_beside(response)) if isinstance(part, Shown)]
+        beside = [part for part in map(read_part, get_result_parts(response)) if isinstance(part, Shown)]
         if beside:
             return result_of(id, name, [*([Text(value_text(value))] if value not in (None, "") else []), *beside])
         return ToolResult(id, name, value, error)
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         if turn.role == "assistant":
-            return [{"role": "model", "parts": self._answer(turn.parts, lost)}]
+            return [{"role": "model", "parts": self._write_answer(turn.parts, lost)}]
         parts = [self.format_result(result) for result in turn.results]
         for part in self.visible.fit(turn.parts):
             if isinstance(part, Shown):
-                parts.append(write(part))
+                parts.append(write_part(part))
             elif isinstance(part, Item) and part.kind in OURS:
                 parts.append({part.kind: part.data})
             elif isinstance(part, Item):
@@ -125,20 +137,20 @@ class Gemini(Adapter):
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         parts: list[Part] = []
         number = 0
-        for part in map(in_camels, mappings(message.get("parts"))):
+        for part in map(spell_part, mappings(message.get("parts"))):
             parts += self._read_part(part, number)
             number += "functionCall" in part
         return Turn(role_of(string(message, "role")), parts)
 
     def unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        for part in map(in_camels, mappings(message.get("parts"))):
-            for key in unread(part):
+        for part in map(spell_part, mappings(message.get("parts"))):
+            for key in list_unread(part):
                 yield Loss(place, "", key, "dropped: there is no place for it elsewhere")
             if string(part, "fileData", "fileUri") and not string(part, "fileData", "mimeType"):
                 yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
 
     def adopt(self, turns: list[Turn], model: str, /) -> list[Turn]:
-        return [_with_signature(turn) for turn in turns] if SIGNING_MODELS.match(model) else turns
+        return [_ensure_signature(turn) for turn in turns] if SIGNING_MODELS.match(model) else turns
 
     def warn(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
         for number, content in enumerate(messages):
@@ -149,7 +161,7 @@ class Gemini(Adapter):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+    def _write_answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         said: list[JSONObject] = []
         signed = {part.index: signature_of(part) for part in parts if isinstance(part, Item) and signature_of(part)}
         for part in parts:
@@ -157,7 +169,7 @@ class Gemini(Adapter):
                 case Thought():
                     said.append({"text": part.text, "thought": True})
                 case Text() | Image() | Document():
-                    said.append(write(part))
+                    said.append(write_part(part))
                 case ToolCall():
                     signature = signed.get(part.index, "")
                     said.append({**self.format_call(part), **present(thoughtSignature=signature)})
@@ -194,15 +206,15 @@ class GeminiOpenAPI(Gemini):
         tool = declared.tool
         fields = present(name=tool.name, description=tool.description)
         subset = openapi(declared.parameters, tool.name, lost)
-        parameters = _parameters(subset)
+        parameters = _write_parameters(subset)
         unsaid = [] if parameters else [key for key in subset if key not in _OF_NO_PARAMETERS]
         lost += [Loss(tool.name, "", key, "dropped: without parameters there is no schema") for key in unsaid]
-        lost += warned(tool.name, refusals(subset) if parameters else ())
+        lost += warned(tool.name, _find_refused_keywords(subset) if parameters else ())
         return {**fields, **parameters}
 
 
-def _with_signature(turn: Turn) -> Turn:
-    """A turn whose first call is signed, by the word that skips the check if by nothing else."""
+def _ensure_signature(turn: Turn) -> Turn:
+    """Return a turn whose first call is signed, if by nothing else then by the word that skips the check."""
     first = min((call.index for call in turn.calls), default=None)
     items = [part for part in turn.parts if isinstance(part, Item) and part.index == first]
     if first is None or any(signature_of(item) for item in items):
@@ -210,12 +222,36 @@ def _with_signature(turn: Turn) -> Turn:
     return replace(turn, parts=[*turn.parts, Item(SIGNATURE, NO_SIGNATURE, first)])
 
 
-def _parameters(schema: JSONObject) -> JSONObject:
-    """A function without parameters is one without a schema: an object of nothing is refused."""
+def _write_parameters(schema: JSONObject) -> JSONObject:
+    """Write the parameters, if there are any: an object without properties is refused."""
     return {"parameters": schema} if schema.get("properties") or "anyOf" in schema else {}
 
 
-def _says(written: JSONObject, schema: JSONObject) -> bool:
+def _reads_as(written: JSONObject, schema: JSONObject) -> bool:
     """Whether a declaration is read as this very schema."""
     (tool,) = Toolset.of([{"functionDeclarations": [written]}]).values()
     return rooted(tool.parameters) == schema
+
+
+def _find_siblings_of_references(schema: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """List what some servers refuse of a JSON Schema: where, the keyword, and why."""
+    for path, node in nodes(schema):
+        if isinstance(node.get("$ref"), str) and not node.keys() <= _ALLOWED_WITH_REFERENCES:
+            yield path, "$ref", "some servers take only a description and a default beside it"
+
+
+def _find_refused_keywords(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    """List what some servers refuse of a schema in the subset: where, the keyword, and why."""
+    kind = schema.get("type")
+    if "anyOf" in schema and len(schema) > 1:
+        yield path, "anyOf", "some servers take nothing beside it"
+    if "anyOf" not in schema and kind not in _TYPES:
+        yield path, "type", "some servers want one that they know"
+    if path and kind == "OBJECT" and not schema.get("properties"):
+        yield path, "properties", "some servers want at least one"
+    for name, each in schema.get("properties", {}).items():
+        yield from _find_refused_keywords(each, f"{path}/properties/{name}")
+    for number, each in enumerate(schema.get("anyOf", ())):
+        yield from _find_refused_keywords(each, f"{path}/anyOf/{number}")
+    if "items" in schema:
+        yield from _find_refused_keywords(schema["items"], f"{path}/items")

@@ -17,20 +17,6 @@ from streamparse.writing.documents import FORMATS
 from streamparse.writing.json_access import mappings, present, string
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
 
-__all__ = [
-    "NO_SIGNATURE",
-    "OURS",
-    "SIGNING_MODELS",
-    "camels",
-    "in_camels",
-    "read_part",
-    "shown_beside",
-    "sign",
-    "signature_of",
-    "unread",
-    "write",
-]
-
 Written: TypeAlias = dict[str, Any]
 
 OURS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
@@ -48,8 +34,8 @@ _OF_A_CALL: Final = {
 }
 
 
-def write(part: Shown) -> Written:
-    """A text, a picture or a document as a part."""
+def write_part(part: Shown) -> Written:
+    """Write a text, a picture or a document as a part."""
     if isinstance(part, Text):
         return {"text": part.text}
     if part.url:
@@ -58,16 +44,16 @@ def write(part: Shown) -> Written:
 
 
 def read_part(part: Mapping[str, Any]) -> Part | None:
-    """Text, thought, a picture, a document, or something that only Gemini knows; None if it says nothing."""
+    """Read text, thought, a picture, a document, or something that only Gemini knows; None if it says nothing."""
     if isinstance(part.get("text"), str):
         text = part["text"]
         said = text or string(part, "thoughtSignature")
         return None if not said else Thought(text) if part.get("thought") is True else Text(text)
-    found = _blob(part)
+    found = _read_blob(part)
     return found or next((Item(kind, part[kind]) for kind in OURS if kind in part), None)
 
 
-def _blob(part: Mapping[str, Any]) -> Image | Document | None:
+def _read_blob(part: Mapping[str, Any]) -> Image | Document | None:
     """A picture, or a document; a file that does not say what it is, is taken for a picture."""
     place = "inlineData" if "inlineData" in part else "fileData"
     kind, data, url = (string(part, place, key) for key in ("mimeType", "data", "fileUri"))
@@ -78,45 +64,45 @@ def _blob(part: Mapping[str, Any]) -> Image | Document | None:
     return None
 
 
-def shown_beside(response: Mapping[str, Any]) -> list[Written]:
-    """What a result shows beside its value."""
-    return [in_camels(part) for part in mappings(response.get("parts"))]
+def get_result_parts(response: Mapping[str, Any]) -> list[Written]:
+    """Return what a result shows besides its value."""
+    return [spell_part(part) for part in mappings(response.get("parts"))]
 
 
-def unread(part: Mapping[str, Any]) -> Iterator[str]:
-    """What of a part is nowhere kept, if it says anything."""
+def list_unread(part: Mapping[str, Any]) -> Iterator[str]:
+    """List the keys of a part that are not read, if they say anything."""
     yield from (key for key, value in part.items() if key not in _OF_A_PART and value)
     for kind, known in _OF_A_CALL.items():
-        yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
-    yield from _unread_of_blob(part)
-    for beside in shown_beside(_fields(part, "functionResponse")):
-        if isinstance(read_part(beside), Shown):
-            yield from _unread_of_blob(beside)
+        yield from (key for key, value in _get_fields(part, kind).items() if key not in known and value)
+    yield from _list_unread_of_blob(part)
+    for part_shown in get_result_parts(_get_fields(part, "functionResponse")):
+        if isinstance(read_part(part_shown), Shown):
+            yield from _list_unread_of_blob(part_shown)
         else:
-            yield from beside
+            yield from part_shown
 
 
-def _unread_of_blob(part: Mapping[str, Any]) -> Iterator[str]:
-    """What of a picture or of a document is nowhere kept; what is neither, stays whole."""
-    found = _blob(part)
+def _list_unread_of_blob(part: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a picture or of a document; what is neither is kept whole."""
+    found = _read_blob(part)
     known = (*_OF_A_BLOB, "displayName") if isinstance(found, Document) else _OF_A_BLOB
     for kind in ("inlineData", "fileData") if found is not None else ():
-        yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
+        yield from (key for key, value in _get_fields(part, kind).items() if key not in known and value)
 
 
-def _fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """What a part says of a call, of a result or of a blob; nothing if it is none."""
-    fields = camels(part.get(kind))
+def _get_fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return the fields of a call, of a result or of a blob; nothing if the part is none."""
+    fields = spell_fields(part.get(kind))
     return fields if isinstance(fields, Mapping) else {}
 
 
-def in_camels(part: Mapping[str, Any]) -> Written:
-    """A part with the names of the wire: Google's Python libraries write them with underscores."""
-    return {_camel(key): camels(value) if key in _BLOBS else value for key, value in part.items()}
+def spell_part(part: Mapping[str, Any]) -> Written:
+    """Return a part with the names of the wire: Google's Python libraries write them with underscores."""
+    return {_camel(key): spell_fields(value) if key in _BLOBS else value for key, value in part.items()}
 
 
-def camels(value: Any) -> Any:
-    """An object with the names of the wire, one level deep; anything else as it is."""
+def spell_fields(value: Any) -> Any:
+    """Return an object with the names of the wire, one level deep; anything else as it is."""
     return {_camel(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 

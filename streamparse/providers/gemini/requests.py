@@ -17,7 +17,7 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.providers.gemini.parts import NO_SIGNATURE, SIGNING_MODELS, camels
+from streamparse.providers.gemini.parts import NO_SIGNATURE, SIGNING_MODELS, spell_fields
 from streamparse.writing.definitions import read_declared
 from streamparse.writing.json_access import mappings, present, string, strings
 from streamparse.writing.request import (
@@ -59,11 +59,11 @@ _JSON = "application/json"
 
 def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
     """Read the body of a request for content."""
-    request = camels(request)
+    request = spell_fields(request)
     drop_unread(request, _READ, lost)
-    config = camels(section(request, "generationConfig"))
+    config = spell_fields(section(request, "generationConfig"))
     drop_unread(config, _CONFIG, lost)
-    tools = camels(section(request, "toolConfig"))
+    tools = spell_fields(section(request, "toolConfig"))
     drop_unread(tools, ("functionCallingConfig",), lost)
     adapter = ADAPTERS["gemini"]
     system = adapter.read_messages([{**section(request, "systemInstruction"), "role": "system"}], lost)
@@ -71,12 +71,12 @@ def read_gemini(request: Mapping[str, Any], lost: list[Loss]) -> Request:
         model=string(request, "model").removeprefix("models/"),
         turns=[*(turn for turn in system if turn.parts), *adapter.read_messages(request.get("contents"), lost)],
         tools=read_declared(request.get("tools"), lost),
-        choice=_choice(camels(section(tools, "functionCallingConfig")), lost),
+        choice=_choice(spell_fields(section(tools, "functionCallingConfig")), lost),
         max_tokens=config.get("maxOutputTokens"),
         stop=strings(config.get("stopSequences")),
         sampling={name: config[word] for name, word in _SAMPLING.items() if config.get(word) is not None},
         schema=_schema(config, lost),
-        think=_think(camels(section(config, "thinkingConfig")), lost),
+        think=_think(spell_fields(section(config, "thinkingConfig")), lost),
     )
 
 

@@ -3,9 +3,9 @@
 https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion
 
 Arguments are objects, pictures bare base64 beside the text, and a result names its tool.  Ids of calls are known to
-newer versions; older ones pass them over.  Of a parameter's schema the server reads a few keywords
-(`api.ToolProperty`); the others are sent, but never reach the model's prompt: each is told.  References are among
-them, so what they name is put in their place.
+newer versions; older ones ignore them.  Of a parameter's schema the server reads a few keywords
+(`api.ToolProperty`); the others are sent, but never reach the model's prompt: each is a loss.  References are
+among them, so what they name is put in their place.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from streamparse.writing.json_access import mappings, present, read_call, string
 from streamparse.writing.media_support import Visible, media_type
 from streamparse.writing.parts import Image, Item, Part, Text, Thought, Turn, role_of
 
-__all__ = ["Ollama"]
-
 _READ = {"type", "description", "enum", "items", "anyOf", "properties", "required"}
 
 
@@ -39,7 +37,7 @@ class Ollama(Adapter):
     def definition(self, declared: Declared, lost: list[Loss], /) -> JSONObject:
         tool = declared.tool
         schema = inlined(declared.parameters, tool.name, lost)
-        _tell_unread(schema, "", tool.name, lost)
+        _report_unread(schema, "", tool.name, lost)
         function = {**present(name=tool.name, description=tool.description), "parameters": schema}
         return {"type": "function", "function": function}
 
@@ -53,14 +51,14 @@ class Ollama(Adapter):
 
     def format_result(self, result: ToolResult) -> JSONObject:
         parts = [] if result.error is not None else self.visible.fit(shown(result))
-        images = _pictures(parts)
+        images = _list_images(parts)
         texts = "".join(part.text for part in parts if isinstance(part, Text)) if images else spoken(result)
         fields = present(tool_name=result.tool_name, tool_call_id=result.call_id, images=images)
         return {"role": "tool", "content": texts, **fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         name = string(written, "tool_name") or string(written, "name")
-        return result_heard(string(written, "tool_call_id"), name, _visible(written))
+        return result_heard(string(written, "tool_call_id"), name, _read_shown(written))
 
     def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
         for part in turn.parts:
@@ -74,7 +72,7 @@ class Ollama(Adapter):
             return results
         parts = self.visible.fit(turn.parts)
         text = "".join(part.text for part in parts if isinstance(part, Text))
-        return [*results, {"role": turn.role, "content": text, **present(images=_pictures(parts))}]
+        return [*results, {"role": turn.role, "content": text, **present(images=_list_images(parts))}]
 
     def read_message(self, message: Mapping[str, Any]) -> Turn:
         role = string(message, "role")
@@ -82,23 +80,23 @@ class Ollama(Adapter):
             return Turn("user", [self.read_result(message)])
         thought: list[Part] = [Thought(text)] if (text := string(message, "thinking")) else []
         calls = self.read_calls(mappings(message.get("tool_calls")))
-        parts = [*thought, *_visible(message), *calls]
+        parts = [*thought, *_read_shown(message), *calls]
         return Turn(role_of(role), parts)
 
 
-def _visible(message: Mapping[str, Any]) -> list[Part]:
-    """The text and the pictures of a message, whose media type the first characters tell."""
+def _read_shown(message: Mapping[str, Any]) -> list[Part]:
+    """Return the text and the pictures of a message; the first characters say their media type."""
     text, images = string(message, "content"), message.get("images")
     pictures = [each for each in images if isinstance(each, str)] if isinstance(images, list) else []
     return [*([Text(text)] if text else []), *(Image(data, media_type(data)) for data in pictures)]
 
 
-def _pictures(parts: list[Any]) -> list[str]:
+def _list_images(parts: list[Any]) -> list[str]:
     return [part.data for part in parts if isinstance(part, Image) and part.data]
 
 
-def _tell_unread(schema: Any, path: str, tool: str, lost: list[Loss]) -> None:
-    """Tell of the keywords that the server does not read."""
+def _report_unread(schema: Any, path: str, tool: str, lost: list[Loss]) -> None:
+    """Report the keywords that the server does not read."""
     if not isinstance(schema, dict):
         return
     for key, value in schema.items():
@@ -106,7 +104,7 @@ def _tell_unread(schema: Any, path: str, tool: str, lost: list[Loss]) -> None:
             lost.append(Loss(tool, path, key, "sent, but the server does not read it"))
         elif key == "properties" and isinstance(value, dict):
             for name, each in value.items():
-                _tell_unread(each, f"{path}/properties/{name}", tool, lost)
+                _report_unread(each, f"{path}/properties/{name}", tool, lost)
         elif key == "anyOf" and isinstance(value, list):
             for number, each in enumerate(value):
-                _tell_unread(each, f"{path}/anyOf/{number}", tool, lost)
+                _report_unread(each, f"{path}/anyOf/{number}", tool, lost)
