@@ -30,9 +30,9 @@ def app(
 ) -> Proxy:
     """Return the ASGI application in front of `upstream`, a server that speaks `wire`.
 
-    `dialects` are looked for in its text.  With `tools="prompt"` the server is told of the tools in the system prompt,
-    and not in a field of their own.  By `allowed_hosts` it may be asked besides the names of this machine (`"*"`: by
-    any).  Raises ValueError for an unknown name or a URL that is none.
+    `dialects` are looked for in its text.  With `tools="prompt"` the server gets the tools in the system prompt, and
+    not in a field of their own.  `allowed_hosts` are the names by which it may be asked besides those of this machine
+    (`"*"`: any).  Raises ValueError for an unknown name and for what is not a URL.
     """
     hosts = (allowed_hosts,) if isinstance(allowed_hosts, str) else tuple(allowed_hosts)
     settings = Settings(

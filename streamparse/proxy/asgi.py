@@ -59,7 +59,7 @@ class TooSlow(RequestRefused):
 
 
 def strip_root_path(scope: Scope) -> Scope:
-    """Return the scope with the path under which nobody else knows the application, if another has mounted it."""
+    """Return the scope with the path below the one at which another application has mounted this one."""
     root: str = scope.get("root_path", "").rstrip("/")
     if not root or not scope["path"].startswith(root + "/"):
         return scope
@@ -125,7 +125,7 @@ _LONGEST: Final = 300  # characters of a target, or of a reason
 
 
 class Access:
-    """One request, and what became of it."""
+    """One request, and how it was answered."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
@@ -172,6 +172,6 @@ def _path(scope: Scope) -> str:
 
 
 def _escape(text: str) -> str:
-    """A client's or a server's words, so that they can neither end the line nor move a cursor."""
+    """Return a client's or a server's words so that they can neither end the line nor move a cursor."""
     safe = "".join(c if c.isascii() and c.isprintable() else f"\\u{ord(c):04x}" for c in text[:_LONGEST])
     return safe + "..." * (len(text) > _LONGEST)

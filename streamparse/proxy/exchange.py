@@ -22,9 +22,9 @@ Ask: TypeAlias = "Callable[[httpx.Request], Awaitable[httpx.Response]]"
 """Sends a request to the server; returns its answer once the head is there."""
 
 _JSON: Final = "application/json"
-_DRAIN_SECONDS: Final = 1.0  # seconds for the end of a body behind the end of its answer
-_DRAIN_BYTES: Final = 65_536  # bytes of it
-_FAREWELL_SECONDS: Final = 1.0  # seconds for a client that is slow to take that its answer ends here
+_DRAIN_SECONDS: Final = 1.0  # for the end of a body after the end of its answer
+_DRAIN_BYTES: Final = 65_536  # of it
+_FAREWELL_SECONDS: Final = 1.0  # for a slow client to take the end of its answer
 _EMPTY: Final = (204, 205, 304)
 """The statuses of answers that have no body."""
 _STATUSES: Final = range(200, 600)
@@ -67,7 +67,7 @@ class Exchange:
                 await response.aclose()
 
     async def _expire(self, message: str) -> None:
-        """Tell the client, as far as it can still be told, that its answer took too long."""
+        """Tell the client that its answer took too long, as far as that can still be said."""
         self._access.reason = message
         with anyio.move_on_after(_FAREWELL_SECONDS):
             if not self._access.status:
@@ -101,9 +101,9 @@ class Exchange:
         await finish(self._send)
 
     async def _stream(self, response: httpx.Response, asked: ClientRequest) -> None:
-        """Read the answer as it comes; what each piece tells leaves before the next is read.
+        """Read the answer as it comes; what each piece gives is sent before the next is read.
 
-        Neither behind the server's end marker nor behind an error is the end of the body waited for.
+        After the server's end marker, or an error, it does not wait for the end of the body.
         """
         rewriter = asked.make_rewriter(self._settings)
         feed, send = rewriter.feed, self._send
@@ -150,7 +150,7 @@ class Exchange:
             await _drain(chunks)
 
     async def _refuse(self, response: httpx.Response, asked: ClientRequest) -> None:
-        """Pass on a status that tells of an error; its body in the client's words if the server's are others."""
+        """Pass on the status of an error; its body in the client's words if the server speaks another wire."""
         if asked.wire == self._settings.wire:
             await self._pass(response)
             return
@@ -171,7 +171,7 @@ class Exchange:
         return [*make_client_headers(response.headers.raw, content_type), *make_lost_header(asked.lost)]
 
     async def _fail(self, status: int, message: str, reason: str = "") -> None:
-        """Tell the client, in its own wire's words, that there is no answer; `reason` is what the log says of it."""
+        """Send the client an error in the words of its wire; `reason` is what the log says of it."""
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
@@ -198,7 +198,7 @@ class _Body:
 
 
 def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The pieces of a body, decoded if it came compressed all the same."""
+    """Return the pieces of a body, decoded if it came compressed although nobody asked for that."""
     return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
@@ -216,7 +216,7 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
 
 
 async def _feed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """The body as far as it is read: to its end, to that of its answer, or to an error."""
+    """Feed a body to a rewriter and pass it on, to its end, to the end of its answer, or to an error."""
     async for chunk in chunks:
         rewriter.feed(chunk)
         yield chunk
@@ -225,7 +225,7 @@ async def _feed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterat
 
 
 def _describe_for_log(error: Exception) -> str:
-    """What the log says of an error of the transport: some of them quote what the server sent."""
+    """Return what the log says of an error of the transport: some of them quote what the server sent."""
     return _describe(error) if isinstance(error, load_httpx().NetworkError) else type(error).__name__
 
 

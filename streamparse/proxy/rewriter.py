@@ -40,9 +40,9 @@ _CERTAIN: Final = ("field", "plain")
 
 
 class Rewriter:
-    """Reads an answer with a parser, and writes it with an emitter; `b""` means that nothing leaves yet.
+    """Reads an answer with a parser, and writes it with an emitter; `b""` means that nothing is sent yet.
 
-    The answer is the first one: behind the server's end marker nothing is read, in whatever pieces it comes.
+    The answer is the first one: after the server's end marker nothing is read, in whatever pieces it comes.
     """
 
     def __init__(self, parser: StreamParser, emitter: Emitter) -> None:
@@ -55,17 +55,17 @@ class Rewriter:
 
     @property
     def response(self) -> ParsedResponse:
-        """The answer so far, without the calls that do not leave."""
+        """The answer so far, without the calls that are not sent."""
         return self._filter.without_hidden(self._parser.response)
 
     @property
     def over(self) -> bool:
-        """Whether nothing is to come: the server said its last word, or the client was told of an error."""
+        """Whether nothing is to come: the server ended its answer, or the client was sent an error."""
         return self.emitter.over or self._parser.over
 
     @property
     def failed(self) -> bool:
-        """Whether the answer is an error, and no whole body can tell more."""
+        """Whether the answer is an error, which is all that a whole body can say."""
         return self.emitter.problem(self.response) is not None
 
     @property
@@ -75,7 +75,7 @@ class Rewriter:
         return errors[0] if errors else ""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take what came of the answer; return what the client is sent, in one piece."""
+        """Take the next piece of the answer; return what the client is sent, in one piece."""
         events = self._feed(chunk)
         if len(events) == 1 and events[0].__class__ in _SAID:
             return self._emit(events[0])
@@ -86,7 +86,7 @@ class Rewriter:
         return self._write(self._parser.close())
 
     def abort(self, message: str) -> bytes:
-        """Take that the connection to the server broke; the client is told in its own wire's way."""
+        """Take that the connection to the server broke; return how the client's wire says it."""
         return self._write(self._parser.abort("transport_error", message))
 
     def whole(self) -> bytes:
@@ -95,17 +95,17 @@ class Rewriter:
         return self.emitter.whole(self.response)
 
     def failure(self, status: int) -> bytes:
-        """Close, and return the body that goes with a status which tells of an error."""
+        """Close, and return the body that goes with a status of an error."""
         self._write(self._parser.close())
         errors = [error for error in self.response.errors if error.scope == "stream"]
         told = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
         return self.emitter.error_body(*told, status)
 
     def can_stay(self, body: bytes) -> bool:
-        """Whether the body can stay.
+        """Whether the server's body can be sent as it is.
 
-        It is what was asked for (servers stream that were told not to), nothing was hidden in its text, and each of
-        its calls can be run as it stands.
+        It is what was asked for (some servers stream although they should not), nothing was hidden in its text, and
+        each of its calls can be run as it is.
         """
         if not _is_object(body):
             return False
@@ -141,28 +141,28 @@ def _sum_up(response: ParsedResponse) -> tuple[object, ...]:
 
 
 class CallFilter:
-    """Passes the events of one answer on, without the calls that do not stand; `origin_of` is the parser's."""
+    """Passes the events of one answer on, without the calls that do not count; `origin_of` is the parser's."""
 
     def __init__(self, origin_of: Callable[[int], tuple[Source, Place]]) -> None:
         self._origin_of = origin_of
         self._waiting: dict[int, list[Event]] = {}
-        self._kept: set[int] = set()  # calls that never leave
+        self._hidden: set[int] = set()  # calls that are never sent
 
     def pass_on(self, events: list[Event]) -> list[Event]:
-        """Return what may leave now, in order."""
+        """Return what may be sent now, in order."""
         return [each for event in events for each in self._take(event)]
 
     def without_hidden(self, response: ParsedResponse) -> ParsedResponse:
-        """Return the answer without the calls that never leave."""
-        if not self._kept:
+        """Return the answer without the calls that are never sent."""
+        if not self._hidden:
             return response
-        kept = self._kept
+        hidden = self._hidden
         return replace(
             response,
-            tool_calls=[call for call in response.tool_calls if call.index not in kept],
-            broken_calls=[call for call in response.broken_calls if call.index not in kept],
-            order=[mark for mark in response.order if mark.what != "call" or mark.index not in kept],
-            errors=[error for error in response.errors if error.scope != "call" or error.index not in kept],
+            tool_calls=[call for call in response.tool_calls if call.index not in hidden],
+            broken_calls=[call for call in response.broken_calls if call.index not in hidden],
+            order=[mark for mark in response.order if mark.what != "call" or mark.index not in hidden],
+            errors=[error for error in response.errors if error.scope != "call" or error.index not in hidden],
         )
 
     def _take(self, event: Event) -> list[Event]:
@@ -171,7 +171,7 @@ class CallFilter:
                 self._begin(index)
             case ToolCallRevoked(index=index) if index in self._waiting:
                 del self._waiting[index]
-                self._kept.add(index)
+                self._hidden.add(index)
             case Done():
                 return [*self._release(event.ok), event]
         return self._follow(event)
@@ -179,25 +179,25 @@ class CallFilter:
     def _begin(self, index: int) -> None:
         source, place = self._origin_of(index)
         if source == "recovered":
-            self._kept.add(index)
+            self._hidden.add(index)
         elif place not in _CERTAIN:
             self._waiting[index] = []
 
     def _follow(self, event: Event) -> list[Event]:
-        """Return an event that may leave; keep it if its call waits."""
+        """Return an event that may be sent; keep it if its call waits."""
         index = _find_call(event)
         if index is None:
             return [event]
         if index in self._waiting:
             self._waiting[index].append(event)
             return []
-        return [] if index in self._kept else [event]
+        return [] if index in self._hidden else [event]
 
     def _release(self, ok: bool) -> list[Event]:
-        """Return what waited for a good end; at a bad one only that a call broke is told."""
+        """Return what waited for a good end; at a bad one only calls that broke are sent."""
         waiting, self._waiting = self._waiting, {}
         leaving = {index: events for index, events in waiting.items() if ok or _is_broken(events)}
-        self._kept.update(waiting.keys() - leaving.keys())
+        self._hidden.update(waiting.keys() - leaving.keys())
         return [event for events in leaving.values() for event in events]
 
 
@@ -206,7 +206,7 @@ def _is_broken(events: list[Event]) -> bool:
 
 
 def _find_call(event: Event) -> int | None:
-    """The index of the call that an event belongs to."""
+    """Return the index of the call that an event belongs to."""
     if isinstance(event, (ToolCallStart, ToolCallDelta, ToolCallComplete, ToolCallRevoked)):
         return event.index
     return event.index if isinstance(event, Error) and event.scope == "call" else None

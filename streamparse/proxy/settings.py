@@ -1,4 +1,4 @@
-"""What a proxy is told: where its server is, what the server speaks, how tools are asked for."""
+"""The settings of a proxy: where its server is, which wire the server speaks, how tools are offered."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The server's base URL, with or without the version that its paths begin with."""
     wire: str = "openai-chat"
     dialects: Dialects = "auto"
-    """What to look for in the server's text, as a parser takes it; with `tools="prompt"` what is taught comes first."""
+    """What to look for in the server's text, as a parser takes it; with `tools="prompt"` that of the prompt comes first."""
     tools: ToolMode = "native"
-    """Whether the server is given the tools, or told of them in the system prompt."""
+    """Whether the server gets the tools in a field of their own, or in the system prompt."""
     limits: Limits = Limits()
     max_request: int = 64 * 1024 * 1024
     """Bytes of a request; more is answered with status 413."""

@@ -1,7 +1,7 @@
 """What the server is asked, of what a client asked in its own way.
 
 In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it (`providers.teaching`), and
-its conversation is read, changed and written in one wire: what need not change stays as it came.  Chat servers have
+its conversation is read, changed and written in one wire: what need not change is kept as it came.  Chat servers have
 many fields for thought (`reasoning_content`, `reasoning`, `reasoning_details` with its signatures, `thinking_blocks`),
 and each of them knows its own: they are neither read nor written anew.
 """
@@ -25,9 +25,9 @@ from streamparse.writing.prompts import PROMPTS
 from streamparse.writing.request import Request, system_text
 
 _PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
-"""The providers that are called otherwise than their wires."""
+"""The providers whose names are not those of their wires."""
 _REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
-"""The settings that a server without tools is not told of."""
+"""The settings that are kept from a server without tools."""
 _OF_TURNS: Final = ("messages", "system")
 _OF_CALLS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
 _BLOCKS_OF_CALLS: Final = ("tool_use", "tool_result")
@@ -37,7 +37,7 @@ _FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinki
 
 
 def dialect_to_teach(dialects: Dialects) -> str:
-    """The dialect in which a server's model is asked to write calls; raises ValueError if none of them has a prompt."""
+    """Return the dialect in which a model is asked to write calls; raise ValueError if none of them has a prompt."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
     names = [each if isinstance(each, str) else each.name for each in chosen]
     known = [name for name in names if name in PROMPTS]
@@ -49,16 +49,16 @@ def dialect_to_teach(dialects: Dialects) -> str:
 
 
 def dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
-    """The dialects to look for in an answer: a model that was taught one writes it, whatever its server's wire is."""
+    """Return the dialects to look for: a model that was taught one writes it, whatever its server's wire is."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
     return (dialect_to_teach(chosen), *chosen) if teaches else dialects
 
 
 def mentions_tools(request: Mapping[str, Any]) -> bool:
-    """Whether a request declares tools, or tells of calls in its history: a server without tools knows of neither."""
+    """Whether a request declares tools, or has calls in its history: a server without tools knows neither."""
     messages = request.get("messages")
-    said = messages if isinstance(messages, list) else []
-    return bool(request.get("tools")) or any(_has_calls(message) for message in said)
+    history = messages if isinstance(messages, list) else []
+    return bool(request.get("tools")) or any(map(_has_calls, history))
 
 
 def _has_calls(message: Any) -> bool:
@@ -88,12 +88,12 @@ def translate_request(
         return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
     written = write_request(asked, _PROVIDERS.get(target, target), lost)
     if target == "openai-chat" and asked.stream:
-        written["stream_options"] = {"include_usage": True}  # other wires always tell the counts
+        written["stream_options"] = {"include_usage": True}  # other wires always send the counts
     return written, lost
 
 
 def _replace_turns(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
-    """A request in its own wire with other turns: all else is the server's to understand.
+    """Return a request in its own wire with other turns; all else is left to the server.
 
     The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
     """
@@ -102,7 +102,7 @@ def _replace_turns(request: Mapping[str, Any], history: dict[str, Any]) -> dict[
 
 
 class _Chat(OpenAI):
-    """Chat completions between two who both know the fields of thought."""
+    """Chat completions between two sides that both know the fields of thought."""
 
     def takes(self, item: Item, /) -> bool:
         return item.kind == _THOUGHT or super().takes(item)
@@ -120,7 +120,7 @@ _WRITERS: Final[Mapping[str, Adapter]] = {
     "anthropic": ADAPTERS["anthropic"],
     "ollama-chat": ADAPTERS["ollama"],
 }
-"""Who writes a history, by the wire that both sides speak."""
+"""What writes a history, by the wire that both sides speak."""
 
 
 def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Turn]:

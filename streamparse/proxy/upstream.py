@@ -106,7 +106,7 @@ def make_client(settings: Settings) -> httpx.AsyncClient:
 
 
 def make_upstream_headers(headers: Iterable[tuple[bytes, bytes]], client_wire: str, wire: str) -> Headers:
-    """The headers of a request that is read here: its body may change, and its answer must not be compressed.
+    """Return the headers of a request that is read here: its body may change, and its answer must not be compressed.
 
     The key goes where the server's wire looks for it.
     """
@@ -115,9 +115,9 @@ def make_upstream_headers(headers: Iterable[tuple[bytes, bytes]], client_wire: s
 
 
 def make_passthrough_headers(headers: Iterable[tuple[bytes, bytes]], wire: str) -> Headers:
-    """The headers of a request that passes as it is: only a key that lies where the server does not look is moved.
+    """Return the headers of a request that passes as it is, its key moved to where the server looks for it.
 
-    Who names a version of Anthropic's is a client of theirs; all others bring their key as OpenAI's do.
+    A client that names a version of Anthropic's is one of theirs; all others bring their key as OpenAI's do.
     """
     kept = drop_own_headers(keep_end_to_end(headers))
     place = _KEY_HEADERS.get(wire)
@@ -127,13 +127,13 @@ def make_passthrough_headers(headers: Iterable[tuple[bytes, bytes]], wire: str) 
 
 
 def make_client_headers(headers: Iterable[tuple[bytes, bytes]], content_type: str) -> Headers:
-    """The headers of an answer whose body is written here."""
+    """Return the headers of an answer whose body is written here."""
     kept = [(name, value) for name, value in keep_end_to_end(headers) if name not in _OF_THE_BODY]
     return [*kept, (b"content-type", content_type.encode())]
 
 
 def keep_end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers that may cross, with lower-case names; a body that crosses too keeps its length and encoding."""
+    """Return the headers that may cross, with lower-case names; those of a body that crosses too are among them."""
     lower = [(name.lower(), value) for name, value in headers]
     dropped = _HOP_BY_HOP | {
         token.strip().lower() for name, value in lower if name == b"connection" for token in value.split(b",")
@@ -142,12 +142,12 @@ def keep_end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def drop_own_headers(headers: Headers) -> Headers:
-    """Without what the client of the upstream writes itself."""
+    """Leave out what the client of the upstream writes itself."""
     return [(name, value) for name, value in headers if name not in _OURS_TO_UPSTREAM]
 
 
 def make_lost_header(names: Iterable[str]) -> Headers:
-    """Tell what the server's wire could not be told.
+    """Return a header that names what could not be said on the server's wire; nothing if there is none.
 
     The names are a client's own words: whatever could end a header or begin another is left out of them.
     """
@@ -165,12 +165,12 @@ def add_credentials(headers: Headers, credentials: bytes) -> Headers:
 
 
 def get_header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
-    """The first value of a header; empty if there is none."""
+    """Return the first value of a header; empty if there is none."""
     return next((value for key, value in headers if key.lower() == name), b"")
 
 
 def _with_key(headers: Headers, client_wire: str, wire: str) -> Headers:
-    """Put the key where the server's wire looks for it; what else is Anthropic's own stays with Anthropic."""
+    """Put the key where the server's wire looks for it; other headers of Anthropic's go to Anthropic alone."""
     headers = drop_own_headers(headers)
     place = _KEY_HEADERS.get(wire)
     if place == _KEY_HEADERS.get(client_wire):
