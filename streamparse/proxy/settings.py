@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The server's base URL, with or without the version that its paths begin with."""
     wire: str = "openai-chat"
     dialects: Dialects = "auto"
-    """What to look for in the server's text, as a parser takes it; with `tools="prompt"` that of the prompt comes first."""
+    """What to look for in the text, as a parser takes it; with `tools="prompt"` the prompt's dialect comes first."""
     tools: ToolMode = "native"
     """Whether the server gets the tools in a field of their own, or in the system prompt."""
     limits: Limits = Limits()
