@@ -96,7 +96,7 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        print(f"listening on http://{shown}:{number}, in front of {application.settings.shown}", flush=True)
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
     return 0
 
