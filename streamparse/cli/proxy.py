@@ -13,9 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from streamparse import proxy
-from streamparse.cli.options import CommandError, add_dialect_option, dialects_named
-
-__all__ = ["add_command", "timed_protocol"]
+from streamparse.cli.options import CommandError, add_dialect_option, read_dialects
 
 NEEDED = ("httpx", "uvicorn")
 
@@ -63,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise CommandError(f"{' and '.join(missing)} not found: pip install 'llm-streamparse[proxy]'")
-    dialects = dialects_named(arguments)
+    dialects = read_dialects(arguments)
     try:
         application = proxy.app(
             arguments.upstream,
@@ -96,7 +94,7 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        print(f"listening on http://{shown}:{number}, in front of {application.settings.shown}", flush=True)
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
     return 0
 

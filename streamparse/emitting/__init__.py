@@ -1,4 +1,4 @@
-"""Writing answers: what the emitters of all wires share.
+"""Writes answers: what the emitters of all wires share.
 
     emitter = EMITTERS["openai-chat"](model="qwen3")
     for event in parser.feed(chunk):
@@ -8,7 +8,7 @@
 leave as native ones.
 """
 
-from streamparse.emitting.answer import labelled, problem_of
 from streamparse.emitting.emitter import Emitter, UsagePlace
+from streamparse.emitting.outcome import find_failure, read_error
 
-__all__ = ["Emitter", "UsagePlace", "labelled", "problem_of"]
+__all__ = ["Emitter", "UsagePlace", "find_failure", "read_error"]

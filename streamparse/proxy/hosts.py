@@ -20,17 +20,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Final
+from typing import ClassVar, Final
 
-from streamparse.proxy.asgi import Scope
-
-__all__ = ["ForeignHost", "check_hosts"]
+from streamparse.proxy.asgi import RequestRefused, Scope
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]+)(?::[0-9]*)?", re.IGNORECASE)
 
 
-class ForeignHost(Exception):
-    """A request for a host, or from a page, that is none of this proxy's; the message says how to allow it."""
+class ForeignHost(RequestRefused):
+    """A request for a host, or from a page, that does not belong to this proxy; the message says how to allow it."""
+
+    status: ClassVar = 403
+    code: ClassVar = "permission_error"
 
 
 def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
@@ -45,8 +46,8 @@ def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
     for name, value in scope["headers"]:
         text = value.decode("latin-1")
         if name.lower() == b"host":
-            _check("host", _host_of(text), arrived, allowed)
-        elif name.lower() == b"origin" and (page := _page_of(text)) is not None:
+            _check("host", _read_host(text), arrived, allowed)
+        elif name.lower() == b"origin" and (page := _read_page(text)) is not None:
             _check("origin", page, arrived, allowed)
 
 
@@ -61,18 +62,18 @@ def _matches(host: str, name: str) -> bool:
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
 
 
-def _host_of(authority: str) -> str:
+def _read_host(authority: str) -> str:
     """The host of `host:port` in lower case; what is no such thing as it came, and matches nothing."""
     found = _HOST.fullmatch(authority)
     return found[1].strip("[]").lower().removesuffix(".") if found else authority
 
 
-def _page_of(origin: str) -> str | None:
+def _read_page(origin: str) -> str | None:
     """The host of the page that an origin names; None if it is no page of the web."""
     scheme, separator, authority = origin.partition("://")
     if not separator:
         return origin
-    return _host_of(authority) if scheme.lower() in ("http", "https") else None
+    return _read_host(authority) if scheme.lower() in ("http", "https") else None
 
 
 def _is_local_address(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a proxy is told: where its server is, what the server speaks, how tools are asked for."""
+"""The settings of a proxy: where its server is, which wire the server speaks, how tools are offered."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
 from streamparse.proxy.translation import dialect_to_teach
 
-__all__ = ["PATHS", "Settings", "ToolMode"]
-
 ToolMode: TypeAlias = Literal["native", "prompt"]
 
 _NOT_ASKED: Final = {
@@ -28,15 +26,15 @@ _NOT_ASKED: Final = {
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one proxy; `checked` says what is wrong with them."""
+    """The settings of one proxy; `validate` says what is wrong with them."""
 
     upstream: str
     """The server's base URL, with or without the version that its paths begin with."""
     wire: str = "openai-chat"
     dialects: Dialects = "auto"
-    """What to look for in the server's text, as a parser takes it; with `tools="prompt"` what is taught comes first."""
+    """What to look for in the text, as a parser takes it; with `tools="prompt"` the prompt's dialect comes first."""
     tools: ToolMode = "native"
-    """Whether the server is given the tools, or told of them in the system prompt."""
+    """Whether the server gets the tools in a field of their own, or in the system prompt."""
     limits: Limits = Limits()
     max_request: int = 64 * 1024 * 1024
     """Bytes of a request; more is answered with status 413."""
@@ -53,9 +51,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     answer_timeout: float = 3600.0
     """Seconds from the question to the server until the client must have the end of the answer."""
 
-    def checked(self) -> Settings:
+    def validate(self) -> Settings:
         """Return the settings; raise ValueError if they cannot be served."""
-        address = self._address()
+        address = self._parse_upstream()
         if address.query or address.fragment:
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
         if self.wire in _NOT_ASKED:
@@ -70,21 +68,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self
 
     @property
-    def shown(self) -> str:
+    def public_url(self) -> str:
         """The server's address without a name and a password."""
-        address = self._address()
+        address = self._parse_upstream()
         return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
 
     @property
     def credentials(self) -> bytes:
         """The name and the password of the server's address as a value of `authorization`; empty without."""
-        address = self._address()
+        address = self._parse_upstream()
         if not address.username and not address.password:
             return b""
         name, password = unquote(address.username or ""), unquote(address.password or "")
         return b"Basic " + b64encode(f"{name}:{password}".encode())
 
-    def _address(self) -> SplitResult:
+    def _parse_upstream(self) -> SplitResult:
         """The parts of the base URL; raises ValueError if it is none."""
         try:
             address = urlsplit(self.upstream)

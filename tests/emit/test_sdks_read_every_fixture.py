@@ -18,7 +18,7 @@ from emission import told, until_failure
 from thoroughness import is_nightly
 
 import streamparse as sp
-from streamparse.emitting.answer import explanation_of
+from streamparse.emitting.outcome import read_outcome
 from streamparse.providers.emitters import EMITTERS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
@@ -95,7 +95,9 @@ def test_the_official_client_reads_a_whole_answer(name: str, wire: str, sdks: Cl
         return
     found = sdks.hear(wire, body, "application/json")
     _assert_valid(found, response)
-    explanation = explanation_of(response) if found.reason == "content_filter" and not response.refusal else ""
+    explanation = (
+        read_outcome(response)[0].explanation if found.reason == "content_filter" and not response.refusal else ""
+    )
     assert found.text == response.content + response.refusal + explanation
     assert found.thought == response.reasoning
     assert found.reason in WORDS[wire]

@@ -173,7 +173,7 @@ def test_a_server_may_be_at_an_address_of_the_sixth_version() -> None:
 
 
 def test_a_name_and_a_password_of_the_server_are_not_shown() -> None:
-    assert proxy.app("http://me:secret@127.0.0.1:9/v1").settings.shown == "http://127.0.0.1:9/v1"
+    assert proxy.app("http://me:secret@127.0.0.1:9/v1").settings.public_url == "http://127.0.0.1:9/v1"
 
 
 def test_the_base_of_the_upstream_may_end_in_v1() -> None:

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 from msgspec.structs import asdict, replace
 
-from streamparse.providers.openai_chat.reasoning_details import BLOCKS, Blocks
+from streamparse.providers.openai_chat.reasoning_details import BLOCKS, ThinkingBlocks
 from streamparse.tools import ToolResult
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import CustomTool
@@ -140,7 +140,7 @@ def write_audio(parts: Iterable[Part]) -> dict[str, Any]:
 
 def write_thinking_blocks(parts: Iterable[Part]) -> dict[str, Any]:
     """Write the field for LiteLLM's blocks of thought, if there are any."""
-    blocks = Blocks()
+    blocks = ThinkingBlocks()
     for part in parts:
         if isinstance(part, Thought):
             blocks.think(part.text)

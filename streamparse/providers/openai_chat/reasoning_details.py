@@ -1,4 +1,4 @@
-"""What signs or hides thoughts, in the words of chat servers: OpenRouter's `reasoning_details`, LiteLLM's blocks."""
+"""What signs or hides thoughts at chat servers: OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from streamparse.events import ProviderItem, ReasoningDelta
 from streamparse.response import ParsedResponse
 from streamparse.writing.answer_parts import AnswerPart, arrange_answer, complete_block, join_details
 
-__all__ = ["BLOCKS", "Blocks", "blocks_in", "detail_of", "details_in"]
-
 BLOCKS: Final = "thinking_blocks"
 _FORMAT: Final = "anthropic-claude-v1"
 
 
-class Blocks:
+class ThinkingBlocks:
     """Gathers LiteLLM's blocks, each with the thought before it; `think` takes a piece of that."""
 
     def __init__(self) -> None:
@@ -23,15 +21,15 @@ class Blocks:
         self.whole: list[dict[str, Any]] = []
 
     def add(self, block: Any) -> None:
-        """Take the end of a block, as the server told it."""
+        """Take the end of a block, as the server sent it."""
         if isinstance(block, dict):
             self.whole.append(complete_block(block, "".join(self._thought)))
         self._thought.clear()
 
 
-def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
+def collect_blocks(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return LiteLLM's blocks of a whole answer."""
-    blocks = Blocks()
+    blocks = ThinkingBlocks()
     for part in arrange_answer(response):
         if isinstance(part, ReasoningDelta):
             blocks.think(part.text)
@@ -40,14 +38,14 @@ def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
     return blocks.whole
 
 
-def details_in(response: ParsedResponse) -> list[dict[str, Any]]:
+def collect_details(response: ParsedResponse) -> list[dict[str, Any]]:
     """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
-    pieces = (_piece(part) for part in arrange_answer(response))
+    pieces = (_make_piece(part) for part in arrange_answer(response))
     entries = join_details(piece for piece in pieces if piece is not None)
     return [entry | {"index": place} for place, entry in enumerate(entries)]
 
 
-def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
+def read_detail(kind: str, data: Any) -> dict[str, Any] | None:
     """Return an item as a piece of `reasoning_details`, if it signs or hides a thought."""
     if kind.startswith("reasoning.") and isinstance(data, dict):
         return data
@@ -58,8 +56,8 @@ def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
     return None
 
 
-def _piece(part: AnswerPart) -> str | dict[str, Any] | None:
-    """What a part is of the entries: a thought, or a piece of one."""
+def _make_piece(part: AnswerPart) -> str | dict[str, Any] | None:
+    """Return a thought, or a piece of an entry; None for any other part."""
     if isinstance(part, ReasoningDelta):
         return part.text
-    return detail_of(part.kind, part.data) if isinstance(part, ProviderItem) else None
+    return read_detail(part.kind, part.data) if isinstance(part, ProviderItem) else None
