@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, Self, TypeAlias
@@ -204,6 +204,10 @@ class Adapter(ABC):
                 kind = part.kind if isinstance(part, Item) else type(part).__name__
                 lost.append(Loss("user", "", kind, "dropped: there is no place for it"))
         return blocks
+
+    def write_content(self, parts: Sequence[Part], lost: list[Loss]) -> str | list[JSONObject]:
+        """Write parts as a text if they are one, or else as blocks."""
+        return parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) else self.write_blocks(parts, lost)
 
     def as_message(self, response: ParsedResponse) -> Any:
         """Return the assistant's message, to be sent back; see `streamparse.as_message`.

@@ -21,14 +21,13 @@ from msgspec.structs import replace
 from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.writing.json_access import read_call
-from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Text, Thought
+from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought
 
 AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
 """A piece of an answer, in the words of its events."""
 
 _SEALS: Final = ("signature", "reasoning", "thinking_blocks")
 _DETAIL: Final = "reasoning."
-_BORDER: Final = "content_block_start"
 _TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
@@ -172,7 +171,7 @@ def _is_loose_signature(part: Part | None) -> bool:
 
 
 def _is_border(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == _BORDER
+    return isinstance(part, Item) and part.kind == TEXT_BORDER
 
 
 def _make_part(part: AnswerPart) -> Part:

@@ -214,5 +214,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 CITATION: Final = "citations_delta"
+TEXT_BORDER: Final = "content_block_start"
+"""The item between two texts that follow each other."""
 SIGNATURE: Final = "thought_signature"
 """At Gemini, the item that signs the part directly before it, or the call of its index."""

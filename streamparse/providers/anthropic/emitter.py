@@ -24,10 +24,11 @@ from streamparse.events import (
     ToolCallComplete,
     ToolCallStart,
 )
-from streamparse.providers.anthropic.facts import BORDER, TURN_ITEMS, is_own_block, to_own_item
+from streamparse.providers.anthropic.facts import TURN_ITEMS, is_own_block, to_own_item
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.usage import count_tokens
 from streamparse.writing.answer_parts import arrange_answer
+from streamparse.writing.parts import TEXT_BORDER
 
 _WORDS: Final[dict[Ending, str]] = {
     "stop": "end_turn",
@@ -104,7 +105,7 @@ class AnthropicEmitter(Emitter):
             return self._add_to_block("thinking", _THINKING, {"type": "signature_delta", kind: data}) + self._leave()
         if kind == "citations_delta":
             return self._add_to_block("text", _TEXT, {"type": kind, "citation": data})
-        if kind == BORDER:
+        if kind == TEXT_BORDER:
             return self._leave()
         if is_own_block(kind, data):
             left = self._leave()
@@ -189,7 +190,7 @@ def _add_item(blocks: list[dict[str, Any]], kind: str, data: Any) -> None:
     elif kind == "citations_delta":
         _extend(blocks, "text", "")
         blocks[-1].setdefault("citations", []).append(data)
-    elif kind == BORDER:
+    elif kind == TEXT_BORDER:
         blocks.append({})
     elif is_own_block(kind, data):
         blocks.append(data)

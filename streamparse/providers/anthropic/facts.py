@@ -1,4 +1,4 @@
-"""What is known of Anthropic's content blocks and turns, for whoever reads or writes them.
+"""What is known of Anthropic's content blocks and of the ends of its answers.
 
 A signature closes the thought before it.  LiteLLM and OpenRouter pass both on in words of their own.
 """
@@ -9,9 +9,6 @@ from typing import Any, Final
 
 TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
 """What is said of a turn's end besides its reason."""
-
-BORDER: Final = "content_block_start"
-"""The item between two texts that follow each other."""
 
 _OWN: Final = ("redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback")
 _OWN_FORMAT: Final = "anthropic-claude"

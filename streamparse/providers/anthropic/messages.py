@@ -82,9 +82,8 @@ class Anthropic(Adapter):
             return [{"role": "assistant", "content": self._write_answer(message.parts, lost)}]
         results = [self.format_result(result) for result in message.results]
         parts = self.traits.media.filter(message.parts)
-        if len(parts) == 1 and isinstance(parts[0], Text):
-            return [{"role": "user", "content": parts[0].text}]
-        return [{"role": "user", "content": [*results, *self.write_blocks(parts, lost)]}]
+        content = [*results, *self.write_blocks(parts, lost)] if results else self.write_content(parts, lost)
+        return [{"role": "user", "content": content}]
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         if isinstance(part, Image) and not part.url:

@@ -99,7 +99,7 @@ class OpenAI(Adapter):
         others = self.traits.media.filter(part for part in parts if not isinstance(part, ToolResult))
         written = [self.format_result(result) for result in results]
         if media or others:
-            content = self._write_content([*media, *others], lost)
+            content = self.write_content([*media, *others], lost)
             written.append({"role": message.role, "content": content, **name})
         return written
 
@@ -110,11 +110,6 @@ class OpenAI(Adapter):
         for kind in dict.fromkeys(type(part).__name__.lower() for part in media):
             lost.append(Loss("tool", "", kind, "moved into a user's message after the results"))
         return media
-
-    def _write_content(self, parts: list[Any], lost: list[Loss]) -> str | list[JSONObject]:
-        if len(parts) == 1 and isinstance(parts[0], Text):
-            return parts[0].text
-        return self.write_blocks(parts, lost)
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         if isinstance(part, Text):

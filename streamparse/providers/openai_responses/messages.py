@@ -96,15 +96,10 @@ class Responses(Adapter):
         parts = self.traits.media.filter(message.parts)
         for is_visible, group in groupby(parts, key=lambda part: isinstance(part, VisiblePart)):
             if is_visible:
-                written.append({"role": message.role, "content": self._write_content(list(group), lost)})
+                written.append({"role": message.role, "content": self.write_content(list(group), lost)})
             else:
                 written += [item for part in group for item in self._write_item(part, message.role, lost)]
         return written
-
-    def _write_content(self, parts: list[Any], lost: list[Loss]) -> str | list[JSONObject]:
-        if len(parts) == 1 and isinstance(parts[0], Text):
-            return parts[0].text
-        return self.write_blocks(parts, lost)
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         if isinstance(part, Text):
