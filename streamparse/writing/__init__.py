@@ -1,7 +1,7 @@
 """Writing and reading requests: what all providers share.
 
-Between two providers stand the parts of `streamparse.writing.parts`, which belong to none of them.  An `Adapter` reads
-and writes one provider's JSON; what a target cannot say is a `Loss`.
+What goes from one provider to another is made of the parts of `streamparse.writing.parts`, which no provider owns.  An
+`Adapter` reads and writes one provider's JSON; what has no place at a target is a `Loss`.
 """
 
 from streamparse.writing.adapter import Adapter

@@ -1,9 +1,9 @@
-"""An answer in the order in which it came, and as the parts of a turn that is sent back.
+"""An answer in the order in which it came, and as the parts of a message that is sent back.
 
 `ParsedResponse` holds text, thought, calls and items apart, with a mark for each call and each item.  `arrange_answer`
-puts them in order again, and `read_answer` makes of them the parts of `streamparse.writing.parts`.
+puts them in order again, and `read_answer` makes the parts of `streamparse.writing.parts` from them.
 
-Two shapes of thought come in pieces, of which a stream has the ends alone; here they are made whole:
+Two shapes of thought come in pieces, of which a stream has only the ends; here they are made whole:
 
 | field | a piece |
 |---|---|
@@ -32,10 +32,10 @@ _TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
 def arrange_answer(response: ParsedResponse) -> list[AnswerPart]:
-    """What came, in the order in which it came; calls that were taken back are left out.
+    """Return an answer in the order in which it came; calls that were revoked are left out.
 
-    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
-    an item seals it, unless another has just begun it.
+    Between two marks the order of text and thought is not known: the thought is taken to come first, and last where an
+    item ends it, unless another has just begun it.
     """
     return [part for part in _arrange(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
 
@@ -44,7 +44,7 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
     items = {place: _make_item(item) for place, item in enumerate(response.items)}
     content = reasoning = 0
-    begun = False
+    has_begun = False
     if not response.order:
         yield ReasoningDelta(response.reasoning)
         reasoning = len(response.reasoning)
@@ -53,8 +53,8 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
         thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
         content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
         item = items.get(mark.index) if mark.what == "item" else None
-        yield from (text, thought) if item is not None and _ends_thought(item) and not begun else (thought, text)
-        begun = item is not None and item.kind.startswith(_DETAIL) and not _ends_thought(item)
+        yield from (text, thought) if item is not None and _ends_thought(item) and not has_begun else (thought, text)
+        has_begun = item is not None and item.kind.startswith(_DETAIL) and not _ends_thought(item)
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
@@ -66,20 +66,20 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
 
 
 def _ends_thought(item: ProviderItem) -> bool:
-    """Whether an item ends a thought: text that came beside it came before it."""
+    """Whether an item ends a thought: text since the mark before it came first."""
     return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
 
 
 def ends_detail(piece: Any) -> bool:
-    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it, for it signs or hides the thought."""
+    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it: it signs or hides the thought."""
     return isinstance(piece, dict) and bool(piece.get("signature") or piece.get("data"))
 
 
 def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
-    """Whole entries of OpenRouter's `reasoning_details`, of thoughts and of pieces of entries, as they came.
+    """Return whole entries of OpenRouter's `reasoning_details`, made of thoughts and pieces of entries as they came.
 
-    A piece that does not end an entry begins one, which the thoughts behind it belong to.  One that does ends that
-    which is open if it has its index and its type; else it is an entry by itself, with the thoughts before it.
+    A piece that does not end an entry begins one, and the thoughts after it belong to that.  One that does ends the
+    open entry if it has its index and its type; else it is an entry by itself, with the thoughts before it.
     """
     entries: list[dict[str, Any]] = []
     texts: list[str] = []
@@ -101,7 +101,7 @@ def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def complete_block(block: dict[str, Any], thought: str) -> dict[str, Any]:
-    """One of LiteLLM's `thinking_blocks` with all of its thought: a stream has but the end of it with the signature."""
+    """Return one of LiteLLM's `thinking_blocks` with all of its thought: a stream has only the signed end."""
     if block.get("type") == "redacted_thinking":
         return block
     end = block.get("thinking")
@@ -127,12 +127,12 @@ def _make_item(item: dict[str, Any]) -> ProviderItem:
 
 
 def read_answer(response: ParsedResponse) -> list[Part]:
-    """The parts of an answer in the order in which they came (`arrange_answer`); a refusal is text.
+    """Return the parts of an answer in the order in which they came (`arrange_answer`); a refusal is text.
 
-    A call that broke is one of the parts, so that its answer has its call: with the arguments that can be read of it,
-    or none.
-    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
-    behind an empty text.
+    A call that broke is one of the parts, so that its result has its call: with the arguments that can be read of it,
+    or without any.
+    Each text is a block of its own, directly after its citations.  A signature of Gemini's that came by itself comes
+    after an empty text.
     """
     if response.broken_calls:
         whole = [*response.tool_calls, *map(_make_whole, response.broken_calls)]
@@ -141,16 +141,16 @@ def read_answer(response: ParsedResponse) -> list[Part]:
 
 
 def _make_whole(broken: BrokenCall) -> ToolCall:
-    """A call that can be sent back in the place of a broken one."""
+    """Return a call that can be sent back in the place of a broken one."""
     return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
 
 
 def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
-    """Bring texts together up to the border of their block, and their citations before them."""
+    """Join texts up to the border of their block, and put their citations before them."""
     texts: list[str] = []
     citations: list[Part] = []
     before: Part | None = None
-    bordered = False
+    is_at_border = False
     for part in (*parts, None):
         if isinstance(part, Text):
             texts.append(part.text)
@@ -159,10 +159,10 @@ def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
         else:
             yield from citations
             yield from [Text("".join(texts))] if texts else []
-            words = bool(texts) or isinstance(before, Thought)
-            yield from [Text("")] if words and not bordered and _is_loose_signature(part) else []
+            has_words = bool(texts) or isinstance(before, Thought)
+            yield from [Text("")] if has_words and not is_at_border and _is_loose_signature(part) else []
             texts, citations, before = [], [], part
-            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
+            is_at_border = _is_border(part) or (is_at_border and isinstance(part, Thought))
             yield from [part] if part is not None and not _is_border(part) else []
 
 

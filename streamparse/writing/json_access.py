@@ -20,7 +20,7 @@ _LIMITS = Limits()
 
 
 def write_arguments(call: ToolCall) -> str:
-    """The text of a call's arguments: as the model wrote it where that is exactly their JSON, else written anew."""
+    """Return the text of a call's arguments: the model's own where that is exactly their JSON, else a new one."""
     try:
         written = json.loads(call.raw)
     except (ValueError, RecursionError):
@@ -29,12 +29,12 @@ def write_arguments(call: ToolCall) -> str:
 
 
 def _is_same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are one; to Python `True == 1 == 1.0`, to JSON not."""
+    """Whether two JSON values are the same; to Python `True == 1 == 1.0`, to JSON not."""
     return compact(one, sort_keys=True) == compact(other, sort_keys=True)
 
 
 def read_call(name: str, arguments: Any, id: str) -> ToolCall:
-    """Make a call of what a message holds: arguments as an object or as its text; what is no object counts as none."""
+    """Make a call from the fields of a message: arguments as an object or as its text; anything else counts as `{}`."""
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
         return ToolCall(name, arguments, id, raw=compact(arguments))
@@ -51,34 +51,34 @@ def _read_object(text: str) -> dict[str, Any] | None:
 
 
 def is_unreadable(call: ToolCall) -> bool:
-    """Whether a call has argument text, but none that says its arguments."""
+    """Whether a call has a text of arguments that is not a JSON object."""
     return not call.arguments and call.raw.strip() not in ("", "null") and _read_object(call.raw) is None
 
 
 def write_value(value: Any) -> str:
-    """A result as text: text as it is, anything else as JSON."""
+    """Write a result as text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else compact(value)
 
 
 def get_str(value: Any, *keys: str) -> str:
-    """The text under a path of keys; "" if there is none."""
+    """Return the text under a path of keys; "" for anything else."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) else ""
 
 
 def get_objects(values: Any) -> list[Mapping[str, Any]]:
-    """The objects of what should be a list of them."""
+    """Return the objects in what should be a list of them."""
     return [each for each in values if isinstance(each, Mapping)] if isinstance(values, (list, tuple)) else []
 
 
 def get_strs(values: Any) -> list[str]:
-    """The texts of what should be a list of them."""
+    """Return the texts in what should be a list of them."""
     return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
 
 
 def drop_empty(**fields: Any) -> dict[str, Any]:
-    """The fields that say something: neither None nor an empty text or list."""
+    """Return the fields that are neither None nor an empty text or list."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
