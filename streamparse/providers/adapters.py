@@ -90,10 +90,10 @@ def adapter_for(provider: str) -> Adapter:
 
 
 def as_message(response: ParsedResponse, provider: str) -> Any:
-    """Write the assistant's turn, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
+    """Write the assistant's message, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
 
     It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
-    came.  Calls that the server took back are left out.  Calls that broke are written with what can be read of their
+    came.  Calls that were revoked are left out.  Calls that broke are written with what can be read of their
     arguments: each wants an answer as the others do (`ToolRunner` gives it, or `repair.answer_broken`).
     Returns a message, or for "openai-responses" a list of items.  Raises ValueError for an unknown provider.
     """
@@ -101,7 +101,7 @@ def as_message(response: ParsedResponse, provider: str) -> Any:
 
 
 def translate_tools(definitions: Iterable[Any], to: str, source: str | None = None) -> Translation:
-    """Write tools of any kind, also another provider's definitions, as a provider takes them, and tell what is lost.
+    """Write tools of any kind, also another provider's definitions, as a provider takes them, and list what is lost.
 
     Tools that a provider brings itself (search, code, ...) stay as they are if it is the same one: by their shape, or
     by `source`, the provider that the definitions were written for; to any other they are a loss.
@@ -113,11 +113,11 @@ def translate_tools(definitions: Iterable[Any], to: str, source: str | None = No
 
 
 def translate_messages(messages: Any, source: str, target: str) -> Translation:
-    """Write the messages of one provider as another takes them, and tell what is lost.
+    """Write the messages of one provider as another takes them, and list what is lost.
 
-    Results come behind their calls and in their order, in the place where the target wants them.  A target whose
-    system's turn is no message loses it here; `translate_request` keeps it.  What of them JSON cannot hold is lost.
-    The result holds objects of the messages themselves: copy it before you change anything deep in it.
+    Results come after their calls and in their order, in the place where the target wants them.  A target whose
+    system prompt is no message loses it here; `translate_request` keeps it.  What JSON cannot hold is lost.
+    The result has objects of the messages themselves: copy it before you change anything deep in it.
     Raises ValueError for an unknown provider; messages never raise.
     """
     reader, writer = adapter_for(source), adapter_for(target)
@@ -132,9 +132,9 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
 def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
     """Write one provider's request as another takes it, and list what is lost; for its own provider it stays as it is.
 
-    The result holds objects of the request itself: copy it before you change anything deep in it.
+    The result has objects of the request itself: copy it before you change anything deep in it.
     Gemini's and Bedrock's bodies name neither the model nor whether the answer is streamed: the path does.
-    Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
+    Providers may have any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.
     """
     source, target = _known_name(source, READERS), _known_name(target, REQUEST_WRITERS)
@@ -143,6 +143,12 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     lost: list[Loss] = []
     written = write_request(READERS[source](request, lost), target, lost)
     return Translation(written, list(dict.fromkeys(lost)))
+
+
+def find_messages_field(adapter: Adapter) -> str:
+    """Return where the requests of a provider have their messages."""
+    form = _REQUEST_FORMATS.get(adapter.name) or _REQUEST_FORMATS.get(adapter.traits.family)
+    return form.fields["messages"] if form is not None else "messages"
 
 
 def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Providers and servers by their names: the wire that each speaks, and the adapter that writes for it.
 
-Every room that takes the name of a provider looks it up here.  Names count without regard to case, blanks, dots, dashes
-and underscores.
+Every room that takes the name of a provider looks it up here.  Case, blanks, dots, dashes and underscores in names do
+not count.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ PROVIDERS: Final[dict[str, Provider]] = {
 
 
 def normalize_name(name: str) -> str:
-    """What of a name counts."""
+    """Return a name without what does not count: case, blanks, dots, dashes and underscores."""
     return name.translate(_MARKS).casefold()
 
 
@@ -79,12 +79,12 @@ _NAMES: Final = {normalize_name(word): name for name, row in PROVIDERS.items() f
 
 
 def find_provider(name: str) -> str | None:
-    """The first name of a provider that is called so; None if nobody is."""
+    """Return the first name of a provider, by any of its names; None for an unknown one."""
     return _NAMES.get(normalize_name(name))
 
 
 def find_known_name(name: str, known: Container[str]) -> str | None:
-    """The name under which a provider is among the `known`: its own, or that of its adapter; None if it is not."""
+    """Return the name of a provider among the `known`: its own, or that of its adapter; None if neither is."""
     if name in known:
         return name
     found = find_provider(name)
@@ -93,4 +93,4 @@ def find_known_name(name: str, known: Container[str]) -> str | None:
 
 
 NATIVE_FORMATS: Final = ("openai_native",)
-"""What configurations call calls in a wire's own fields."""
+"""How configurations name calls in a wire's own fields."""

@@ -1,6 +1,6 @@
 """Parts of bodies, made whole: what users keep of an answer when they do not keep all of it.
 
-| what is given | whose | the body around it |
+| given | API | the body around it |
 |---|---|---|
 | `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
 | `{"index", "message"}` | OpenAI chat | `choices[0]` |
@@ -17,18 +17,18 @@
 | `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
 | `[{"generated_text"}]` | text-generation-inference | a completion |
 
-Of decoded values alone (of JSON that was given as text nobody knows: it may be the answer itself), also
+Of decoded values alone, because JSON that was given as text may be the answer itself:
 
-| what is given | whose |
+| given | API |
 |---|---|
 | a call, or a list of calls | OpenAI chat |
 | a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
 | `{"content": [texts]}` | Anthropic |
 | `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
 
-One part that no other provider has decides whose all of them are: providers add kinds more often than we read of it.
-Gemini's own names come in snake case from its Python libraries; they are spelled as the wire has them.
-What is inside arguments and results is data, and is not looked at.
+One part that no other provider has decides whose all of them are, because providers add kinds at any time.  Gemini's
+fields come in snake case from its Python libraries; they are spelled as on the wire.  What is inside arguments and
+results is the user's, and is not looked at.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import calls_in
 from streamparse.patterns import plain
-from streamparse.providers.gemini.sdk_dump import restore_fields
+from streamparse.providers.gemini.parts import OWN_PARTS
+from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -52,19 +53,12 @@ _KINDS: Final = {
         "refusal|output_text|input_text|image_url|input_audio|audio|file|reference|document_url"  # Mistral's, too
     ),
 }
-"""The `type` of parts that no other provider has.  `text` says nothing."""
-_KEYS: Final = {
-    "bedrock": frozenset(
-        ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
-    ),
-    "gemini": frozenset(
-        {"text", "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData"}
-        | {"function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "fileData"}
-        | {"file_data", "thoughtSignature", "thought_signature", "toolCall", "tool_call", "toolResponse"}
-        | {"tool_response"}
-    ),
-}
-"""The keys of parts that have no `type`."""
+"""The `type` of parts that no other provider has.  `text` decides nothing."""
+_CONVERSE_KEYS: Final = frozenset(
+    ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
+)
+_GEMINI_KEYS: Final = frozenset(("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS))
+"""The keys of parts that have no `type`; Gemini's in camel case."""
 _COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
 """Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end."""
 _ROLES: Final = ("assistant", "model")
@@ -72,7 +66,7 @@ _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
 _MESSAGE: Final = _SAID | frozenset(
     {"id", "name", "thinking", "reasoning", "reasoning_content", "refusal", "images", "annotations", "audio"}
 )
-"""What a message may hold that says no role."""
+"""What a message without a role may have."""
 _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
 """What other wires have next to the `message`."""
 _BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
@@ -84,7 +78,7 @@ _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
 
 
 def complete_body(value: Any) -> dict[str, Any] | None:
-    """Return the body that a value is a part of, or stands for; None, or the same again, if it is whole."""
+    """Return the body that a value is a part of, or short for; None, or the same again, if it is whole."""
     if isinstance(value, list):
         return _complete_list(value)
     if not isinstance(value, dict):
@@ -100,9 +94,10 @@ def wrap_bare_value(value: Any) -> dict[str, Any] | None:
     """Return the body of a decoded value without any message around it; None for others."""
     if _is_call(value):
         return _make_chat_body({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
-    if isinstance(value, list) and _has_key(value, "gemini") and all(part.keys() <= _KEYS["gemini"] for part in value):
-        return _make_gemini_body(value)
-    return _wrap_object(value) if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return _wrap_object(value)
+    is_gemini = isinstance(value, list) and _has_gemini_key(value)
+    return _make_gemini_body(value) if is_gemini and all(_list_keys(part) <= _GEMINI_KEYS for part in value) else None
 
 
 def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -110,7 +105,7 @@ def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
         return body
     content = value.get("content")
     if "role" not in value and isinstance(content, list):
-        return _make_anthropic_body(value) if _are_blocks(content) else None
+        return _make_anthropic_body(value) if _are_anthropic_blocks(content) else None
     if "toolCalls" in value and next(calls_in(value), None) is not None:
         return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
     text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
@@ -136,11 +131,11 @@ def _complete_list(values: list[Any]) -> dict[str, Any] | None:
     messages = [value for kind, value in zip(kinds, values, strict=False) if kind == "message"]
     if (messages or _has_kind(values, "openai-responses")) and all(map(_is_item_message, messages)):
         return {"object": "response", "output": values}
-    return _make_anthropic_body({"content": values}) if _are_blocks(values) else None
+    return _make_anthropic_body({"content": values}) if _are_anthropic_blocks(values) else None
 
 
 def _make_item(value: Any) -> Any:
-    """A message of the Responses API as its answers have it, for there may be less of it in a history."""
+    """Return a message of the Responses API as its answers have it; in a history there may be less of it."""
     if not isinstance(value, dict) or value.get("role") != "assistant" or value.get("type", "message") != "message":
         return value
     content = value.get("content")
@@ -154,7 +149,7 @@ def _complete_message(value: dict[str, Any]) -> dict[str, Any] | None:
     message, content = value.get("message"), value.get("content")
     if isinstance(message, dict):
         return _complete_choice(value, message)
-    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_blocks(content):
+    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_anthropic_kind(content):
         return _make_anthropic_body(value)
     if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
         return None
@@ -175,14 +170,14 @@ def _complete_choice(value: dict[str, Any], message: dict[str, Any]) -> dict[str
 
 
 def _complete_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
-    """The body around a message of these parts; None if it is one of OpenAI chat."""
+    """Return the body around a message of these parts; None if it is one of OpenAI chat."""
     if _is_item_message(value):
         return {"object": "response", "output": [value]}
     if value.get("tool_calls") or any(_is_of_chat(part) for part in parts):
         return None
-    if value.get("type") == "message" or _are_blocks(parts):
+    if value.get("type") == "message" or _are_anthropic_blocks(parts):
         return {**value, "type": "message"}
-    is_converse = _has_key(parts, "bedrock")
+    is_converse = _are_untyped(parts) and any(not _CONVERSE_KEYS.isdisjoint(part) for part in parts)
     return {"output": {"message": value}, "stopReason": value.get("stopReason")} if is_converse else None
 
 
@@ -205,7 +200,7 @@ def _complete_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(content, dict):
         return None
     parts = content.get("parts")
-    is_gemini = isinstance(parts, list) and _has_key(parts, "gemini")
+    is_gemini = isinstance(parts, list) and _has_gemini_key(parts)
     is_model = content.get("role") == "model"
     if content is value:
         return restore_fields({"candidates": [{"content": value}]}) if is_gemini and is_model else None
@@ -228,7 +223,7 @@ def _read_completion(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _make_chat_body(message: dict[str, Any]) -> dict[str, Any]:
-    """The body of OpenAI chat around a message, which may hold its finish reason and usage, too."""
+    """Return the body of OpenAI chat around a message, which may have its finish reason and usage, too."""
     message = dict(message)
     if isinstance(calls := message.get("tool_calls"), list):
         message["tool_calls"] = list(map(_make_chat_call, calls))
@@ -241,7 +236,7 @@ def _make_chat_body(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_chat_call(call: Any) -> Any:
-    """A call as OpenAI writes it; others write its name and arguments right into it."""
+    """Return a call as OpenAI writes it; elsewhere its name and arguments are directly in it."""
     if not isinstance(call, dict) or "function" in call or "name" not in call:
         return call
     given = next((call[key] for key in ("arguments", "args", "parameters", "input") if key in call), None)
@@ -264,13 +259,13 @@ def _make_completion_body(text: str, reason: Any = None) -> dict[str, Any]:
 
 
 def _get_kind(value: Any) -> str:
-    """The type that a part says; "" if it says none."""
+    """Return the type of a part; "" for one without."""
     kind = value.get("type") if isinstance(value, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
 def _list_kinds(parts: list[Any]) -> list[str]:
-    """The types of parts; nothing, if one of them has none."""
+    """Return the types of parts; nothing if one of them has none."""
     kinds = list(map(_get_kind, parts))
     return kinds if all(kinds) else []
 
@@ -284,9 +279,12 @@ def _are_untyped(parts: list[Any]) -> bool:
     return bool(parts) and all(isinstance(part, dict) and "type" not in part for part in parts)
 
 
-def _has_key(parts: list[Any], owner: str) -> bool:
-    """Whether one of parts without a type has a key of this owner."""
-    return _are_untyped(parts) and any(not _KEYS[owner].isdisjoint(part) for part in parts)
+def _list_keys(part: dict[str, Any]) -> set[str]:
+    return {to_camel_case(str(key)) for key in part}
+
+
+def _has_gemini_key(parts: list[Any]) -> bool:
+    return _are_untyped(parts) and any(not _GEMINI_KEYS.isdisjoint(_list_keys(part)) for part in parts)
 
 
 def _has_call(parts: list[Any], *keys: str) -> bool:
@@ -295,15 +293,15 @@ def _has_call(parts: list[Any], *keys: str) -> bool:
     return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
 
 
-def _has_blocks(parts: list[Any]) -> bool:
+def _has_anthropic_kind(parts: list[Any]) -> bool:
     """Whether one of typed parts is a content block that only Anthropic has."""
     return _has_kind(parts, "anthropic")
 
 
-def _are_blocks(parts: list[Any]) -> bool:
+def _are_anthropic_blocks(parts: list[Any]) -> bool:
     """Whether typed parts are content blocks of Anthropic; text alone is, too."""
     kinds = _list_kinds(parts)
-    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_blocks(parts))
+    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_anthropic_kind(parts))
 
 
 def _is_of_chat(part: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What libraries around the providers' APIs make of messages: their classes, and LangChain's own message."""
+"""Messages as libraries around the providers' APIs have them: their classes, and LangChain's own message."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LAST: Final = "data: [DONE]\n\n"
 
 
 def write_chat_chunk(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Write a chunk of LangChain as one of chat completions; the last one, which says nothing else, as their end.
+    """Write a chunk of LangChain as one of chat completions; an empty last one as their end.
 
-    Its `tool_calls` are guesses at what `tool_call_chunks` will come to.
+    Its `tool_calls` are guesses at what the `tool_call_chunks` will be together.
     """
     extra = chunk.get("additional_kwargs")
     delta: dict[str, Any] = {"content": _join_text(chunk.get("content"))}
@@ -40,23 +40,15 @@ def write_chat_chunk(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
 
 def write_chat_message(value: Mapping[str, Any]) -> dict[str, Any]:
     """Write a whole message of LangChain as one of chat completions, with its finish reason and usage."""
-    about = value.get("response_metadata")
-    reasons = [about.get(key) for key in _REASONS] if isinstance(about, dict) else []
-    reason = next((reason for reason in reasons if reason), None)
-    message = {"role": "assistant", "content": value["content"], "finish_reason": reason}
-    if calls := value.get("tool_calls"):
-        message["tool_calls"] = calls
-        if isinstance(value["content"], list):  # what the provider wrote, its calls included
-            message["content"] = [part for part in value["content"] if not _is_tool_use(part)]
-    return {**message, "usage": value.get("usage_metadata")}
-
-
-def _is_tool_use(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "tool_use"
+    content, calls = value["content"], value.get("tool_calls")
+    if calls and isinstance(content, list):  # what the provider wrote, its calls included
+        content = [part for part in content if not (isinstance(part, dict) and part.get("type") == "tool_use")]
+    message = {"role": "assistant", "content": content, "finish_reason": _get_reason(value)}
+    return {**message, **({"tool_calls": calls} if calls else {}), "usage": value.get("usage_metadata")}
 
 
 def _write_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A piece of a call: its number is the server's, or LangChain's own, which is a text."""
+    """Write a piece of a call: its number is the server's, or LangChain's own, which is a text."""
     function = {"name": call.get("name"), "arguments": call.get("args")}
     kept = {"index": call.get("index"), "id": call.get("id")}
     named = {key: value for key, value in kept.items() if isinstance(value, int if key == "index" else str)}
@@ -83,7 +75,7 @@ def _join_text(content: Any) -> str:
 
 
 def _join_thought(content: Any) -> str:
-    """What blocks of providers' own kinds, and those of LangChain, hold of a thought."""
+    """Join the thought in blocks of providers' own kinds, and in those of LangChain."""
     found: list[Any] = []
     for part in _list_parts(content):
         if part.get("type") == "thinking":

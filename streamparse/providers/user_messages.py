@@ -1,28 +1,26 @@
-"""Adds a message of the user to a request, in the words of the provider that the request is for."""
+"""Adds a message of the user to a request, as its provider takes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from streamparse.providers.adapters import adapter_for
+from streamparse.providers.adapters import adapter_for, find_messages_field
 from streamparse.writing.parts import Message, Text
 
 _PROVIDERS: Final = {"messages": "openai", "contents": "gemini", "input": "openai-responses"}
-"""Where a request holds its messages, and a provider that takes them so."""
-_FIELDS: Final = {"gemini": "contents", "gemini-openapi": "contents", "openai-responses": "input"}
-"""Where requests of a provider hold their messages, if not in `messages`."""
+"""Where a request has its messages, and a provider that has them there."""
 
 
 def add_user_message(request: Mapping[str, Any], text: str, provider: str | None = None) -> dict[str, Any]:
     """Return a request with one more message of the user, or with more of its `prompt`.
 
-    Without `provider` the shape of the request tells whose it is.  Raises ValueError if it holds no messages.
+    Without `provider` the shape of the request shows whose it is.  Raises ValueError if it holds no messages.
     """
     if provider is None and isinstance(request.get("prompt"), str):
         return {**request, "prompt": f"{request['prompt']}\n\n{text}"}
     adapter = adapter_for(provider or _find_provider(request))
-    field = _FIELDS.get(adapter.name, "messages")
+    field = find_messages_field(adapter)
     given = request.get(field)
     if not isinstance(given, (str, list, tuple)):
         raise ValueError(f"there are no messages in the request's {field!r}")  # noqa: TRY004 - of data
