@@ -14,43 +14,39 @@ Two shapes of thought come in pieces, of which a stream has only the ends; here 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.writing.json_access import read_call
 from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought
-
-AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
-"""A piece of an answer, in the words of its events."""
 
 _SEALS: Final = ("signature", "reasoning", "thinking_blocks")
 _DETAIL: Final = "reasoning."
 _TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
-def arrange_answer(response: ParsedResponse) -> list[AnswerPart]:
-    """Return an answer in the order in which it came; calls that were revoked are left out.
+def arrange_answer(response: ParsedResponse) -> list[Part]:
+    """Return the parts of an answer in the order in which they came; a refusal is text, and revoked calls are left out.
 
     Between two marks the order of text and thought is not known: the thought is taken to come first, and last where an
     item ends it, unless another has just begun it.
     """
-    return [part for part in _arrange(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
+    return [part for part in _arrange(response) if not isinstance(part, (Text, Thought)) or part.text]
 
 
-def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
+def _arrange(response: ParsedResponse) -> Iterator[Part]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
     items = {place: _make_item(item) for place, item in enumerate(response.items)}
     content = reasoning = 0
     has_begun = False
     if not response.order:
-        yield ReasoningDelta(response.reasoning)
+        yield Thought(response.reasoning)
         reasoning = len(response.reasoning)
     for mark in response.order:
-        text = TextDelta(response.content[content : mark.content])
-        thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
+        text = Text(response.content[content : mark.content])
+        thought = Thought(response.reasoning[reasoning : mark.reasoning])
         content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
         item = items.get(mark.index) if mark.what == "item" else None
         yield from (text, thought) if item is not None and _ends_thought(item) and not has_begun else (thought, text)
@@ -58,14 +54,14 @@ def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
-    yield ReasoningDelta(response.reasoning[reasoning:])
+    yield Thought(response.reasoning[reasoning:])
     yield from items.values()
-    yield TextDelta(response.content[content:])
-    yield RefusalDelta(response.refusal)
+    yield Text(response.content[content:])
+    yield Text(response.refusal)
     yield from calls.values()
 
 
-def _ends_thought(item: ProviderItem) -> bool:
+def _ends_thought(item: Item) -> bool:
     """Whether an item ends a thought: text since the mark before it came first."""
     return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
 
@@ -121,9 +117,9 @@ def _put_texts(texts: list[str], entry: dict[str, Any]) -> list[str]:
     return []
 
 
-def _make_item(item: dict[str, Any]) -> ProviderItem:
+def _make_item(item: dict[str, Any]) -> Item:
     index = item.get("index")
-    return ProviderItem(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
+    return Item(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
 
 
 def read_answer(response: ParsedResponse) -> list[Part]:
@@ -137,7 +133,7 @@ def read_answer(response: ParsedResponse) -> list[Part]:
     if response.broken_calls:
         whole = [*response.tool_calls, *map(_make_whole, response.broken_calls)]
         response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
-    return list(_join_texts(map(_make_part, arrange_answer(response))))
+    return list(_join_texts(arrange_answer(response)))
 
 
 def _make_whole(broken: BrokenCall) -> ToolCall:
@@ -172,15 +168,3 @@ def _is_loose_signature(part: Part | None) -> bool:
 
 def _is_border(part: Part | None) -> bool:
     return isinstance(part, Item) and part.kind == TEXT_BORDER
-
-
-def _make_part(part: AnswerPart) -> Part:
-    match part:
-        case ReasoningDelta():
-            return Thought(part.text)
-        case ProviderItem():
-            return Item(part.kind, part.data, part.index)
-        case ToolCall():
-            return part
-        case _:
-            return Text(part.text)

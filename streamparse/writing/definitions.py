@@ -53,9 +53,7 @@ def read_custom_tool(definition: Mapping[str, Any]) -> CustomTool | None:
     form = dict(form) if isinstance(form, Mapping) else {}
     grammar = form.pop("grammar", None)
     return CustomTool(
-        get_str(inner, "name"),
-        get_str(inner, "description"),
-        form | grammar if isinstance(grammar, dict) else form,
+        get_str(inner, "name"), get_str(inner, "description"), form | grammar if isinstance(grammar, dict) else form
     )
 
 

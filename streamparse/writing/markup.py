@@ -279,10 +279,7 @@ _ROWS = (
     Markup("glm-4.5", _PAIR),
     Markup("glm-4.7", replace(_PAIR, each=_PAIR.each.replace("\n", ""), separator="")),
     Markup(
-        "hunyuan-v3",
-        replace(_PAIR, before="<tool_call>{tool}<tool_sep>"),
-        "<tool_calls>\n",
-        after="\n</tool_calls>",
+        "hunyuan-v3", replace(_PAIR, before="<tool_call>{tool}<tool_sep>"), "<tool_calls>\n", after="\n</tool_calls>"
     ),
     Markup("tool-name-tag", _TOOL),
     Markup("pythonic", _PYTHON, "[", ", ", "]"),

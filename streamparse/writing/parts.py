@@ -19,12 +19,7 @@ from streamparse.tools import ToolResult
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
-_ROLES: dict[str, Role] = {
-    "assistant": "assistant",
-    "model": "assistant",
-    "system": "system",
-    "developer": "system",
-}
+_ROLES: dict[str, Role] = {"assistant": "assistant", "model": "assistant", "system": "system", "developer": "system"}
 
 
 def read_role(word: str) -> Role:

@@ -289,9 +289,7 @@ def _write_as_text(parts: Iterable[Part], write_calls: Callable[[list[ToolCall]]
         if isinstance(part, ToolCall):
             calls.append(part)
         elif isinstance(part, ToolResult):
-            text = defang(write_result_text(part), [part.tool_name])
-            content = msgspec.json.encode({"name": part.tool_name, "content": text}).decode()
-            written += [Text(f"<tool_response>\n{content}\n</tool_response>\n"), *_list_images(part)]
+            written += [Text(_write_result(part, "", []) + "\n"), *_list_images(part)]
         elif not _belongs_to_call(part):
             written.append(part)
     if calls:

@@ -21,13 +21,7 @@ from typing import Any, Final
 from streamparse.json.json_safety import compact
 from streamparse.loss import Loss
 from streamparse.tools import ToolResult
-from streamparse.writing.content import (
-    VisiblePart,
-    join_text,
-    read_block,
-    replace_on_lines,
-    write_block,
-)
+from streamparse.writing.content import VisiblePart, join_text, read_block, replace_on_lines, write_block
 from streamparse.writing.json_access import get_str, write_value
 from streamparse.writing.parts import Document, Image, Item, Part, Text
 

@@ -19,7 +19,6 @@ from streamparse.events import (
     Done,
     ProviderItem,
     ReasoningDelta,
-    RefusalDelta,
     TextDelta,
     ToolCallComplete,
     ToolCallStart,
@@ -28,7 +27,7 @@ from streamparse.providers.anthropic.facts import TURN_ITEMS, is_own_block, to_o
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.usage import count_tokens
 from streamparse.writing.answer_parts import arrange_answer
-from streamparse.writing.parts import TEXT_BORDER
+from streamparse.writing.parts import CITATION, TEXT_BORDER, Item, Text, Thought
 
 _WORDS: Final[dict[Ending, str]] = {
     "stop": "end_turn",
@@ -103,7 +102,7 @@ class AnthropicEmitter(Emitter):
         kind, data = to_own_item(event.kind, event.data)
         if kind == "signature":
             return self._add_to_block("thinking", _THINKING, {"type": "signature_delta", kind: data}) + self._leave()
-        if kind == "citations_delta":
+        if kind == CITATION:
             return self._add_to_block("text", _TEXT, {"type": kind, "citation": data})
         if kind == TEXT_BORDER:
             return self._leave()
@@ -172,13 +171,13 @@ def _make_blocks(response: ParsedResponse, give_id: Callable[[str, int], str]) -
     blocks: list[dict[str, Any]] = []
     for part in arrange_answer(response):
         match part:
-            case TextDelta() | RefusalDelta():
+            case Text():
                 _extend(blocks, "text", part.text)
-            case ReasoningDelta():
+            case Thought():
                 _extend(blocks, "thinking", part.text)
             case ToolCall():
                 blocks.append(_tool_use(give_id(part.id, part.index), part.name, part.arguments))
-            case ProviderItem():
+            case Item():
                 _add_item(blocks, *to_own_item(part.kind, part.data))
     return [block for block in blocks if block]
 
@@ -187,7 +186,7 @@ def _add_item(blocks: list[dict[str, Any]], kind: str, data: Any) -> None:
     if kind == "signature":
         _extend(blocks, "thinking", "")
         blocks[-1][kind] = data
-    elif kind == "citations_delta":
+    elif kind == CITATION:
         _extend(blocks, "text", "")
         blocks[-1].setdefault("citations", []).append(data)
     elif kind == TEXT_BORDER:

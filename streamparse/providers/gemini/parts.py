@@ -23,10 +23,7 @@ OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolRe
 _BLOBS: Final = ("inline_data", "file_data", "inlineData", "fileData")
 _PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
 _BLOB_KEYS: Final = ("mimeType", "data", "fileUri")
-_CALL_KEYS: Final = {
-    "functionCall": ("id", "name", "args"),
-    "functionResponse": ("id", "name", "response", "parts"),
-}
+_CALL_KEYS: Final = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
 
 
 def write_part(part: VisiblePart) -> PartObject:

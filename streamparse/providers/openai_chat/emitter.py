@@ -37,13 +37,13 @@ from streamparse.events import ToolCallStart as Start
 from streamparse.providers.openai_chat.reasoning_details import (
     BLOCKS,
     ThinkingBlocks,
-    collect_blocks,
-    collect_details,
+    join_reasoning_details,
+    join_thinking_blocks,
     read_detail,
 )
 from streamparse.response import ParsedResponse
 from streamparse.usage import count_tokens
-from streamparse.writing.answer_parts import ends_detail
+from streamparse.writing.answer_parts import arrange_answer, ends_detail
 
 _CLOSING: Final = b'},"logprobs":null,"finish_reason":null}]'
 _DONE: Final = b"data: [DONE]\n\n"
@@ -223,10 +223,11 @@ class OpenAIChatEmitter(Emitter):
         """Return the message of a whole answer; optional fields are there only if they hold something."""
         calls = self._make_calls(response)
         content = response.content or (None if calls or refusal else "")
+        parts = arrange_answer(response)
         optional = {
             "reasoning_content": response.reasoning,
-            _DETAILS: collect_details(response),
-            BLOCKS: collect_blocks(response),
+            _DETAILS: join_reasoning_details(parts),
+            BLOCKS: join_thinking_blocks(parts),
             **_collect_items(response),
             "tool_calls": calls,
         }

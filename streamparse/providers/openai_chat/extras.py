@@ -29,18 +29,11 @@ from typing import Any, Final
 
 from msgspec.structs import asdict, replace
 
-from streamparse.providers.openai_chat.reasoning_details import BLOCKS, ThinkingBlocks
+from streamparse.providers.openai_chat.reasoning_details import BLOCKS, join_thinking_blocks
 from streamparse.tools import ToolResult
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import CustomTool
-from streamparse.writing.json_access import (
-    Template,
-    drop_empty,
-    fill_template,
-    get_objects,
-    get_str,
-    read_template,
-)
+from streamparse.writing.json_access import Template, drop_empty, fill_template, get_objects, get_str, read_template
 from streamparse.writing.parts import Item, Message, Part, Thought
 from streamparse.writing.results import read_text_result, write_result_text
 from streamparse.writing.traits import IdPolicy
@@ -49,11 +42,7 @@ CUSTOM_CALL: Final = "custom_tool_call"
 CUSTOM_OUTPUT: Final = "custom_tool_call_output"
 
 
-_TOOL_FIELDS: Final = {
-    "name": "$name",
-    "description": "$description?",
-    "format": "$format?",
-}
+_TOOL_FIELDS: Final = {"name": "$name", "description": "$description?", "format": "$format?"}
 _CALL_FIELDS: Final = {"name": "$name", "input": "$input"}
 _CHAT_CALL: Final = {"id": "$id", "type": "custom", "custom": _CALL_FIELDS}
 _ITEM_CALL: Final = {"type": CUSTOM_CALL, "call_id": "$id", **_CALL_FIELDS}
@@ -140,13 +129,7 @@ def write_audio(parts: Iterable[Part]) -> dict[str, Any]:
 
 def write_thinking_blocks(parts: Iterable[Part]) -> dict[str, Any]:
     """Write the field for LiteLLM's blocks of thought, if there are any."""
-    blocks = ThinkingBlocks()
-    for part in parts:
-        if isinstance(part, Thought):
-            blocks.think(part.text)
-        elif isinstance(part, Item) and part.kind == BLOCKS and isinstance(part.data, dict):
-            blocks.add(part.data)
-    return drop_empty(thinking_blocks=blocks.whole)
+    return drop_empty(thinking_blocks=join_thinking_blocks(parts))
 
 
 def read_extras(written: Mapping[str, Any]) -> list[Part]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from streamparse.events import ProviderItem, ReasoningDelta
-from streamparse.response import ParsedResponse
-from streamparse.writing.answer_parts import AnswerPart, arrange_answer, complete_block, join_details
+from streamparse.writing.answer_parts import complete_block, join_details
+from streamparse.writing.parts import Item, Part, Thought
 
 BLOCKS: Final = "thinking_blocks"
 _FORMAT: Final = "anthropic-claude-v1"
@@ -27,22 +27,26 @@ class ThinkingBlocks:
         self._thought.clear()
 
 
-def collect_blocks(response: ParsedResponse) -> list[dict[str, Any]]:
-    """Return LiteLLM's blocks of a whole answer."""
+def join_thinking_blocks(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return LiteLLM's blocks in the parts of a message or of a whole answer."""
     blocks = ThinkingBlocks()
-    for part in arrange_answer(response):
-        if isinstance(part, ReasoningDelta):
+    for part in parts:
+        if isinstance(part, Thought):
             blocks.think(part.text)
-        elif isinstance(part, ProviderItem) and part.kind == BLOCKS:
+        elif isinstance(part, Item) and part.kind == BLOCKS:
             blocks.add(part.data)
     return blocks.whole
 
 
-def collect_details(response: ParsedResponse) -> list[dict[str, Any]]:
-    """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
-    pieces = (_make_piece(part) for part in arrange_answer(response))
-    entries = join_details(piece for piece in pieces if piece is not None)
-    return [entry | {"index": place} for place, entry in enumerate(entries)]
+def join_reasoning_details(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return the entries of `reasoning_details` in the parts of a whole answer, each signature with its thought."""
+    pieces: list[str | dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, Thought):
+            pieces.append(part.text)
+        elif isinstance(part, Item) and (detail := read_detail(part.kind, part.data)) is not None:
+            pieces.append(detail)
+    return [entry | {"index": place} for place, entry in enumerate(join_details(pieces))]
 
 
 def read_detail(kind: str, data: Any) -> dict[str, Any] | None:
@@ -54,10 +58,3 @@ def read_detail(kind: str, data: Any) -> dict[str, Any] | None:
     if kind == "redacted_thinking" and isinstance(data, dict):
         return {"type": "reasoning.encrypted", "data": data.get("data"), "format": _FORMAT}
     return None
-
-
-def _make_piece(part: AnswerPart) -> str | dict[str, Any] | None:
-    """Return a thought, or a piece of an entry; None for any other part."""
-    if isinstance(part, ReasoningDelta):
-        return part.text
-    return read_detail(part.kind, part.data) if isinstance(part, ProviderItem) else None
