@@ -137,7 +137,7 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     Providers may have any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.
     """
-    source, target = _known_name(source, READERS), _known_name(target, REQUEST_WRITERS)
+    source, target = _find_format(source, READERS), _find_format(target, REQUEST_WRITERS)
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
@@ -153,11 +153,11 @@ def find_messages_field(adapter: Adapter) -> str:
 
 def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
-    tools = ADAPTERS[target].supported_tools(request.tools, lost)
+    tools = ADAPTERS[target].list_supported_tools(request.tools, lost)
     return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
 
 
-def _known_name(provider: str, table: Mapping[str, Any]) -> str:
+def _find_format(provider: str, table: Mapping[str, Any]) -> str:
     if (name := find_known_name(provider, table)) is None:
         raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
     return name

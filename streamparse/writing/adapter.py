@@ -79,7 +79,7 @@ class Adapter(ABC):
 
     def write_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[JSONObject]:
         """Write the `tools` of a request; add what is lost."""
-        tools = self.supported_tools(tools, lost)
+        tools = self.list_supported_tools(tools, lost)
         for declared in tools:
             self._check_tool(declared, lost)
         return [self.write_tool(declared, lost) for declared in tools]
@@ -96,7 +96,7 @@ class Adapter(ABC):
             refused = chain.from_iterable(check(declared.parameters) for check in traits.schema_checks)
             lost += as_warnings(name, refused)
 
-    def supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
+    def list_supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
         """Return the tools that this provider can have: without those that take text, where none may."""
         return tools if self.traits.custom_tools else keep_json_tools(tools, lost)
 

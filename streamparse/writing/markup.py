@@ -43,7 +43,7 @@ class CallToWrite(msgspec.Struct, frozen=True):
     typed: SchemaView = SchemaView([], None)
 
 
-def _json(value: Any) -> str:
+def _write_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -81,14 +81,14 @@ class ObjectWriter(CallWriter, frozen=True):
     arguments_key: str = "arguments"
 
     def write_arguments(self, call: CallToWrite, _lost: list[Loss]) -> str:
-        return _json({self.name_key: call.name, self.arguments_key: call.arguments})
+        return _write_json({self.name_key: call.name, self.arguments_key: call.arguments})
 
 
 class ArgumentsWriter(CallWriter, frozen=True):
     """The arguments as one JSON object; the name is before them."""
 
     def write_arguments(self, call: CallToWrite, _lost: list[Loss]) -> str:
-        return _json(call.arguments)
+        return _write_json(call.arguments)
 
 
 class TagWriter(CallWriter, frozen=True, kw_only=True):
@@ -109,12 +109,12 @@ class TagWriter(CallWriter, frozen=True, kw_only=True):
         members = [self._write_member(call, name, value) for name, value in call.arguments.items()]
         lines = [member for member in members if member is not None]
         if len(lines) < len(members):
-            lines = [_json(call.arguments).replace("<", _ESCAPED)]
+            lines = [_write_json(call.arguments).replace("<", _ESCAPED)]
         return self.separator.join(["", *lines, ""])
 
     def _write_member(self, call: CallToWrite, name: str, value: Any) -> str | None:
         """Write a parameter between its tags; None if that cannot be read back."""
-        text = value if isinstance(value, str) else _json(value)
+        text = value if isinstance(value, str) else _write_json(value)
         is_unknown = bool(call.typed.members) and name not in call.typed.members
         if is_unknown and (self.is_declared or len(call.arguments) == 1):
             return None  # alone, it might be taken for what wraps all arguments
@@ -157,11 +157,11 @@ class BraceWriter(CallWriter, frozen=True, kw_only=True):
     def _write_literal(self, call: CallToWrite, value: Any, lost: list[Loss]) -> str:
         if isinstance(value, str):
             is_escaped = self.quote in value
-            return _json(value).replace("<", _ESCAPED) if is_escaped else f"{self.quote}{value}{self.quote}"
+            return _write_json(value).replace("<", _ESCAPED) if is_escaped else f"{self.quote}{value}{self.quote}"
         if isinstance(value, list):
             return "[" + ",".join(self._write_literal(call, each, lost) for each in value) + "]"
         if not isinstance(value, dict):
-            return _json(value)
+            return _write_json(value)
         self._report_names(call, value, lost)
         return "{" + ",".join(f"{key}:{self._write_literal(call, each, lost)}" for key, each in value.items()) + "}"
 

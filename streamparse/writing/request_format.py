@@ -9,7 +9,7 @@ A setting that a provider does not have, and a value out of its bounds, is a `Lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -73,8 +73,8 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
     max_stops: int | None = None
     dropped: dict[str, tuple[str, str]] = {}
     """What has no place, by its name: OpenAI's word for it, and why it is lost."""
-    losses: tuple[Callable[[Request, list[Loss]], None], ...] = ()
-    """Functions that report what else this provider cannot be asked."""
+    others_written: tuple[str, ...] = ()
+    """What `write_others` writes of `parallel`, `schema_name` and `think`: where it does not, that is lost."""
     normalize: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _keep
     """Spells a provider's request so that the map can read it."""
     read_others: Callable[[Mapping[str, Any], list[Loss]], dict[str, Any]] | None = None
@@ -158,8 +158,19 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
         if self.max_stops is not None and len(request.stop) > self.max_stops:
             outcome = f"kept, but refused: {len(request.stop)} are more than {self.max_stops}"
             lost.append(Loss("request", "", "stop", outcome, warning=True))
-        for report in self.losses:
-            report(request, lost)
+        lost += [Loss("request", "", word, outcome) for word, outcome in self._list_unwritten(request)]
+
+    def _list_unwritten(self, request: Request) -> Iterator[tuple[str, str]]:
+        """List what of a request is not written as `others_written` says: OpenAI's word for it, and why."""
+        choice, written = request.choice, self.others_written
+        if "parallel" not in written and request.tools and choice.mode != "none" and choice.parallel is False:
+            yield "parallel_tool_calls", "dropped: the model decides"
+        if "schema_name" not in written and request.schema and request.schema_name not in ("", SCHEMA_NAME):
+            yield "response_format", f"dropped: the name {request.schema_name!r} of the schema"
+        if "effort" in self.fields and request.think is not None and not request.effort:
+            yield "thinking", "dropped: there are only degrees of effort, of few models"
+        if "think" in written and request.think and request.effort:
+            yield "reasoning_effort", "dropped: thought is on or off here"
 
 
 def _read_system(adapter: Adapter, system: Any, lost: list[Loss]) -> list[Message]:
@@ -207,30 +218,6 @@ def lose_unread_choice(word: Any, choice: Choice, lost: list[Loss]) -> None:
     """Report a choice of tools that only its own provider has."""
     if choice.mode is None and word is not None:
         lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
-
-
-def lose_serial(request: Request, lost: list[Loss]) -> None:
-    """Report that a provider cannot be asked for one call at a time."""
-    if request.tools and request.choice.mode != "none" and request.choice.parallel is False:
-        lost.append(Loss("request", "", "parallel_tool_calls", "dropped: the model decides"))
-
-
-def lose_thinking(request: Request, lost: list[Loss]) -> None:
-    """Report a wish for thought, or for none, that does not say how much."""
-    if request.think is not None and not request.effort:
-        lost.append(Loss("request", "", "thinking", "dropped: there are only degrees of effort, of few models"))
-
-
-def lose_effort(request: Request, lost: list[Loss]) -> None:
-    """Report that an effort counts as a wish for thought and no more."""
-    if request.think and request.effort:
-        lost.append(Loss("request", "", "reasoning_effort", "dropped: thought is on or off here"))
-
-
-def lose_schema_name(request: Request, lost: list[Loss]) -> None:
-    """Report the name of an answer's schema where schemas have none."""
-    if request.schema and request.schema_name not in ("", SCHEMA_NAME):
-        lost.append(Loss("request", "", "response_format", f"dropped: the name {request.schema_name!r} of the schema"))
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------

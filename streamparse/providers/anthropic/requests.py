@@ -17,7 +17,6 @@ from streamparse.writing.request import Choice, Request
 from streamparse.writing.request_format import (
     RequestFormat,
     get_at,
-    lose_schema_name,
     lose_unread_choice,
     pick,
     place_alike,
@@ -96,7 +95,7 @@ ANTHROPIC_REQUESTS = RequestFormat(
     read_only=place_alike("seed", "presence_penalty", "frequency_penalty"),
     other_places=("tool_choice", "output_config.format", "thinking.type"),
     bounds={"temperature": (0, 1)},
-    losses=(lose_schema_name,),
+    others_written=("parallel",),
     read_others=_read_others,
     restrict=_restrict,
     write_others=_write_others,

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.writing.request import Request
-from streamparse.writing.request_format import RequestFormat, lose_schema_name, lose_serial, place_alike
+from streamparse.writing.request_format import RequestFormat, place_alike
 
 _MODES = {"auto": "auto", "required": "any"}
 
@@ -42,7 +42,6 @@ BEDROCK_REQUESTS = RequestFormat(
         "schema": ("response_format", "dropped: each model has other words for it here"),
         "think": ("thinking", "dropped: each model has other words for it here"),
     },
-    losses=(lose_serial, lose_schema_name),
     write_others=_write_others,
     write_system=lambda text: [{"text": text}],
 )

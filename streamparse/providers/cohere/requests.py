@@ -19,9 +19,6 @@ from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
 from streamparse.writing.request_format import (
     RequestFormat,
     get_section,
-    lose_effort,
-    lose_schema_name,
-    lose_serial,
     lose_unread_choice,
     place_alike,
     read_thinking,
@@ -61,7 +58,7 @@ COHERE_REQUESTS = RequestFormat(
     other_places=("tool_choice", "response_format", "thinking.type"),
     bounds={"top_p": (0.01, 0.99), "top_k": (0, 500), "presence_penalty": (0, 1), "frequency_penalty": (0, 1)},
     max_stops=5,
-    losses=(lose_serial, lose_schema_name, lose_effort),
+    others_written=("think",),
     read_others=_read_others,
     restrict=_restrict,
     write_others=_write_others,

@@ -23,16 +23,7 @@ from streamparse.providers.gemini.parts import to_camel_keys
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import drop_empty, get_str, get_strs
 from streamparse.writing.request import Choice, Request
-from streamparse.writing.request_format import (
-    RequestFormat,
-    get_section,
-    lose_effort,
-    lose_schema_name,
-    lose_serial,
-    lose_unread,
-    lose_unread_choice,
-    read_object,
-)
+from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, lose_unread_choice, read_object
 
 _SECTIONS = ("generationConfig", "toolConfig")
 _OTHER_CONFIG = ("responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig")
@@ -131,8 +122,7 @@ GEMINI_REQUESTS = RequestFormat(
     read_only={"model": "model"},
     other_places=("toolConfig.functionCallingConfig", *(f"generationConfig.{name}" for name in _OTHER_CONFIG)),
     max_stops=5,
-    # Each version has other words for how much thought.
-    losses=(lose_serial, lose_schema_name, lose_effort),
+    others_written=("think",),
     normalize=_normalize,
     read_others=_read_others,
     restrict=_restrict,

@@ -15,15 +15,7 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.writing.request import SAMPLING_FIELDS, Request
-from streamparse.writing.request_format import (
-    RequestFormat,
-    get_section,
-    lose_effort,
-    lose_schema_name,
-    lose_serial,
-    place_alike,
-    read_object,
-)
+from streamparse.writing.request_format import RequestFormat, get_section, place_alike, read_object
 
 
 def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -59,7 +51,7 @@ OLLAMA_REQUESTS = RequestFormat(
     | place_alike("stop", *SAMPLING_FIELDS, section="options")
     | {"max_tokens": "options.num_predict"},
     other_places=("format", "think"),
-    losses=(lose_serial, lose_schema_name, lose_effort),
+    others_written=("think",),
     normalize=_normalize,
     read_others=_read_others,
     restrict=_restrict,

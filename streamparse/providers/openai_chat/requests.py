@@ -27,7 +27,6 @@ from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Choice, Req
 from streamparse.writing.request_format import (
     RequestFormat,
     get_section,
-    lose_thinking,
     lose_unread,
     lose_unread_choice,
     place_alike,
@@ -129,7 +128,7 @@ CHAT_REQUESTS = RequestFormat(
     read_only=place_alike("max_tokens", "top_k"),
     other_places=("max_completion_tokens", "tool_choice", "parallel_tool_calls", "response_format"),
     max_stops=4,
-    losses=(lose_thinking,),
+    others_written=("parallel", "schema_name"),
     normalize=_normalize,
     read_others=_read_others,
     write_others=_write_others,

@@ -21,7 +21,7 @@ from streamparse.providers.openai_chat.requests import (
 )
 from streamparse.writing.json_access import get_str
 from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Request
-from streamparse.writing.request_format import RequestFormat, get_at, get_section, lose_thinking, place_alike
+from streamparse.writing.request_format import RequestFormat, get_at, get_section, place_alike
 
 
 def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -60,7 +60,7 @@ RESPONSES_REQUESTS = RequestFormat(
     read_only={"system": "instructions"},
     other_places=("tool_choice", "parallel_tool_calls", "text.format"),
     dropped={"stop": ("stop", "dropped: an answer ends by itself here")},
-    losses=(lose_thinking,),
+    others_written=("parallel", "schema_name"),
     normalize=_normalize,
     read_others=_read_others,
     write_others=_write_others,
