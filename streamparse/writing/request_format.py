@@ -21,7 +21,7 @@ from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import get_str, get_strs
 from streamparse.writing.parts import Item, Message, Text
-from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, SCHEMA_NAME, Choice, Request
+from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, SCHEMA_NAME, Request
 
 _DEFAULTS: dict[str, tuple[Any, ...]] = {
     "n": (1,),
@@ -43,6 +43,9 @@ _DEFAULTS: dict[str, tuple[Any, ...]] = {
 """Values that are a setting's default, or done anyway: to leave them out loses nothing."""
 
 
+_SWITCH: dict[bool | None, str] = {True: "enabled", False: "disabled"}
+
+
 def _keep(value: Any) -> Any:
     return value
 
@@ -60,7 +63,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
     """Where a provider's requests have what, and how what is more than a place is read and written.
 
     A place is a path of keys with dots between.  Names are those of `Request`, `SAMPLING_FIELDS` and `ACCOUNT_FIELDS`,
-    and `system` for a system prompt that is no message.
+    and `system` for a system prompt that is no message.  `think` is "enabled" or "disabled" at its place.
     """
 
     fields: dict[str, str]
@@ -102,10 +105,14 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             "stop": read_strings(found.get("stop")),
             "stream": found.get("stream") is True,
             "effort": get_str(found, "effort"),
+            "think": _read_switch(found.get("think")),
             "sampling": pick(found, SAMPLING_FIELDS),
             "account": pick(found, ACCOUNT_FIELDS),
         }
-        return Request(**values | (self.read_others(request, lost) if self.read_others else {}))
+        read = Request(**values | (self.read_others(request, lost) if self.read_others else {}))
+        if "tool_choice" in self.other_places and read.choice.mode is None and request.get("tool_choice") is not None:
+            lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
+        return read
 
     def write(self, adapter: Adapter, request: Request, lost: list[Loss]) -> dict[str, Any]:
         """Write a request for this provider; add what it cannot be asked."""
@@ -126,6 +133,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             "stop": request.stop or None,
             "stream": request.stream or None,
             "effort": request.effort or None,
+            "think": _SWITCH.get(request.think),
             **clamp(pick(request.sampling, self.fields), self.bounds, lost),
             **request.account,
         }
@@ -169,8 +177,12 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
             yield "response_format", f"dropped: the name {request.schema_name!r} of the schema"
         if "effort" in self.fields and request.think is not None and not request.effort:
             yield "thinking", "dropped: there are only degrees of effort, of few models"
-        if "think" in written and request.think and request.effort:
+        if ("think" in written or "think" in self.fields) and request.think and request.effort:
             yield "reasoning_effort", "dropped: thought is on or off here"
+
+
+def _read_switch(word: Any) -> bool | None:
+    return word != "disabled" if isinstance(word, str) and word else None
 
 
 def _read_system(adapter: Adapter, system: Any, lost: list[Loss]) -> list[Message]:
@@ -214,12 +226,6 @@ def lose_unread(settings: Mapping[str, Any], read: Iterable[str], lost: list[Los
             lost.append(Loss("request", "", key, "dropped: no setting elsewhere"))
 
 
-def lose_unread_choice(word: Any, choice: Choice, lost: list[Loss]) -> None:
-    """Report a choice of tools that only its own provider has."""
-    if choice.mode is None and word is not None:
-        lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
-
-
 # -- settings ----------------------------------------------------------------------------------------------------------
 
 
@@ -252,12 +258,6 @@ def get_section(settings: Any, *names: str) -> Mapping[str, Any]:
 def read_object(value: Any) -> dict[str, Any] | None:
     """Return an object; None for anything else."""
     return dict(value) if isinstance(value, Mapping) else None
-
-
-def read_thinking(request: Mapping[str, Any]) -> bool | None:
-    """Whether a `thinking` with a type asks for thought; None if it says nothing."""
-    kind = get_at(request, "thinking.type")
-    return kind != "disabled" if isinstance(kind, str) and kind else None
 
 
 def read_strings(value: Any) -> list[str]:

@@ -14,15 +14,7 @@ from streamparse.loss import Loss
 from streamparse.schema.strict import as_warnings, find_open_objects
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.request import Choice, Request
-from streamparse.writing.request_format import (
-    RequestFormat,
-    get_at,
-    lose_unread_choice,
-    pick,
-    place_alike,
-    read_object,
-    read_thinking,
-)
+from streamparse.writing.request_format import RequestFormat, get_at, pick, place_alike, read_object
 
 DEFAULT_MAX_TOKENS = 4096
 """The limit where none is given: this API wants one."""
@@ -32,13 +24,11 @@ _MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required",
 
 
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
-    choice = _read_choice(request.get("tool_choice"))
-    lose_unread_choice(request.get("tool_choice"), choice, lost)
     if _is_cached(request):
         lost.append(Loss("messages", "", "cache_control", "dropped: no setting elsewhere"))
     schema = read_object(get_at(request, "output_config.format.schema"))
     # A schema is always enforced here.
-    return {"choice": choice, "schema": schema, "strict": True, "think": read_thinking(request)}
+    return {"choice": _read_choice(request.get("tool_choice")), "schema": schema, "strict": True}
 
 
 def _is_cached(request: Mapping[str, Any]) -> bool:
@@ -92,8 +82,8 @@ def _write_choice(request: Request) -> dict[str, Any] | None:
 ANTHROPIC_REQUESTS = RequestFormat(
     fields=place_alike("model", "max_tokens", "system", "messages", "tools", "stream", *_SAMPLING)
     | {"stop": "stop_sequences"},
-    read_only=place_alike("seed", "presence_penalty", "frequency_penalty"),
-    other_places=("tool_choice", "output_config.format", "thinking.type"),
+    read_only=place_alike("seed", "presence_penalty", "frequency_penalty") | {"think": "thinking.type"},
+    other_places=("tool_choice", "output_config.format"),
     bounds={"temperature": (0, 1)},
     others_written=("parallel",),
     read_others=_read_others,

@@ -16,24 +16,17 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.writing.json_access import get_str
 from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
-from streamparse.writing.request_format import (
-    RequestFormat,
-    get_section,
-    lose_unread_choice,
-    place_alike,
-    read_thinking,
-)
+from streamparse.writing.request_format import RequestFormat, get_section, place_alike
 
 _MODES: dict[str, Any] = {"REQUIRED": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
 
 
-def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
+def _read_others(request: Mapping[str, Any], _lost: list[Loss]) -> dict[str, Any]:
     choice = Choice(_MODES.get(get_str(request, "tool_choice")))
-    lose_unread_choice(request.get("tool_choice"), choice, lost)
     form = get_section(request, "response_format")
     schema = dict(get_section(form, "json_schema")) if form.get("type") == "json_object" else None
-    return {"choice": choice, "schema": schema, "think": read_thinking(request)}
+    return {"choice": choice, "schema": schema}
 
 
 def _restrict(request: Request, _lost: list[Loss]) -> Request:
@@ -43,22 +36,19 @@ def _restrict(request: Request, _lost: list[Loss]) -> Request:
 
 def _write_others(request: Request, _lost: list[Loss]) -> dict[str, Any]:
     form = {"type": "json_object", **({"json_schema": request.schema} if request.schema else {})}
-    thinking = "enabled" if request.think else "disabled"
     return {
         "stream": request.stream,
         "tool_choice": _WORDS.get(request.choice.mode or "") if request.tools else None,
         "response_format": form if request.schema is not None else None,
-        "thinking.type": thinking if request.think is not None else None,
     }
 
 
 COHERE_REQUESTS = RequestFormat(
     fields=place_alike("model", "messages", "stream", "tools", "max_tokens", *SAMPLING_FIELDS)
-    | {"stop": "stop_sequences", "top_p": "p", "top_k": "k"},
-    other_places=("tool_choice", "response_format", "thinking.type"),
+    | {"stop": "stop_sequences", "top_p": "p", "top_k": "k", "think": "thinking.type"},
+    other_places=("tool_choice", "response_format"),
     bounds={"top_p": (0.01, 0.99), "top_k": (0, 500), "presence_penalty": (0, 1), "frequency_penalty": (0, 1)},
     max_stops=5,
-    others_written=("think",),
     read_others=_read_others,
     restrict=_restrict,
     write_others=_write_others,

@@ -23,7 +23,7 @@ from streamparse.providers.gemini.parts import to_camel_keys
 from streamparse.writing.definitions import read_tools
 from streamparse.writing.json_access import drop_empty, get_str, get_strs
 from streamparse.writing.request import Choice, Request
-from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, lose_unread_choice, read_object
+from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, read_object
 
 _SECTIONS = ("generationConfig", "toolConfig")
 _OTHER_CONFIG = ("responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig")
@@ -51,7 +51,8 @@ def _read_choice(config: Mapping[str, Any], lost: list[Loss]) -> Choice:
     """Read the choice of tools; elsewhere one can be named only where a call is required."""
     word, names = get_str(config, "mode").upper(), get_strs(config.get("allowedFunctionNames"))
     mode = _MODES.get(word)
-    lose_unread_choice(word.removeprefix("MODE_UNSPECIFIED") or None, Choice(mode), lost)
+    if mode is None and word not in ("", "MODE_UNSPECIFIED"):
+        lost.append(Loss("request", "", "tool_choice", "dropped: no such choice elsewhere"))
     is_named = mode == "required" and len(names) == 1
     if names and not is_named and mode != "none":
         outcome = "dropped: elsewhere all tools are allowed, or one if it must be called"

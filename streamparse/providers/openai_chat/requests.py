@@ -24,14 +24,7 @@ from streamparse.loss import Loss
 from streamparse.schema.strict import find_open_objects, find_optional_properties
 from streamparse.writing.json_access import drop_empty, get_str
 from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Choice, Request
-from streamparse.writing.request_format import (
-    RequestFormat,
-    get_section,
-    lose_unread,
-    lose_unread_choice,
-    place_alike,
-    read_object,
-)
+from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, place_alike, read_object
 
 _SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
 _NO_EFFORT = ("none", "minimal")
@@ -47,16 +40,14 @@ def is_thinking_model(model: str) -> bool:
 # -- what both of OpenAI's APIs say alike ------------------------------------------------------------------------------
 
 
-def read_choice(request: Mapping[str, Any], lost: list[Loss], *name: str) -> Choice:
+def read_choice(request: Mapping[str, Any], *name: str) -> Choice:
     """Read the choice of tools in OpenAI's words; `name` is the path to that of the only one."""
     choice, parallel = request.get("tool_choice"), request.get("parallel_tool_calls")
     may_parallel = parallel if isinstance(parallel, bool) else None
     only = get_str(choice, *name) if get_str(choice, "type") in ("", "function") else ""
     if choice in ("auto", "none", "required"):
         return Choice(choice, parallel=may_parallel)
-    found = Choice("required" if only else None, only, may_parallel)
-    lose_unread_choice(choice, found, lost)
-    return found
+    return Choice("required" if only else None, only, may_parallel)
 
 
 def write_choice(request: Request, function: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +93,7 @@ def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
     form = request.get("response_format")
     return {
-        "choice": read_choice(request, lost, "function", "name"),
+        "choice": read_choice(request, "function", "name"),
         **read_answer_format(form, get_section(form, "json_schema"), lost),
         **read_effort(get_str(request, "reasoning_effort")),
     }

@@ -32,7 +32,7 @@ def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
     section = get_section(request, "text", "format")
     return {
-        "choice": read_choice(request, lost, "name"),
+        "choice": read_choice(request, "name"),
         **read_answer_format(get_at(request, "text.format"), section, lost),
         **read_effort(get_str(request, "reasoning", "effort")),
     }
