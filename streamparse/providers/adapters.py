@@ -38,35 +38,26 @@ from streamparse.writing.definitions import read_entry_leniently
 from streamparse.writing.request import Request
 from streamparse.writing.request_format import RequestFormat
 
-_ALL: tuple[Adapter, ...] = (
-    OpenAI(),
-    Responses(),
-    Anthropic(),
-    Gemini(),
-    Ollama(),
-    Cohere(),
-    Bedrock(),
-    Generic(),
-    GeminiOpenAPI(),
-    DeepSeek(),
-    OpenRouter(),
-    Mistral(),
+_ROWS: Final[tuple[tuple[Adapter, RequestFormat | None], ...]] = (
+    (OpenAI(), CHAT_REQUESTS),
+    (Responses(), RESPONSES_REQUESTS),
+    (Anthropic(), ANTHROPIC_REQUESTS),
+    (Gemini(), GEMINI_REQUESTS),
+    (Ollama(), OLLAMA_REQUESTS),
+    (Cohere(), COHERE_REQUESTS),
+    (Bedrock(), BEDROCK_REQUESTS),
+    (Generic(), None),
+    (GeminiOpenAPI(), None),
+    (DeepSeek(), WRITTEN_CHAT_REQUESTS),
+    (OpenRouter(), WRITTEN_CHAT_REQUESTS),
+    (Mistral(), MISTRAL_REQUESTS),
 )
+"""Every adapter, and the format of its provider's requests, if they are written here."""
 
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
+ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter, _ in _ROWS}
 """The adapters by the name of their provider."""
 
-_REQUEST_FORMATS: Final[dict[str, RequestFormat]] = {
-    "openai": CHAT_REQUESTS,
-    "anthropic": ANTHROPIC_REQUESTS,
-    "ollama": OLLAMA_REQUESTS,
-    "openai-responses": RESPONSES_REQUESTS,
-    "gemini": GEMINI_REQUESTS,
-    "cohere": COHERE_REQUESTS,
-    "bedrock": BEDROCK_REQUESTS,
-    **dict.fromkeys(("deepseek", "openrouter"), WRITTEN_CHAT_REQUESTS),
-    "mistral": MISTRAL_REQUESTS,
-}
+_REQUEST_FORMATS: Final = {adapter.name: form for adapter, form in _ROWS if form is not None}
 
 READERS: Final[dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]]] = {
     name: partial(form.read, ADAPTERS[name]) for name, form in _REQUEST_FORMATS.items() if form.read_others is not None

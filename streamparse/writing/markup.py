@@ -47,7 +47,7 @@ def _write_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class CallWriter(msgspec.Struct, frozen=True):
+class MarkupWriter(msgspec.Struct, frozen=True):
     """Writes one call between `before` and `after`, which may have its `{tool}` and its `{number}`.
 
     `names` is a pattern of the parameters' names that can be written.  `rule` is what a model must know beyond an
@@ -74,7 +74,7 @@ class CallWriter(msgspec.Struct, frozen=True):
                 lost.append(Loss(call.name, f"/{name}", "name", "written, but not read back: no name in this format"))
 
 
-class ObjectWriter(CallWriter, frozen=True):
+class ObjectWriter(MarkupWriter, frozen=True):
     """One JSON object with the name and the arguments, under these keys."""
 
     name_key: str = "name"
@@ -84,14 +84,14 @@ class ObjectWriter(CallWriter, frozen=True):
         return _write_json({self.name_key: call.name, self.arguments_key: call.arguments})
 
 
-class ArgumentsWriter(CallWriter, frozen=True):
+class ArgumentsWriter(MarkupWriter, frozen=True):
     """The arguments as one JSON object; the name is before them."""
 
     def write_arguments(self, call: CallToWrite, _lost: list[Loss]) -> str:
         return _write_json(call.arguments)
 
 
-class TagWriter(CallWriter, frozen=True, kw_only=True):
+class TagWriter(MarkupWriter, frozen=True, kw_only=True):
     """Tags for each parameter: `each` has its `{name}` and `{value}`.
 
     `ends` is a pattern of what no value may have; it may have `{name}` and `{tool}`, too.  With `trims` a line break at
@@ -133,7 +133,7 @@ def _is_read_as(value: Any, read: str, text: str) -> bool:
     return read.startswith('"') and json.loads(read) == value if isinstance(value, str) else read == text
 
 
-class PythonWriter(CallWriter, frozen=True):
+class PythonWriter(MarkupWriter, frozen=True):
     """A call with arguments by name, as Python writes it."""
 
     rule: ClassVar[str] = "Arguments are given by name, as Python literals."
@@ -143,7 +143,7 @@ class PythonWriter(CallWriter, frozen=True):
         return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
 
 
-class BraceWriter(CallWriter, frozen=True, kw_only=True):
+class BraceWriter(MarkupWriter, frozen=True, kw_only=True):
     """Gemma's literals: bare keys, and strings between delimiters of their own, in which nothing is escaped."""
 
     quote: str
@@ -173,7 +173,7 @@ class Markup(msgspec.Struct, frozen=True):
     """
 
     dialect: str
-    one: CallWriter
+    one: MarkupWriter
     before: str = ""
     between: str = "\n"
     after: str = ""

@@ -218,7 +218,7 @@ def test_a_request_to_its_own_provider_stays_as_it_is() -> None:
 
 
 def test_requests_of_an_unknown_provider_raise_and_list_the_known() -> None:
-    with pytest.raises(ValueError, match="requests of 'klingon' are not known; known are: openai, anthropic, ollama"):
+    with pytest.raises(ValueError, match="requests of 'klingon' are not known; known are: openai, openai-responses, anthropic"):
         translate_request(OPENAI, "openai", "klingon")
 
 
