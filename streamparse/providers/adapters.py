@@ -35,6 +35,7 @@ from streamparse.providers.openai_responses.requests import RESPONSES_REQUESTS
 from streamparse.response import ParsedResponse
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_entry_leniently
+from streamparse.writing.parts import Message, Text
 from streamparse.writing.request import Request
 from streamparse.writing.request_format import RequestFormat
 
@@ -136,12 +137,6 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
     return Translation(written, list(dict.fromkeys(lost)))
 
 
-def find_messages_field(adapter: Adapter) -> str:
-    """Return where the requests of a provider have their messages."""
-    form = _REQUEST_FORMATS.get(adapter.name) or _REQUEST_FORMATS.get(adapter.traits.family)
-    return form.fields["messages"] if form is not None else "messages"
-
-
 def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
     tools = ADAPTERS[target].list_supported_tools(request.tools, lost)
@@ -153,6 +148,55 @@ def _find_format(provider: str, table: Mapping[str, Any]) -> str:
         raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
     return name
 
+
+# -- a message more --------------------------------------------------------------------------------------------------
+
+_MESSAGE_FIELDS: Final = {"messages": "openai", "contents": "gemini", "input": "openai-responses"}
+"""Where a request has its messages, and a provider that has them there."""
+
+
+def add_user_message(request: Mapping[str, Any], text: str, provider: str | None = None) -> dict[str, Any]:
+    """Return a request with one more message of the user, or with more of its `prompt`.
+
+    Without `provider` the shape of the request shows whose it is.  Raises ValueError if it holds no messages.
+    """
+    if provider is None and isinstance(request.get("prompt"), str):
+        return {**request, "prompt": f"{request['prompt']}\n\n{text}"}
+    adapter = adapter_for(provider or _find_provider(request))
+    form = _REQUEST_FORMATS.get(adapter.name) or _REQUEST_FORMATS.get(adapter.traits.family)
+    field = form.fields["messages"] if form is not None else "messages"
+    given = request.get(field)
+    if not isinstance(given, (str, list, tuple)):
+        raise ValueError(f"there are no messages in the request's {field!r}")  # noqa: TRY004 - of data
+    before, more = (
+        adapter.write_message(Message("user", [Text(each)]), []) if isinstance(each, str) else list(each)
+        for each in (given, text)
+    )
+    last = before[-1] if before else None
+    if adapter.name == "bedrock" and isinstance(last, Mapping) and last.get("role") == "user":  # roles alternate there
+        before, more = before[:-1], [{**last, "content": [*last.get("content", ()), *more[0]["content"]]}]
+    return {**request, field: [*before, *more]}
+
+
+def _find_provider(request: Mapping[str, Any]) -> str:
+    """Name a provider that takes messages as this request has them.  Raises ValueError if it holds none."""
+    field = next((each for each in _MESSAGE_FIELDS if each in request), None)
+    if field is None:
+        raise ValueError(
+            f"the request has no {', '.join(_MESSAGE_FIELDS)} or prompt, to which a message could be added"
+        )
+    return "bedrock" if field == "messages" and _is_converse(request) else _MESSAGE_FIELDS[field]
+
+
+def _is_converse(request: Mapping[str, Any]) -> bool:
+    """Whether a request is Bedrock's: it names its model otherwise, and its blocks have no `type`."""
+    given = request["messages"]
+    contents = [each.get("content") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    return "modelId" in request or any(isinstance(block, Mapping) and "type" not in block for block in blocks)
+
+
+# -- one call ----------------------------------------------------------------------------------------------------------
 
 to_openai: Final = ADAPTERS["openai"].format_call
 """A call as OpenAI chat completions take it."""
