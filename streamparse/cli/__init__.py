@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from streamparse.cli import bench, detect, formats, parse, proxy, timeline
 from streamparse.cli.options import CommandError
@@ -72,14 +72,10 @@ def _forget_output() -> None:
 _NOWHERE: Final = io.StringIO()
 
 
-class _Writable(Protocol):
-    def write(self, text: str, /) -> object: ...
-
-
 class _CommandLine(argparse.ArgumentParser):
     """A parser whose errors are one line, as all errors here."""
 
-    def print_help(self, file: _Writable | None = None) -> None:
+    def print_help(self, file: Any = None) -> None:
         """Write the help; argparse itself ignores that it cannot."""
         (file or sys.stdout).write(self.format_help())
 

@@ -189,7 +189,7 @@ def _find_dialect_read_by_auto(row: Dialect) -> str | None:
 # -- Markdown ------------------------------------------------------------------------------------------
 
 
-def _write_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _write_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 

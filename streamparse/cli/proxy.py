@@ -82,7 +82,7 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
 
     config = uvicorn.Config(
         application,
-        http=timed_protocol(_HEAD_SECONDS),
+        http=make_timed_protocol(_HEAD_SECONDS),
         ws="none",
         server_header=False,
         date_header=False,
@@ -90,8 +90,8 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
         log_level="warning",
         timeout_graceful_shutdown=_LAST_WORDS,
     )
-    logging.getLogger("uvicorn.error").addFilter(_is_no_end)
-    with _listening(host, port) as listener:
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
+    with _listen(host, port) as listener:
         address, number = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
         print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}", flush=True)
@@ -107,7 +107,7 @@ def _log_to_stderr(level: int) -> None:
     proxy.LOGGER.propagate = False
 
 
-def timed_protocol(seconds: float) -> type[asyncio.Protocol]:
+def make_timed_protocol(seconds: float) -> type[asyncio.Protocol]:
     """uvicorn's HTTP protocol, which lets go of a client that does not end the head of a request in time.
 
     uvicorn itself waits for ever.
@@ -135,26 +135,26 @@ def timed_protocol(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def _wait(self) -> None:
-            self._timer = self.loop.call_later(seconds, self._let_go)
+            self._timer = self.loop.call_later(seconds, self._abort)
 
         def _stop_waiting(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
-        def _let_go(self) -> None:
+        def _abort(self) -> None:
             proxy.LOGGER.info("%s: no whole head of a request after %g seconds", self.client, seconds)
             self.transport.abort()
 
     return Timed
 
 
-def _is_no_end(record: logging.LogRecord) -> bool:
+def _is_worth_logging(record: logging.LogRecord) -> bool:
     """Whether there is more to tell than that an answer was broken off, for a signal has come."""
     return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

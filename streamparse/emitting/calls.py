@@ -61,7 +61,7 @@ class CallWriter:
     def extend(self, event: ToolCallDelta) -> bytes:
         held = self._held.get(event.index)
         if held is not None:
-            return b"" if held.still_matches(event) else self.release(event.index)
+            return b"" if held.extend(event) else self.release(event.index)
         text = self._begun[event.index].feed(event.arguments)
         return self._target.write_arguments(event.index, text) if text else b""
 
@@ -98,12 +98,8 @@ class CallWriter:
         return self._target.write_arguments(index, text) if text else b""
 
 
-class WholeCallWriter:
+class WholeCallWriter(CallWriter):
     """The same for a wire whose calls come whole: a call that never becomes complete is never sent."""
-
-    def __init__(self, target: CallTarget, outcome: Outcome) -> None:
-        self._target = target
-        self._outcome = outcome
 
     def begin(self, _event: ToolCallStart, /) -> bytes:
         return b""
@@ -116,9 +112,6 @@ class WholeCallWriter:
         return self._target.write_call_end(event)
 
     def fail(self, _event: Error, /) -> bytes:
-        return b""
-
-    def release(self, _index: int | None, /) -> bytes:
         return b""
 
 
@@ -139,7 +132,7 @@ class HeldCall:
         self._compared = 0
         self._speller = _Speller()
 
-    def still_matches(self, delta: ToolCallDelta) -> bool:
+    def extend(self, delta: ToolCallDelta) -> bool:
         """Keep the next delta; return whether one of the complete calls still begins so."""
         self._deltas.append(delta.arguments)
         text = self._speller.feed(delta.arguments)
@@ -204,10 +197,10 @@ class _Speller:
 
 def spell_arguments(call: ToolCallComplete) -> str:
     """Return the arguments of a complete call in the spelling by which calls are compared."""
-    return _Speller().feed(argument_text(call))
+    return _Speller().feed(get_argument_text(call))
 
 
-def argument_text(call: ToolCall | ToolCallComplete) -> str:
+def get_argument_text(call: ToolCall | ToolCallComplete) -> str:
     """Return a call's arguments as JSON text: the model's own, unless it had to be repaired."""
     if call.source == "recovered" or not call.raw:
         return msgspec.json.encode(call.arguments).decode()

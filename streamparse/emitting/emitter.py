@@ -21,7 +21,7 @@ from uuid import uuid4
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.emitting.calls import CallWriter, WholeCallWriter
+from streamparse.emitting.calls import CallWriter
 from streamparse.emitting.outcome import Outcome, read_outcome
 from streamparse.events import (
     Done,
@@ -57,7 +57,7 @@ class Emitter:
     content_type: ClassVar[str]
     """The media type of a stream; a whole body is `application/json`."""
     id_prefix: ClassVar[str] = ""
-    call_writer: ClassVar[type[CallWriter | WholeCallWriter]] = CallWriter
+    call_writer: ClassVar[type[CallWriter]] = CallWriter
 
     def __init__(
         self,
@@ -103,15 +103,15 @@ class Emitter:
         """Return the body of a whole answer; the target's error if the turn failed."""
         outcome, failure = self._read_outcome(response)
         if failure is not None:
-            return self.error_body(*failure)
+            return self.write_error_body(*failure)
         self._ids.clear()
         return encode(self._make_body(response, outcome))
 
-    def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
+    def find_failure(self, response: ParsedResponse) -> tuple[str, str] | None:
         """Return the code and the message of the error that `whole` writes; None if it writes an answer."""
         return self._read_outcome(response)[1]
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         """Return the body of an error; its kind is that of the HTTP status, or else what the code stands for."""
         raise NotImplementedError
 

@@ -97,7 +97,7 @@ class ArgumentWriter:
         # Where a key came twice the tokens of the two do not match; then all there is to do may be to close.
         closing = "".join([_CLOSING[mark] for mark in reversed(self._stack)]) or "}"
         rests = (complete_json(sent, call.arguments), closing)
-        return next((rest for rest in rests if rest is not None and _decodes_to(sent + rest, call.arguments)), None)
+        return next((rest for rest in rests if rest is not None and _is_decoded_as(sent + rest, call.arguments)), None)
 
     def abort(self) -> str:
         """Return what keeps a broken call from being valid JSON, also as `""` for no arguments."""
@@ -188,7 +188,7 @@ def _encode(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _decodes_to(text: str, value: Any) -> bool:
+def _is_decoded_as(text: str, value: Any) -> bool:
     try:
         return bool(msgspec.json.decode(text) == value)
     except (ValueError, RecursionError):

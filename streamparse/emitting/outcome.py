@@ -125,7 +125,7 @@ def find_ending(reason: str | None, *, ok: bool, called: bool, broken: bool, ref
 
 def read_outcome(response: ParsedResponse) -> tuple[Outcome, tuple[str, str] | None]:
     """Return how a whole answer ended, and the code and the message of its failure; None if it did not fail."""
-    outcome = Outcome(called=bool(runnable_calls(response)), refused=bool(response.refusal))
+    outcome = Outcome(called=bool(list_runnable_calls(response)), refused=bool(response.refusal))
     for item in response.items:
         outcome.take_item(ProviderItem(item["kind"], item["data"]))
     failures = [failure for error in response.errors if (failure := outcome.take_error(error)) is not None]
@@ -138,7 +138,7 @@ def find_failure(response: ParsedResponse) -> tuple[str, str] | None:
     return read_outcome(response)[1]
 
 
-def runnable_calls(response: ParsedResponse) -> list[ToolCall]:
+def list_runnable_calls(response: ParsedResponse) -> list[ToolCall]:
     """Return the calls that a client may run."""
     return [call for call in response.tool_calls if not call.revoked]
 

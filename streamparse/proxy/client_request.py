@@ -13,10 +13,10 @@ from streamparse.emitting.emitter import Emitter, UsagePlace
 from streamparse.json.json_safety import NotJSON
 from streamparse.parser import StreamParser
 from streamparse.providers.emitters import EMITTERS
-from streamparse.proxy.asgi import BadRequest, Headers
+from streamparse.proxy.asgi import Headers, RequestRefused
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.translation import dialect_to_teach, dialects_to_read, mentions_tools, translate_request
+from streamparse.proxy.translation import choose_dialect_to_teach, choose_dialects_to_read, has_tools, translate_request
 from streamparse.tools import Toolset
 
 CLIENT_WIRES: Final = {
@@ -63,7 +63,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
 
         Without tools the client expects no call, and the text is not searched for any.
         """
-        dialects = dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
+        dialects = choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
         return Rewriter(parser, self.make_emitter(settings))
 
@@ -71,29 +71,29 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
 def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientRequest | None:
     """Read a client's request; None if it cannot be understood here, and the server has to answer it.
 
-    Raises `BadRequest` for one that cannot be said to a server of another wire, because it is no JSON object or nested
-    too deeply, and for one that asks for several answers where only one can be read.
+    Raises `RequestRefused` for one that cannot be said to a server of another wire, because it is no JSON object or
+    nested too deeply, and for one that asks for several answers where only one can be read.
     """
     request = _read_object(body)
     if request is None:
         if wire != settings.wire:
-            raise BadRequest("the body of the request is no JSON object")
+            raise RequestRefused("the body of the request is no JSON object")
         return None
     tools = _read_tools(request)
     stream = request.get("stream")
     streamed = wire == "ollama-chat" if stream is None else bool(stream)  # Ollama streams by default
-    dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and mentions_tools(request) else None
+    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and has_tools(request) else None
     understood = wire == settings.wire and dialect is None
-    several = _wants_several(wire, request)
+    several = _is_for_several(wire, request)
     # Events have no place for several answers at once, or for the probabilities of tokens.
     if understood and (several or request.get("logprobs") or not tools):
         return ClientRequest(wire=wire, request=request, body=body, tools=Toolset(), streamed=streamed, changed=False)
     if several:
-        raise BadRequest("n: this server is asked in other words, of which one answer at a time can be read")
+        raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
     try:
         sent, lost = (body, frozenset[str]()) if understood else _translate(request, wire, settings.wire, dialect)
     except (RecursionError, NotJSON) as error:
-        raise BadRequest("the request is nested too deeply") from error
+        raise RequestRefused("the request is nested too deeply") from error
     return ClientRequest(wire=wire, request=request, body=sent, tools=tools, streamed=streamed, changed=True, lost=lost)
 
 
@@ -101,7 +101,7 @@ def make_error_response(wire: str | None, status: int, code: str, reason: str) -
     """Return the headers and the body of an error, in the words of the client's wire if it is known."""
     if wire is None:
         return [(b"content-type", b"text/plain; charset=utf-8")], reason.encode() + b"\n"
-    return [(b"content-type", b"application/json")], EMITTERS[wire]().error_body(code, reason, status)
+    return [(b"content-type", b"application/json")], EMITTERS[wire]().write_error_body(code, reason, status)
 
 
 def _read_object(body: bytes) -> dict[str, Any] | None:
@@ -112,7 +112,7 @@ def _read_object(body: bytes) -> dict[str, Any] | None:
     return request if isinstance(request, dict) else None
 
 
-def _wants_several(wire: str, request: dict[str, Any]) -> bool:
+def _is_for_several(wire: str, request: dict[str, Any]) -> bool:
     """Whether a client asks for several answers: one that got a single one would look for the others."""
     number = request.get("n") if wire == "openai-chat" else None
     return isinstance(number, int) and number > 1

@@ -12,7 +12,7 @@ from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
-from streamparse.proxy.translation import dialect_to_teach
+from streamparse.proxy.translation import choose_dialect_to_teach
 
 ToolMode: TypeAlias = Literal["native", "prompt"]
 
@@ -64,7 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.tools not in ("native", "prompt"):
             raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
         if self.tools == "prompt":
-            dialect_to_teach(self.dialects)
+            choose_dialect_to_teach(self.dialects)
         return self
 
     @property

@@ -34,7 +34,7 @@ _THOUGHT: Final = "thought as it came"
 _FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
 
 
-def dialect_to_teach(dialects: Dialects) -> str:
+def choose_dialect_to_teach(dialects: Dialects) -> str:
     """Return the dialect in which a model is asked to write calls; raise ValueError if none of them has a prompt."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
     names = [each if isinstance(each, str) else each.name for each in chosen]
@@ -46,13 +46,13 @@ def dialect_to_teach(dialects: Dialects) -> str:
     return known[0]
 
 
-def dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
+def choose_dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
     """Return the dialects to look for: a model that was taught one writes it, whatever its server's wire is."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-    return (dialect_to_teach(chosen), *chosen) if teaches else dialects
+    return (choose_dialect_to_teach(chosen), *chosen) if teaches else dialects
 
 
-def mentions_tools(request: Mapping[str, Any]) -> bool:
+def has_tools(request: Mapping[str, Any]) -> bool:
     """Whether a request declares tools, or has calls in its history: a server without tools knows neither."""
     messages = request.get("messages")
     history = messages if isinstance(messages, list) else []

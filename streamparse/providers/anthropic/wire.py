@@ -19,6 +19,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, initial_arguments, write_argument_text
 from streamparse.reading.message_wire import MessageWire
@@ -47,9 +48,6 @@ TYPES: Final[tuple[str, ...]] = get_args(_EventType)
 
 DELTAS: Final[tuple[str, ...]] = get_args(_DeltaType)
 """The deltas that have a verb of their own; any other type is not decoded."""
-
-TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
-"""What is told of a turn's end beside its reason."""
 
 METRICS: Final = "amazon-bedrock-invocationMetrics"
 
