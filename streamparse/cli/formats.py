@@ -10,6 +10,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from importlib.resources import files
+from string import Template
 
 from streamparse.cli.options import CommandError
 from streamparse.cli.parse import to_json
@@ -81,14 +82,25 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def write_page() -> str:
     """Return the page of all formats, as Markdown."""
-    head = files("streamparse.cli").joinpath("formats_head.md").read_text("utf-8")
     rows = [
         (f"[`{row.name}`](#{_make_anchor(row.name)})", row.models, _describe_streaming(row), f"`{find_auto(row)}`")
         for row in DIALECTS.values()
     ]
-    table = _write_table(("format", "written by", "streams", "auto"), rows)
-    chapters = "".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values())
-    return f"{head}{table}{chapters}\n{_write_reasoning()}"
+    thoughts = [
+        (
+            f"`{row.name}`",
+            row.models,
+            _quote_all(row.opens) or "in a header",
+            _quote_all(row.closes),
+            "with `auto`, too" if row.token else "if named" if row.inside else "no",
+        )
+        for row in THOUGHTS.values()
+    ]
+    return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
+        table=_write_table(("format", "written by", "streams", "auto"), rows),
+        chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
+        thoughts=_write_table(("reasoning", "written by", "opens", "closes", "behind text"), thoughts),
+    )
 
 
 def find_auto(row: Dialect) -> str:
@@ -133,25 +145,6 @@ def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
 
 def _has_opener(row: Dialect, opener: Opener) -> bool:
     return any(each.text == opener.text and not each.each_tool for each in row.openers)
-
-
-def _write_reasoning() -> str:
-    rows = [
-        (
-            f"`{row.name}`",
-            row.models,
-            _quote_all(row.opens) or "in a header",
-            _quote_all(row.closes),
-            "with `auto`, too" if row.token else "if named" if row.inside else "no",
-        )
-        for row in THOUGHTS.values()
-    ]
-    return (
-        "## Reasoning\n\nA thought opens before all other text, or next to a call. `think` is looked for beside every "
-        "format. Some markers\nare tokens of a model's own: unless they are quoted they open a thought behind text, "
-        "too, where the format is named,\nor also with `auto`, if no blank stands right before them in the line.\n\n"
-        + _write_table(("reasoning", "written by", "opens", "closes", "behind text"), rows)
-    )
 
 
 def _describe_thought(thought: Thought) -> str:

@@ -21,21 +21,9 @@ from uuid import uuid4
 import msgspec
 from msgspec.structs import replace
 
+from streamparse import events
 from streamparse.emitting.calls import CallWriter
 from streamparse.emitting.outcome import Outcome, read_outcome
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ProviderItem,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallDelta,
-    ToolCallRevoked,
-    ToolCallStart,
-)
 from streamparse.response import ParsedResponse
 
 encode = msgspec.json.Encoder().encode
@@ -81,20 +69,20 @@ class Emitter:
         self._outcome = Outcome()
         self._calls = self.call_writer(self, self._outcome)
         self._writers: dict[type, Callable[[Any], bytes]] = {
-            TextDelta: self._write_text,
-            ReasoningDelta: self._write_reasoning,
-            RefusalDelta: self._take_refusal,
-            ToolCallStart: self._calls.begin,
-            ToolCallDelta: self._calls.extend,
-            ToolCallComplete: self._calls.complete,
-            ToolCallRevoked: self._revoke,
-            ProviderItem: self._take_item,
-            Error: self._take_error,
-            Done: self._take_end,
+            events.TextDelta: self._write_text,
+            events.ReasoningDelta: self._write_reasoning,
+            events.RefusalDelta: self._take_refusal,
+            events.ToolCallStart: self._calls.begin,
+            events.ToolCallDelta: self._calls.extend,
+            events.ToolCallComplete: self._calls.complete,
+            events.ToolCallRevoked: self._revoke,
+            events.ProviderItem: self._take_item,
+            events.Error: self._take_error,
+            events.Done: self._take_end,
         }
         self._prepare()
 
-    def emit(self, event: Event) -> bytes:
+    def emit(self, event: events.Event) -> bytes:
         """Return the bytes that an event becomes."""
         write = self._writers.get(event.__class__)
         return write(event) if write is not None else b""
@@ -121,31 +109,31 @@ class Emitter:
         """Get ready for the first event."""
         raise NotImplementedError
 
-    def _write_text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         raise NotImplementedError
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         raise NotImplementedError
 
-    def _write_refusal(self, event: RefusalDelta) -> bytes:
-        return self._write_text(TextDelta(event.text))
+    def _write_refusal(self, event: events.RefusalDelta) -> bytes:
+        return self._write_text(events.TextDelta(event.text))
 
-    def write_call_start(self, event: ToolCallStart, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         raise NotImplementedError
 
     def write_arguments(self, index: int, text: str, /) -> bytes:
         raise NotImplementedError
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
         raise NotImplementedError
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         raise NotImplementedError
 
     def _write_failure(self, code: str, message: str) -> bytes:
         raise NotImplementedError
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         """Write the end of an answer that did not fail; `done` has the full finish reason."""
         raise NotImplementedError
 
@@ -169,19 +157,19 @@ class Emitter:
         self._ids.add(given)
         return given
 
-    def _take_refusal(self, event: RefusalDelta) -> bytes:
+    def _take_refusal(self, event: events.RefusalDelta) -> bytes:
         self._outcome.refused = True
         return self._write_refusal(event)
 
-    def _take_item(self, event: ProviderItem) -> bytes:
+    def _take_item(self, event: events.ProviderItem) -> bytes:
         self._outcome.take_item(event)
         return self._write_item(event)
 
-    def _revoke(self, _event: ToolCallRevoked) -> bytes:
+    def _revoke(self, _event: events.ToolCallRevoked) -> bytes:
         self._outcome.called = False  # a turn is taken back as a whole
         return b""
 
-    def _take_error(self, event: Error) -> bytes:
+    def _take_error(self, event: events.Error) -> bytes:
         failure = self._outcome.take_error(event)
         if failure is not None:
             return self._fail(*failure)
@@ -192,7 +180,7 @@ class Emitter:
         self.over = True
         return self._write_failure(code, message)
 
-    def _take_end(self, event: Done) -> bytes:
+    def _take_end(self, event: events.Done) -> bytes:
         self._outcome.end_turn(event.finish_reason, ok=event.ok)
         failure = self._outcome.failure
         if failure is not None:

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import msgspec
 
-from streamparse.emitting.emitter import Emitter, UsagePlace
 from streamparse.json.json_safety import NotJSON
 from streamparse.parser import StreamParser
 from streamparse.providers.emitters import EMITTERS
@@ -51,13 +50,6 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
         model = self.request.get("model")
         return model if isinstance(model, str) else ""
 
-    def make_emitter(self, settings: Settings) -> Emitter:
-        """Return a writer for one answer to the client."""
-        options = self.request.get("stream_options")
-        usage: UsagePlace = "apart" if isinstance(options, dict) and options.get("include_usage") else "end"
-        signed = settings.wire == "anthropic"
-        return EMITTERS[self.wire](model=self.model, call_id=_make_call_ids(), signed=signed, usage=usage)
-
     def make_rewriter(self, settings: Settings) -> Rewriter:
         """Return a reader and writer for one answer.
 
@@ -65,7 +57,14 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
         """
         dialects = choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
-        return Rewriter(parser, self.make_emitter(settings))
+        options = self.request.get("stream_options")
+        emitter = EMITTERS[self.wire](
+            model=self.model,
+            call_id=_make_call_ids(),
+            signed=settings.wire == "anthropic",
+            usage="apart" if isinstance(options, dict) and options.get("include_usage") else "end",
+        )
+        return Rewriter(parser, emitter)
 
 
 def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientRequest | None:

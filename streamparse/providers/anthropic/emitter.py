@@ -13,17 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
+from streamparse import events
 from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import STOP_DETAILS, Ending, Outcome, find_kind, is_unnamed
-from streamparse.events import (
-    Done,
-    ProviderItem,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallStart,
-)
 from streamparse.providers.anthropic.facts import BORDER, TURN_ITEMS, is_own_block, to_own_item
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.usage import count_tokens
@@ -79,15 +71,15 @@ class AnthropicEmitter(Emitter):
         words = message if code == kind or code.isdecimal() or is_unnamed(code) else f"{code}: {message}"
         return encode({"type": "error", "error": {"type": kind, "message": words}})
 
-    def _write_text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         head = self._enter("text", _TEXT) if self._kind != "text" else b""
         return head + _write_delta(self._place, b'"text_delta","text":', event.text)
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
         return head + _write_delta(self._place, b'"thinking_delta","thinking":', event.text)
 
-    def write_call_start(self, event: ToolCallStart, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         left = self._leave()
         self._call_places[event.index] = self._blocks
         return left + self._begin_block(_make_tool_use(self._give_id(event.id, event.index), event.name, {}))
@@ -95,10 +87,10 @@ class AnthropicEmitter(Emitter):
     def write_arguments(self, index: int, text: str, /) -> bytes:
         return _write_delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
         return _write_block_stop(self._call_places[event.index])
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         kind, data = to_own_item(event.kind, event.data)
         if kind == "signature":
             return self._add_to_block("thinking", _THINKING, {"type": "signature_delta", kind: data}) + self._leave()
@@ -118,7 +110,7 @@ class AnthropicEmitter(Emitter):
     def _write_failure(self, code: str, message: str) -> bytes:
         return b"event: error\ndata: " + self.write_error_body(code, message) + b"\n\n"
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         left = self._leave()
         turn = _describe_end(self._outcome) | self._turn
         usage = {"output_tokens": 0} | _count(done.usage)
@@ -171,13 +163,13 @@ def _make_blocks(response: ParsedResponse, give_id: Callable[[str, int], str]) -
     blocks: list[dict[str, Any]] = []
     for part in arrange_answer(response):
         match part:
-            case TextDelta() | RefusalDelta():
+            case events.TextDelta() | events.RefusalDelta():
                 _extend(blocks, "text", part.text)
-            case ReasoningDelta():
+            case events.ReasoningDelta():
                 _extend(blocks, "thinking", part.text)
             case ToolCall():
                 blocks.append(_make_tool_use(give_id(part.id, part.index), part.name, part.arguments))
-            case ProviderItem():
+            case events.ProviderItem():
                 _add_item(blocks, *to_own_item(part.kind, part.data))
     return [block for block in blocks if block]
 

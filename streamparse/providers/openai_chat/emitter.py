@@ -29,11 +29,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
+from streamparse import events
 from streamparse.emitting.calls import get_argument_text
 from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import Outcome, find_kind, list_runnable_calls
-from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, TextDelta, ToolCallComplete
-from streamparse.events import ToolCallStart as Start
 from streamparse.providers.openai_chat.reasoning_details import (
     BLOCKS,
     Blocks,
@@ -87,11 +86,11 @@ class OpenAIChatEmitter(Emitter):
         kind = find_kind(_KINDS, code, status)
         return encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
-    def _write_text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         opening, self._open = self._open, self._head  # as `_write_chunk`: the fast path of nearly every event
         return opening + b'"content":' + encode(event.text) + self._closing
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         self._blocks.think(event.text)
         text = encode(event.text)
         return self._write_chunk(b'"reasoning_content":' + text + (self._make_detail(text) if self.signed else b""))
@@ -102,10 +101,10 @@ class OpenAIChatEmitter(Emitter):
         detail = b'{"type":"reasoning.%b","%b":%b,"index":%d}' % (kind, kind, text, self._listed[_DETAILS])
         return b',"%b":[%b]' % (_DETAILS.encode(), detail)
 
-    def _write_refusal(self, event: RefusalDelta) -> bytes:
+    def _write_refusal(self, event: events.RefusalDelta) -> bytes:
         return self._write_chunk(b'"refusal":' + encode(event.text))
 
-    def write_call_start(self, event: Start, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         function = {"name": event.name, "arguments": ""}
         return self._add_call(event.index, event.id, {"type": "function", "function": function})
 
@@ -113,7 +112,7 @@ class OpenAIChatEmitter(Emitter):
         piece = b'"tool_calls":[{"index":%d,"function":{"arguments":%b}}]' % (self._places[index], encode(text))
         return self._write_chunk(piece)
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:  # noqa: ARG002 - the JSON says it
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:  # noqa: ARG002 - the JSON says it
         return b""
 
     def _add_call(self, index: int, id: str, call: dict[str, Any]) -> bytes:
@@ -122,7 +121,7 @@ class OpenAIChatEmitter(Emitter):
         given = self._give_id(id, index if index >= 0 else place)
         return self._write_chunk(b'"tool_calls":[' + encode({"index": place, "id": given, **call}) + b"]")
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         if event.kind in _LISTS:
             return self._add_to_list(event.kind, event.data if isinstance(event.data, list) else [event.data])
         if event.kind == _AUDIO:
@@ -185,11 +184,11 @@ class OpenAIChatEmitter(Emitter):
     def _write_failure(self, code: str, message: str) -> bytes:
         return b"data: " + self.write_error_body(code, message) + b"\n\n"
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         outcome, blocks = self._outcome, self._blocks.whole
         head = self._write_field(BLOCKS, blocks) if blocks else b""
         if outcome.ending == "content_filter" and not outcome.refused and outcome.explanation:
-            head += self._write_refusal(RefusalDelta(outcome.explanation))
+            head += self._write_refusal(events.RefusalDelta(outcome.explanation))
         role = self._open[len(self._head) : -1]
         end = head + self._head + role + b'},"logprobs":null,"finish_reason":"%b"}]' % outcome.ending.encode()
         end += b"," + encode(self._sources)[1:-1] if self._sources else b""
