@@ -34,8 +34,8 @@ _AUTO = {
 }
 _IN_THOUGHT = {
     "text": "is more thought",
-    "ends": "is told when it is whole, and stands if only calls follow; else it is revoked, and is thought again",
-    "resumes": "is told when it is whole, and stands; the thought goes on behind it",
+    "ends": "is reported when it is whole; if anything but calls follows, it is revoked and is part of the thought",
+    "resumes": "is reported when it is whole, and kept; the thought goes on after it",
 }
 
 
@@ -60,7 +60,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="list the dialects: the ways a model writes calls in text",
         description="List the dialects: name, what `auto` does, who writes it. With names, all that is known of these.",
     )
-    command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to tell more of")
+    command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to show in full")
     command.add_argument("--markdown", action="store_true", help="print the page of all of them")
     command.set_defaults(run=_run)
 
@@ -99,7 +99,7 @@ def write_page() -> str:
     return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
         table=_write_table(("format", "written by", "streams", "auto"), rows),
         chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
-        thoughts=_write_table(("reasoning", "written by", "opens", "closes", "behind text"), thoughts),
+        thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),
     )
 
 
@@ -117,7 +117,7 @@ def write_chapter(row: Dialect) -> str:
     thoughts = [THOUGHTS[each] if isinstance(each, str) else each for each in dict.fromkeys(("think", *row.thoughts))]
     facts = [
         f"Streams: {_describe_streaming(row)}; {read}",
-        f"Inside of an open thought a call {_IN_THOUGHT[row.in_thought]}",
+        f"Inside an open thought a call {_IN_THOUGHT[row.in_thought]}",
         f"Reasoning: {', '.join(map(_describe_thought, thoughts))}",
         *(f"{what}: {_quote_all(markers)}" for what, markers in _list_markers(row) if markers),
     ]
@@ -127,7 +127,7 @@ def write_chapter(row: Dialect) -> str:
 def _list_markers(row: Dialect) -> Iterable[tuple[str, Iterable[str]]]:
     yield "Opens the visible text", row.opens_text
     yield "Passed over", row.drops
-    yield "May follow bare calls, which stand", row.settles
+    yield "May follow bare calls, which are kept", row.settles
 
 
 def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:

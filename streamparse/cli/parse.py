@@ -155,7 +155,7 @@ def escape(text: str) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Return JSON as it may be shown on a terminal; it says the same."""
+    """Return JSON as it may be shown on a terminal; its value is the same."""
     return text.translate(_JSON_ESCAPES)
 
 

@@ -84,7 +84,7 @@ class CallSpan(msgspec.Struct):
     def find_gain(self, rule: Rule) -> float | None:
         """Return how much earlier than by the rule the call was whole.
 
-        None if it never was, or if the rule is the next call and there is none.
+        None if it never was, or if the rule is the next call and no call follows.
         """
         moment: float | None = getattr(self, rule)
         return None if self.closed is None or moment is None else max(0.0, moment - self.closed)

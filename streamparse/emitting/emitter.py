@@ -2,10 +2,10 @@
 
 | event | what is sent |
 |---|---|
-| text, reasoning, refusal | at once, in the target's field; a refusal as text where there is no such field |
+| text, reasoning, refusal | at once, in the target's field; a refusal as text where there is no field for it |
 | calls | piece by piece, see `calls`; Ollama's only whole |
-| call revoked | nothing: the end says it (`content_filter`, `refusal`, an error) |
-| provider item | in the target's own place for it; nothing where there is none |
+| call revoked | nothing; the end of the answer shows it (`content_filter`, `refusal`, an error) |
+| provider item | in the target's own place for it, if it has one |
 | error of a frame | nothing: what could be read was sent |
 | error of the stream | the target's own error, and nothing after it; one that names a filter waits for the end |
 | done | the target's finish reason and token counts; after calls `stop` becomes the target's word for calls |
@@ -37,9 +37,9 @@ class Emitter:
 
     `emit` gives an event's bytes at once (maybe none), `whole` the body of an answer that is not streamed.  `model`
     is what the answer names as its model; without `id` and `created` (seconds since 1970) they are made here.
-    `call_id` says under which id a call is sent; no two calls get the same.  With `signed` each thought is kept apart
-    from the next, for signatures belong to them.  `usage` is for OpenAI alone.  Events must be those of one answer in
-    their order; one emitter writes one answer.
+    `call_id` maps a call's id to the one that is sent; no two calls get the same.  With `signed` each thought is kept
+    apart from the next, since each has its own signature.  `usage` matters to OpenAI's wire only.  Events must be those
+    of one answer, in order; one emitter writes one answer.
     """
 
     content_type: ClassVar[str]
@@ -100,7 +100,7 @@ class Emitter:
         return self._read_outcome(response)[1]
 
     def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
-        """Return the body of an error; its kind is that of the HTTP status, or else what the code stands for."""
+        """Return the body of an error; its kind is that of the HTTP status, or of the code if there is no status."""
         raise NotImplementedError
 
     # -- what a target has to write ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ first character that JSON does not allow).  So `ArgumentWriter` keeps two promis
 1. At every moment it is the beginning of a JSON object.  What would spoil that waits.  If the call turns out to be
    complete, `complete_json` writes the rest from the arguments that were read.
 2. It is a whole object only if the call is complete: the closing brace is sent with `ToolCallComplete`, never before.
-   So every reader of JSON can tell a call that broke.
+   So any JSON parser shows a client which call broke.
 
 Strings are sent as they come; a number, a literal, an escape or a comma waits for the character that confirms it.
 """
@@ -50,7 +50,7 @@ _CLOSING: Final = {"{": "}", "[": "]"}
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _HALF = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
 INSIDE: Final = re.compile(rf'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u(?:{_HALF}))[^"\\\x00-\x1f]*+)*+')
-"""As much of the inside of a JSON string as is whole characters and whole escapes; matches everywhere."""
+"""The inside of a JSON string as far as it is whole characters and whole escapes; also matches the empty text."""
 
 LONGEST_ESCAPE: Final = 12
 """The characters of the longest escape, a surrogate pair."""
@@ -163,10 +163,10 @@ class ArgumentWriter:
 
 
 def complete_json(beginning: str, value: dict[str, Any]) -> str | None:
-    """Return a text that makes of the beginning an object equal to `value`; None if there is none.
+    """Return the text that completes the beginning to an object equal to `value`; None if no text does.
 
     The beginning ends after a token other than a comma, or inside a string.  Its tokens are counted, not compared: the
-    caller has to check what the whole says.
+    caller has to check the value of the whole.
     """
     whole = _encode(value)
     wanted = _WHOLE_TOKEN.finditer(whole)

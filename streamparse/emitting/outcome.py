@@ -1,7 +1,7 @@
-"""How an answer ended, in the terms that all clients share: as a client must understand it, why, and with which error.
+"""How an answer ended, in terms that all clients share: how a client must take it, why, and with which error.
 
 A client knows only what it has been sent.  A turn that holds a call which will never be complete has been cut,
-whatever its server says, for the client must not run that call.  After a refusal in words calls do not count either.
+whatever its server reports, for the client must not run that call.  After a refusal in words calls do not count either.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Outcome(msgspec.Struct):
     ok: bool = False
     finish_reason: str | None = None
     _doubt: Error | None = None
-    _filter: Error | None = None  # beside a filter's finish reason it explains, and is no failure
+    _filter: Error | None = None  # with a filter's finish reason it is an explanation, not a failure
     _items: dict[str, Any] = {}
 
     def take_item(self, item: ProviderItem) -> None:
@@ -113,7 +113,7 @@ class Outcome(msgspec.Struct):
 
 
 def find_ending(reason: str | None, *, ok: bool, called: bool, broken: bool, refused: bool) -> Ending:
-    """Return what the end of a turn is to a client; `Outcome` says what is what."""
+    """Return what the end of a turn is to a client; the arguments are attributes of `Outcome`."""
     if is_filter(reason) or (refused and not ok):
         return "content_filter"
     if not ok:
@@ -149,7 +149,7 @@ def is_filter(word: str | None) -> bool:
 
 
 def is_unnamed(code: str) -> bool:
-    """Whether a code says only that the server failed, which named no code of its own."""
+    """Whether a code stands for a failure of a server that named no code of its own."""
     return code == _UNNAMED
 
 
@@ -162,7 +162,7 @@ def read_error(error: Error) -> tuple[str, str]:
 def find_kind(kinds: Mapping[int, str], code: str, status: int | None) -> str:
     """Return the kind of an error in a client's words, which `kinds` has by HTTP status, at least for 400 and 500.
 
-    Without a status it is that which the code is or stands for, and 500 for an unknown code.
+    Without a status the code is looked up: it may be a status itself, or stand for one; an unknown code is a 500.
     """
     if status is None:
         is_status = code.isdecimal() and len(code) == 3 and code >= "400"

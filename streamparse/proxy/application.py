@@ -106,7 +106,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
             group.cancel_scope.cancel()
 
     def _build_request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
-        """Return the request for the server; raise `RequestRefused` if there is none."""
+        """Return the request for the server; raise `RequestRefused` if it cannot be asked."""
         wire = self.settings.wire
         if asked is None or asked.wire == wire:
             target = upstream.read_target(scope)

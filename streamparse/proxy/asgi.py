@@ -1,6 +1,6 @@
 """The client's side: a request read whole, an answer sent in pieces, a client that leaves, and a line in the log.
 
-The log has one line for each request, on the logger `streamparse.proxy`, and nothing of what was said.
+The log has one line for each request, on the logger `streamparse.proxy`, and nothing of its content.
 
     127.0.0.1:50312 POST /v1/messages 200, 5213 bytes, 1.204 s
     127.0.0.1:50312 POST /v1/messages 502, 96 bytes, 0.003 s: ConnectError: All connection attempts failed
@@ -34,7 +34,7 @@ _LONGEST: Final = 300  # characters of a target, or of a reason, in the log
 class RequestRefused(Exception):
     """A request that does not go to the server; the message says why.
 
-    `is_read` says whether all of it was read, so that its connection can be used again.
+    With `is_read` all of it was read, and its connection can be used again.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ CLIENT_WIRES: Final = {
 }
 """The wire that a client speaks, by the path it asks."""
 
-_COUNTED: Final = re.compile(r"call_[0-9]{1,4}")
+_COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
 
 
 class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     changed: bool
     """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
     lost: frozenset[str] = frozenset()
-    """The names of what could not be said on the server's wire."""
+    """The names of what the server's wire has no place for."""
 
     @property
     def model(self) -> str:
@@ -70,8 +70,8 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
 def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientRequest | None:
     """Read a client's request; None if it cannot be understood here, and the server has to answer it.
 
-    Raises `RequestRefused` for one that cannot be said to a server of another wire, because it is no JSON object or
-    nested too deeply, and for one that asks for several answers where only one can be read.
+    Raises `RequestRefused` for one that cannot be translated for a server of another wire, because it is no JSON object
+    or nested too deeply, and for one that asks for several answers where only one can be read.
     """
     request = _read_object(body)
     if request is None:
@@ -123,7 +123,7 @@ def _make_call_ids() -> Callable[[str], str]:
     A conversation that goes on holds the calls of all of them, and clients tie results to calls by the id alone.
     """
     answer = uuid4().hex[:12]
-    return lambda id: f"{id}_{answer}" if _COUNTED.fullmatch(id) else id
+    return lambda id: f"{id}_{answer}" if _COUNTED_ID.fullmatch(id) else id
 
 
 def _translate(request: dict[str, Any], wire: str, to: str, dialect: str | None) -> tuple[bytes, frozenset[str]]:

@@ -70,7 +70,7 @@ class Exchange:
                 await response.aclose()
 
     async def _break_off(self, status: int, message: str, reason: str = "") -> None:
-        """Tell the client that its answer cannot come to its end, as far as that can still be said.
+        """Report to the client that its answer cannot be completed, as far as the answer so far allows that.
 
         An answer that is passed on byte for byte has no end then: the ASGI server breaks the connection off.
         """
@@ -163,7 +163,7 @@ class Exchange:
         return [*make_client_headers(response.headers.raw, content_type), *make_lost_header(asked.lost)]
 
     async def _fail(self, status: int, message: str, reason: str = "") -> None:
-        """Send the client an error in the words of its wire; `reason` is what the log says of it."""
+        """Send the client an error in the words of its wire; `reason` is for the log."""
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
@@ -217,7 +217,7 @@ async def _feed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterat
 
 
 def _describe_for_log(error: Exception) -> str:
-    """Return what the log says of an error of the transport: some of them quote what the server sent."""
+    """Describe a transport error for the log, without its text if that may quote what the server sent."""
     return _describe(error) if isinstance(error, load_httpx().NetworkError) else type(error).__name__
 
 

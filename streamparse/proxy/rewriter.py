@@ -1,6 +1,6 @@
 """The bytes of one wire in, the bytes of another out; no I/O.
 
-A client runs the calls that it is sent, and nothing can be taken back from it.  So `CallFilter` decides which leave:
+A client runs the calls that it is sent, and nothing can be taken back.  So `CallFilter` decides which are sent:
 
 | a call | is sent |
 |---|---|
@@ -22,7 +22,7 @@ from streamparse.emitting import Emitter, read_error
 from streamparse.parser import StreamParser
 from streamparse.response import ParsedResponse, ToolCall
 
-_SAID: Final = (events.TextDelta, events.ReasoningDelta)
+_PROSE: Final = (events.TextDelta, events.ReasoningDelta)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _CERTAIN: Final = ("field", "plain")
 
@@ -65,7 +65,7 @@ class Rewriter:
     def feed(self, chunk: bytes) -> bytes:
         """Take the next piece of the answer; return what the client is sent, in one piece."""
         batch = self._feed(chunk)
-        if len(batch) == 1 and batch[0].__class__ in _SAID:
+        if len(batch) == 1 and batch[0].__class__ in _PROSE:
             return self._emit(batch[0])
         return self._write(batch)
 
@@ -74,7 +74,7 @@ class Rewriter:
         return self._write(self._parser.close())
 
     def abort(self, message: str) -> bytes:
-        """Take that the connection to the server broke; return how the client's wire says it."""
+        """Take that the connection to the server broke; return that in the words of the client's wire."""
         return self._write(self._parser.abort("transport_error", message))
 
     def whole(self) -> bytes:
@@ -86,8 +86,8 @@ class Rewriter:
         """Close, and return the body that goes with a status of an error."""
         self._write(self._parser.close())
         errors = [error for error in self.response.errors if error.scope == "stream"]
-        told = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
-        return self.emitter.write_error_body(*told, status)
+        error = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
+        return self.emitter.write_error_body(*error, status)
 
     def can_stay(self, body: bytes) -> bool:
         """Whether the server's body can be sent as it is.

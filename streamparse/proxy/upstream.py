@@ -20,20 +20,20 @@ from streamparse.proxy.settings import Settings
 if TYPE_CHECKING:
     import httpx
 
-_IDLE: Final = 3.0  # seconds: uvicorn, Node and llama.cpp's server let go of an idle connection after 5
+_IDLE: Final = 3.0  # seconds: uvicorn, Node and llama.cpp's server close an idle connection after 5
 _HOP_BY_HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding"
     b" upgrade".split()
 )
-_OURS_TO_UPSTREAM: Final = frozenset((b"host", b"content-length", b"expect"))
-_OF_THE_BODY: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
+_OWN_HEADERS: Final = frozenset((b"host", b"content-length", b"expect"))
+_BODY_HEADERS: Final = frozenset(b"content-length content-encoding content-type etag content-md5".split())
 _KEY_HEADERS: Final = {wire: name.encode() for wire, name in KEY_HEADERS.items()}
-_ANTHROPICS: Final = (b"x-api-key", b"anthropic-")
+_ANTHROPIC_HEADERS: Final = (b"x-api-key", b"anthropic-")
 _ANTHROPIC_VERSION: Final = ANTHROPIC_VERSION.encode()
-_GOOGLES_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is taken as a bearer's alone
-_NO_NAME: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
-_LONGEST_NAME: Final = 100
-_MOST_LOST: Final = 2000  # characters: clients bound the headers of an answer
+_GOOGLE_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is taken as a bearer's alone
+_UNSAFE: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
+_MAX_NAME: Final = 100
+_MAX_LOST: Final = 2000  # characters: clients bound the headers of an answer
 
 
 def read_target(scope: Scope) -> bytes:
@@ -50,7 +50,7 @@ def read_target(scope: Scope) -> bytes:
 def make_path(settings: Settings, model: str, *, streamed: bool) -> bytes:
     """Return the path, and the query, at which the server is asked for an answer.
 
-    Gemini's names the model and the method.  Its version is the base's own if that ends in one, and left out behind
+    Gemini's names the model and the method.  Its version is the base's own if that ends in one, and left out after
     a publisher (Vertex AI).  Raises `RequestRefused` for a model that is no part of a path.
     """
     path = write_path(settings.wire, model, _read_base_path(settings), streamed=streamed)
@@ -113,7 +113,7 @@ def make_request_headers(
     A client whose wire is not known (None) is one of Anthropic's if it names their version; all others bring their key
     as OpenAI's do.  An answer that `is_read` here must not be compressed.
     """
-    kept = [(name, value) for name, value in keep_end_to_end(headers) if name not in _OURS_TO_UPSTREAM]
+    kept = [(name, value) for name, value in keep_end_to_end(headers) if name not in _OWN_HEADERS]
     if client_wire is None:
         client_wire = "anthropic" if get_header(kept, b"anthropic-version") else "openai-chat"
         place = _KEY_HEADERS.get(wire)
@@ -127,7 +127,7 @@ def make_request_headers(
 
 def make_client_headers(headers: Iterable[tuple[bytes, bytes]], content_type: str) -> Headers:
     """Return the headers of an answer whose body is written here."""
-    kept = [(name, value) for name, value in keep_end_to_end(headers) if name not in _OF_THE_BODY]
+    kept = [(name, value) for name, value in keep_end_to_end(headers) if name not in _BODY_HEADERS]
     return [*kept, (b"content-type", content_type.encode())]
 
 
@@ -141,13 +141,13 @@ def keep_end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def make_lost_header(names: Iterable[str]) -> Headers:
-    """Return a header that names what could not be said on the server's wire; nothing if there is none.
+    """Return a header that names what the server's wire has no place for; no header without names.
 
     The names are a client's own words: whatever could end a header or begin another is left out of them.
     """
-    safe = sorted({_NO_NAME.sub("_", name[:_LONGEST_NAME]) for name in names})
+    safe = sorted({_UNSAFE.sub("_", name[:_MAX_NAME]) for name in names})
     text = ", ".join(safe)
-    cut = text if len(text) <= _MOST_LOST else text[:_MOST_LOST].rpartition(", ")[0] + ", ..."
+    cut = text if len(text) <= _MAX_LOST else text[:_MAX_LOST].rpartition(", ")[0] + ", ..."
     return [(b"streamparse-lost", cut.encode())] if cut else []
 
 
@@ -159,7 +159,7 @@ def add_credentials(headers: Headers, credentials: bytes) -> Headers:
 
 
 def get_header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
-    """Return the first value of a header; empty if there is none."""
+    """Return the first value of a header; empty without one."""
     return next((value for key, value in headers if key.lower() == name), b"")
 
 
@@ -171,9 +171,9 @@ def _move_key(headers: Headers, client_wire: str, wire: str) -> Headers:
     bearer = _read_bearer(headers)
     key = bearer or get_header(headers, b"x-api-key")
     there = place is not None and bool(get_header(headers, place))
-    kept = [header for header in headers if header[0] == place or not header[0].startswith(_ANTHROPICS)]
+    kept = [header for header in headers if header[0] == place or not header[0].startswith(_ANTHROPIC_HEADERS)]
     version = [(b"anthropic-version", _ANTHROPIC_VERSION)] if wire == "anthropic" else []
-    if place is None or bearer.startswith(_GOOGLES_TOKEN):
+    if place is None or bearer.startswith(_GOOGLE_TOKEN):
         named = [(b"authorization", b"Bearer " + key)] if key and not get_header(headers, b"authorization") else []
         return [*kept, *named, *version]
     unnamed = [header for header in kept if header[0] != b"authorization" or not bearer]

@@ -124,7 +124,7 @@ class AnthropicEmitter(Emitter):
         return opening
 
     def _add_to_block(self, kind: str, block: dict[str, Any], delta: dict[str, Any]) -> bytes:
-        """Add to the open block of text or of thought; begin one if there is none."""
+        """Add to the open block of text or of thought; begin one if none is open."""
         head = self._enter(kind, block) if self._kind != kind else b""
         return head + _write_event("content_block_delta", {"index": self._place, "delta": delta})
 

@@ -2,7 +2,7 @@
 
 Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
 after calls too.  A turn that failed, or that a filter ended, is a line with `error`: there is no other word for it.
-The separators of Unicode leave escaped: the official client takes them for ends of lines.
+The separators of Unicode are escaped: the official client takes them for ends of lines.
 """
 
 from __future__ import annotations

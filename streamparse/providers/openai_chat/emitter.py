@@ -16,7 +16,7 @@ What else an answer of a chat server holds:
 | `extra_content`, what a provider wants back with a call | in that call |
 | `citations`, `search_results` of Perplexity | next to the choices |
 
-Why a filter ended the turn is in `refusal`, the one field of a message that tells people why there is no answer.
+Why a filter ended the turn is in `refusal`, the one field of a message that explains to people why there is no answer.
 
 With `usage="apart"`, for clients that ask by `stream_options: {"include_usage": true}`, the token counts have a chunk
 of their own after the end, without choices, and all others have `usage: null`.  Else they are on the chunk with the
