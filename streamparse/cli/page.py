@@ -75,9 +75,9 @@ def _summarize(timeline: Timeline) -> str:
     calls = f"{len(timeline.calls)} call{'' if len(timeline.calls) == 1 else 's'}"
     calls += f", {whole} whole" if whole < len(timeline.calls) else ""
     ended = f"ended by the server: {_shorten(timeline.finish_reason or 'no reason given')}"
-    moments = f"end at {timeline.measure(timeline.end)}"
+    moments = f"end at {timeline.format(timeline.end)}"
     if timeline.finish < timeline.end:
-        moments = f"finish reason at {timeline.measure(timeline.finish)}, {moments}"
+        moments = f"finish reason at {timeline.format(timeline.finish)}, {moments}"
     return f"{calls} · {ended if timeline.ok else 'not ended by the server'} · {moments}"
 
 
@@ -88,12 +88,12 @@ def _write_figures(timeline: Timeline) -> Iterator[str]:
     for rule, words in _RULES.items():
         if gains := timeline.list_gains(rule):
             calls = "one call" if len(gains) == 1 else f"{len(gains)} calls"
-            text = f"the widest head start over {words.moment}; {timeline.measure(sum(gains))} over {calls}"
-            yield _write_figure(timeline.measure(max(gains)), text, won=max(gains) > 0)
+            text = f"the widest head start over {words.moment}; {timeline.format(sum(gains))} over {calls}"
+            yield _write_figure(timeline.format(max(gains)), text, won=max(gains) > 0)
     now, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if now is not None and late is not None:
-        text = f"until every result was there; {timeline.measure(late)} had each tool begun at the finish reason"
-        yield _write_figure(timeline.measure(now), text, won=now < late)
+        text = f"until every result was there; {timeline.format(late)} had each tool begun at the finish reason"
+        yield _write_figure(timeline.format(now), text, won=now < late)
     yield "</section>"
 
 
@@ -134,7 +134,7 @@ def _write_table(timeline: Timeline) -> Iterator[str]:
         yield f'<tr data-call="{call.index}"><td>{call.index}</td><td class="left">'
         yield f'<code title="{_shorten(call.arguments)}">{_shorten(call.name, 40)}</code></td>'
         for value, style in values:
-            yield f'<td class="{style}">{"–" if value is None else timeline.measure(value)}</td>'
+            yield f'<td class="{style}">{"–" if value is None else timeline.format(value)}</td>'
         yield f'<td class="left bad">{_shorten(call.problem, 60)}</td>' * trouble + "</tr>"
     yield "</tbody></table></section>"
 
@@ -143,7 +143,7 @@ def _write_errors(timeline: Timeline) -> Iterator[str]:
     if timeline.errors:
         yield '<section class="card"><ul class="errors">'
         for moment, error in timeline.errors:
-            at = timeline.measure(moment)
+            at = timeline.format(moment)
             yield f"<li>{at} <b>{escape(error.code)}</b> ({error.scope}): {_shorten(error.message)}</li>"
         yield "</ul></section>"
 
@@ -174,7 +174,7 @@ class _Drawing:
     def _draw_axis(self) -> Iterator[str]:
         for value in _choose_ticks(self._timeline.length):
             yield self._draw_line("grid", value, _TOP)
-            yield _draw_text("muted", self._find_x(value), self._bottom + 18, self._timeline.measure(value), "middle")
+            yield _draw_text("muted", self._find_x(value), self._bottom + 18, self._timeline.format(value), "middle")
 
     def _draw_prose(self) -> Iterator[str]:
         yield f'<g class="lane">{_draw_background(_TOP, _LANE)}'
@@ -206,7 +206,7 @@ class _Drawing:
             gain = call.find_gain(rule)
             if gain is None or call.closed + gain <= start:
                 continue
-            x, right, text = self._find_x(start), self._find_x(call.closed + gain), self._timeline.measure(gain)
+            x, right, text = self._find_x(start), self._find_x(call.closed + gain), self._timeline.format(gain)
             yield _draw_box(words.style, x, y, right - x, _BAR, f"whole {text} before {words.moment}")
             if len(text) * _CHARACTER < right - x - 24:
                 yield _draw_text("onbar", right - 8, y + 12, text, "end")
@@ -223,7 +223,7 @@ class _Drawing:
         x = self._find_x(last)
         if call.closed is not None:
             yield f'<path class="closed" d="M{x:.1f} {y - 1:g}l9 9l-9 9l-9 -9z">'
-            yield f"<title>whole at {self._timeline.measure(call.closed)}</title></path>"
+            yield f"<title>whole at {self._timeline.format(call.closed)}</title></path>"
         words = call.problem[:40]
         if words and x + 14 + len(words) * _CHARACTER < _WIDTH:  # on the side where there is room
             yield _draw_text("problem onbar", x + 14, y + 12, _shorten(words))
@@ -243,7 +243,7 @@ class _Drawing:
         self, style: str, start: float, end: float, y: float, words: str, text: str, *, height: float = _BAR
     ) -> str:
         """Draw a bar between two moments; its title has these, and what came in between."""
-        title = f"{words} {self._timeline.measure(start)} to {self._timeline.measure(end)}\n{_shorten(text)}"
+        title = f"{words} {self._timeline.format(start)} to {self._timeline.format(end)}\n{_shorten(text)}"
         x = self._find_x(start)
         return _draw_box(style, x, y, max(self._find_x(end) - x, 2.5), height, title)
 

@@ -103,7 +103,7 @@ class Timeline(msgspec.Struct):
     calls: list[CallSpan]
     errors: list[tuple[float, events.Error]]
 
-    def measure(self, value: float) -> str:
+    def format(self, value: float) -> str:
         """Write a moment or a distance on the axis with its unit."""
         if self.axis == "bytes":
             return f"{value:,.0f} B"

@@ -69,7 +69,7 @@ class Proxy(AbstractAsyncContextManager["Proxy"]):
         try:
             await self._answer(scope, receive, access)
         finally:
-            access.write()
+            access.write_line()
 
     async def _answer(self, scope: Scope, receive: Receive, access: Access) -> None:
         wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None

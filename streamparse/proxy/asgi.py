@@ -133,8 +133,8 @@ class Access:
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._seconds = time.monotonic() - self._begun
 
-    def write(self) -> None:
-        """Write the line."""
+    def write_line(self) -> None:
+        """Write the line of the log."""
         words = f": {_escape(self.reason)}" if self.reason else ""
         words += ", the client left" if self.has_left and self._seconds is None else ""
         LOGGER.log(

@@ -127,13 +127,19 @@ class Exchange:
     async def _send_whole(self, response: httpx.Response, asked: ClientRequest) -> None:
         rewriter = asked.make_rewriter(self._settings)
         chunks = _iterate_body(response)
-        body = _Body(self._settings.max_answer, kept=asked.wire == self._settings.wire)
-        async for chunk in _feed(chunks, rewriter):
-            if not body.add(chunk):
+        room, pieces = self._settings.max_answer, list[bytes]()
+        async for chunk in chunks:
+            rewriter.feed(chunk)
+            room -= len(chunk)
+            if room < 0:
                 await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
                 return
+            if asked.wire == self._settings.wire:
+                pieces.append(chunk)
+            if rewriter.over:
+                break
         written = rewriter.whole()
-        if body.pieces and rewriter.can_stay(own := b"".join(body.pieces)):
+        if pieces and rewriter.can_stay(own := b"".join(pieces)):
             written = own
         self._access.reason = rewriter.problem
         status = 502 if rewriter.failed else response.status_code
@@ -151,8 +157,10 @@ class Exchange:
             return
         rewriter = asked.make_rewriter(self._settings)
         try:
-            async for _ in _feed(_iterate_body(response), rewriter):
-                pass
+            async for chunk in _iterate_body(response):
+                rewriter.feed(chunk)
+                if rewriter.over:
+                    break
         except load_httpx().HTTPError as error:
             rewriter.abort(_describe(error))
             self._access.reason = _describe_for_log(error)
@@ -167,26 +175,6 @@ class Exchange:
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
-
-
-class _Body:
-    """The pieces of a whole answer's body, if it may stay as it is."""
-
-    def __init__(self, most: int, *, kept: bool) -> None:
-        self._room = most
-        self._kept = kept
-        self._begun = False
-        self.pieces: list[bytes] = []
-
-    def add(self, chunk: bytes) -> bool:
-        """Take the next piece; return whether it fits."""
-        self._room -= len(chunk)
-        if self._kept and not self._begun and (head := chunk.lstrip()):
-            self._begun = True
-            self._kept = head.startswith(b"{")  # a stream cannot stay
-        if self._kept:
-            self.pieces.append(chunk)
-        return self._room >= 0
 
 
 def _iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
@@ -205,15 +193,6 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
             room -= len(chunk)
             if room < 0:
                 break
-
-
-async def _feed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """Feed a body to a rewriter and pass it on, to its end, to the end of its answer, or to an error."""
-    async for chunk in chunks:
-        rewriter.feed(chunk)
-        yield chunk
-        if rewriter.over:
-            break
 
 
 def _describe_for_log(error: Exception) -> str:

@@ -79,12 +79,12 @@ class Rewriter:
 
     def whole(self) -> bytes:
         """Close, and return the body of an answer that is not streamed."""
-        self._write(self._parser.close())
+        self.close()
         return self.emitter.whole(self.response)
 
     def write_failure(self, status: int) -> bytes:
         """Close, and return the body that goes with a status of an error."""
-        self._write(self._parser.close())
+        self.close()
         errors = [error for error in self.response.errors if error.scope == "stream"]
         error = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
         return self.emitter.write_error_body(*error, status)
