@@ -128,18 +128,20 @@ class Exchange:
         rewriter = asked.make_rewriter(self._settings)
         chunks = _iterate_body(response)
         room, pieces = self._settings.max_answer, list[bytes]()
+        may_stay = asked.wire == self._settings.wire
         async for chunk in chunks:
             rewriter.feed(chunk)
             room -= len(chunk)
             if room < 0:
                 await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
                 return
-            if asked.wire == self._settings.wire:
+            if may_stay:
                 pieces.append(chunk)
+                may_stay = len(pieces) > 1 or chunk.lstrip()[:1] in (b"", b"{")  # a stream cannot, and needs no memory
             if rewriter.over:
                 break
         written = rewriter.whole()
-        if pieces and rewriter.can_stay(own := b"".join(pieces)):
+        if may_stay and rewriter.can_stay(own := b"".join(pieces)):
             written = own
         self._access.reason = rewriter.problem
         status = 502 if rewriter.failed else response.status_code
