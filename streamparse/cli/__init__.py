@@ -65,7 +65,7 @@ def _print_version(_: argparse.Namespace) -> int:
 
 
 def _forget_output() -> None:
-    """Let what is still to be written go nowhere: the interpreter tries it again at exit."""
+    """Discard what is still to be written: the interpreter would try it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -73,10 +73,10 @@ _NOWHERE: Final = io.StringIO()
 
 
 class _CommandLine(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors here."""
+    """A parser whose errors are one line, like all errors here."""
 
     def print_help(self, file: Any = None) -> None:
-        """Write the help; argparse itself ignores that it cannot."""
+        """Write the help; argparse itself ignores that it cannot be written."""
         (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:

@@ -2,7 +2,7 @@
 
 Its picture has a lane for the prose and one for each call.  A lane's bar grows while the arguments come, its diamond
 is where the call was whole, and what follows in green is the head start over each rule.  Below it is the tool's run.
-Whatever came from the stream is escaped, and appears only in text and titles.
+Text from the stream is escaped, and appears only in text and titles.
 """
 
 from __future__ import annotations

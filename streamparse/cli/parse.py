@@ -1,6 +1,6 @@
 """`streamparse parse`: the events of a stream, printed as its bytes arrive: prose with labels in the margin, or JSON.
 
-Whatever came from the stream is shown with its control characters and what cannot be seen escaped: a model's answer
+Text from the stream is shown with control characters and invisible characters escaped: a model's answer
 can neither move the cursor or set the title of a window, nor hide a text.
 """
 
@@ -33,8 +33,8 @@ _INVISIBLE = (
     *(0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0, *range(0xFFF0, 0xFFFC)),
     *(*range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000)),
 )
-"""What has no width, ends a line or turns the direction of writing: Unicode's `Default_Ignorable_Code_Point`, the
-separators of lines and paragraphs, and the marks of annotations."""
+"""Characters that have no width, end a line or turn the direction of writing: Unicode's `Default_Ignorable_Code_Point`,
+the separators of lines and paragraphs, and the marks of annotations."""
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
 

@@ -4,7 +4,7 @@
 |---|---|
 | call start and deltas | at once, as far as they are valid JSON (`json_prefix`) and not a possible duplicate |
 | call complete | the rest of the arguments: only now is the call valid JSON |
-| call error | what keeps the call from ever being valid JSON; the turn ends as one that was cut |
+| call error | nothing more, so the arguments never become valid JSON; the turn ends like one that was cut |
 | error of a duplicate | nothing, as long as its arguments equal those of the first call, which counts |
 
 Some servers read a call and leak its text too; the second of the two ends with `duplicate_call`.  A call that a client
@@ -38,7 +38,7 @@ class CallTarget(Protocol):
     def write_arguments(self, index: int, text: str, /) -> bytes: ...
 
     def write_call_end(self, event: ToolCallComplete, /) -> bytes:
-        """Write that the call is whole; all of its arguments are written, where they come in pieces."""
+        """Write the end of a call; where arguments are sent in pieces, all of them are written by then."""
 
 
 class CallWriter:
@@ -80,11 +80,11 @@ class CallWriter:
         if event.code == DUPLICATE and event.index not in self._begun:
             self._held.pop(event.index, None)
             return b""
-        self._outcome.broken = True  # even if nothing of it was sent
+        self._outcome.broken = True  # even if nothing of it was sent: the client lacks a call
         return self.release(event.index) + self._abort(event.index) if event.index is not None else b""
 
     def release(self, index: int | None) -> bytes:
-        """Write what is held of a call."""
+        """Write a call that is held; nothing if it is not."""
         held = self._held.pop(index, None)
         return self._write_start(held.start) + self.extend(held.delta) if held is not None else b""
 

@@ -65,7 +65,7 @@ class Emitter:
         self.created = created if created is not None else int(time.time())
         self.over = False
         """Whether the stream's error is written, and nothing may follow it."""
-        self._ids = set[str]()  # that were given
+        self._ids = set[str]()  # ids that calls were sent under
         self._outcome = Outcome()
         self._calls = self.call_writer(self, self._outcome)
         self._writers: dict[type, Callable[[Any], bytes]] = {
@@ -146,7 +146,7 @@ class Emitter:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _give_id(self, id: str, index: int) -> str:
-        """Return the id under which a call is sent; to be asked once for each call.
+        """Return the id under which a call is sent; call it once for each call.
 
         Some servers give two calls one id (a relay that counts anew, a model that was shown an id in its prompt).  The
         first that is sent keeps it; others get their index appended.
@@ -166,7 +166,7 @@ class Emitter:
         return self._write_item(event)
 
     def _revoke(self, _event: events.ToolCallRevoked) -> bytes:
-        self._outcome.called = False  # a turn is taken back as a whole
+        self._outcome.called = False  # a server takes a turn back as a whole
         return b""
 
     def _take_error(self, event: events.Error) -> bytes:

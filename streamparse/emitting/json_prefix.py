@@ -1,6 +1,6 @@
 """The argument text of one call on its way out: nothing is sent that is not the beginning of valid JSON.
 
-A client of another wire does not know of repairs, and reads half of a value as it comes (Anthropic's SDK raises at the
+A client of another wire knows nothing of repairs, and reads a value while it arrives (Anthropic's SDK raises at the
 first character that JSON does not allow).  So `ArgumentWriter` keeps two promises for what the client is sent:
 
 1. At every moment it is the beginning of a JSON object.  What would spoil that waits.  If the call turns out to be
@@ -58,7 +58,7 @@ LONGEST_ESCAPE: Final = 12
 _SCALAR = r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?=[ \t\r\n,}\]])"
 _TOKEN = re.compile(rf'[ \t\r\n]*(?:([{{}}\[\]:,"])|{_SCALAR})')
 _MAYBE_MORE = re.compile(r"[ \t\r\n]*[-+.0-9a-zA-Z]*")
-_LONGEST_SCALAR: Final = 1100  # to look at more again and again would make the work grow with its square
+_LONGEST_SCALAR: Final = 1100  # a longer one, looked at again with each piece, would cost the square of its length
 _WHITESPACE: Final = " \t\r\n"
 
 _WHOLE_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)("?)|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -72,7 +72,7 @@ class ArgumentWriter:
     def __init__(self) -> None:
         self._state = _ROOT
         self._stack: list[str] = []
-        self._held = ""  # came, and was not sent
+        self._held = ""  # text that came and was not sent
         self._sent = 0
 
     def feed(self, fragment: str) -> str:
@@ -90,17 +90,17 @@ class ArgumentWriter:
         return text[:safe]
 
     def finish(self, call: ToolCallComplete) -> str | None:
-        """Return what is missing of a complete call; None if no text completes what was sent."""
+        """Return the rest of a complete call's arguments; None if no text completes what was sent."""
         if self._state == _END and call.source != "recovered" and self._held.strip(_WHITESPACE) == "}":
             return self._held
         sent = call.raw[: self._sent]
-        # Where a key came twice the tokens of the two do not match; then all there is to do may be to close.
+        # Where a key came twice, tokens cannot be matched by counting; then closing all brackets may be enough.
         closing = "".join([_CLOSING[mark] for mark in reversed(self._stack)]) or "}"
         rests = (complete_json(sent, call.arguments), closing)
         return next((rest for rest in rests if rest is not None and _is_decoded_as(sent + rest, call.arguments)), None)
 
     def abort(self) -> str:
-        """Return what keeps a broken call from being valid JSON, also as `""` for no arguments."""
+        """Return what has to be sent so that a broken call is not valid JSON; clients read `""` as no arguments."""
         return "" if self._sent else "{"
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class ArgumentWriter:
         return safe
 
     def _read_string(self, text: str, place: int) -> int:
-        """Go on inside a string; return where it ends, or where that begins which waits."""
+        """Go on inside a string; return where it ends, or where an escape begins that is not whole."""
         inside = INSIDE.match(text, place)
         assert inside is not None
         end = inside.end()
@@ -139,7 +139,7 @@ class ArgumentWriter:
         return end
 
     def _wait_or_stop(self, text: str, place: int) -> None:
-        """There is no token: whitespace, a scalar that may go on, or something that JSON does not have."""
+        """Decide about a text that is no token: whitespace, a scalar that may go on, or something that is not JSON."""
         maybe = _MAYBE_MORE.match(text, place)
         assert maybe is not None
         if maybe.end() < len(text) or maybe.end() - place > _LONGEST_SCALAR:

@@ -25,7 +25,7 @@ DUPLICATE: Final = "duplicate_call"
 STOP_DETAILS: Final = "stop_details"
 """The item with which Anthropic explains a refusal."""
 
-_DOUBT: Final = "ambiguous_markup"  # why calls are revoked that no server took back
+_DOUBT: Final = "ambiguous_markup"  # the code of calls that are revoked here, not by the server
 _INCOMPLETE_DETAILS: Final = "incomplete_details"  # the item in which OpenAI Responses say why an answer is incomplete
 _UNNAMED: Final = "provider_error"
 _LABELLED = re.compile(r"([\w.\-]{1,64}): (.*)", re.DOTALL)
@@ -49,7 +49,7 @@ _STATUSES: Final = {code: status for status, codes in _CODES.items() for code in
 class Outcome(msgspec.Struct):
     """What decides how a turn ends for a client, collected from the events of an answer.
 
-    `end_turn` takes the last of them; the properties are of use after it.
+    `end_turn` takes the last event; the properties are defined after it.
     """
 
     called: bool = False
@@ -144,7 +144,7 @@ def list_runnable_calls(response: ParsedResponse) -> list[ToolCall]:
 
 
 def is_filter(word: str | None) -> bool:
-    """Whether a server's word is that of a filter."""
+    """Whether a server's finish reason is that of a filter."""
     return find_stop(word) == "filter"
 
 
@@ -160,7 +160,7 @@ def read_error(error: Error) -> tuple[str, str]:
 
 
 def find_kind(kinds: Mapping[int, str], code: str, status: int | None) -> str:
-    """Return the kind of an error in a client's words, which `kinds` has by HTTP status, at least for 400 and 500.
+    """Return the kind of an error in a client's words; `kinds` has them by HTTP status, at least for 400 and 500.
 
     Without a status the code is looked up: it may be a status itself, or stand for one; an unknown code is a 500.
     """

@@ -52,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds from the question to the server until the client must have the end of the answer."""
 
     def validate(self) -> Settings:
-        """Return the settings; raise ValueError if they cannot be served."""
+        """Return the settings; raise ValueError if no proxy can have them."""
         address = self._parse_upstream()
         if address.query or address.fragment:
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")

@@ -1,8 +1,8 @@
 """The server's side: where a request goes, with which headers, and the HTTP client that sends it.
 
-A request goes to the server, under its base URL, and nowhere else; only the rest of the path is the client's.  Where
-the version is in a path is known to `providers.endpoints`.  Headers between two neighbours only do not cross the proxy
-(RFC 9110, section 7.6.1).  The HTTP client is an extra, loaded when it is needed.
+A request goes to the server, under its base URL, and nowhere else; only the rest of the path is the client's.
+`providers.endpoints` knows where the version is in a path.  Headers that concern a single connection do not cross the
+proxy (RFC 9110, section 7.6.1).  The HTTP client is an extra, loaded when it is needed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _BODY_HEADERS: Final = frozenset(b"content-length content-encoding content-type 
 _KEY_HEADERS: Final = {wire: name.encode() for wire, name in KEY_HEADERS.items()}
 _ANTHROPIC_HEADERS: Final = (b"x-api-key", b"anthropic-")
 _ANTHROPIC_VERSION: Final = ANTHROPIC_VERSION.encode()
-_GOOGLE_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is taken as a bearer's alone
+_GOOGLE_TOKEN: Final = b"ya29."  # an access token of Google's is no key: it is accepted only as a bearer
 _UNSAFE: Final = re.compile(r"[^\w.\-$/]", re.ASCII)
 _MAX_NAME: Final = 100
-_MAX_LOST: Final = 2000  # characters: clients bound the headers of an answer
+_MAX_LOST: Final = 2000  # characters: clients limit the headers of an answer
 
 
 def read_target(scope: Scope) -> bytes:

@@ -58,7 +58,7 @@ class AnthropicEmitter(Emitter):
     id_prefix: ClassVar[str] = "msg_"
 
     def _prepare(self) -> None:
-        self._opening = self._write_message_start()  # goes out before whatever is first
+        self._opening = self._write_message_start()  # sent before the first event
         self._blocks = 0
         self._kind = ""  # of the block that is open for text or thought
         self._place = 0  # its index
@@ -135,7 +135,7 @@ class AnthropicEmitter(Emitter):
         return left + self._begin_block(block)
 
     def _leave(self) -> bytes:
-        """End the open block of text or of thought, if there is one."""
+        """End the open block of text or of thought, if one is open."""
         kind, self._kind = self._kind, ""
         return _write_block_stop(self._place) if kind else b""
 
@@ -205,7 +205,7 @@ def _describe_end(outcome: Outcome) -> dict[str, Any]:
 
 
 def _choose_word(reason: str | None, ending: Ending) -> str:
-    """Return the target's word; the server's own if it is one of the target's and still true."""
+    """Return the stop reason; the server's own word if it is one of Anthropic's and still true."""
     return reason if reason is not None and _OWN_WORDS.get(reason) == ending else _WORDS[ending]
 
 
@@ -230,7 +230,7 @@ def _write_block_stop(index: int) -> bytes:
 
 
 def _count(usage: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the token counts in the target's words; those that are its own already stay as they are."""
+    """Return the token counts in Anthropic's words; its own counts stay as they are."""
     if usage is None or ("input_tokens" in usage and "total_tokens" not in usage):
         return usage or {}
     tokens = count_tokens(usage)

@@ -1,7 +1,7 @@
 """Ollama's `/api/chat`: a line of JSON for each piece, or one body.
 
 Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
-after calls too.  A turn that failed, or that a filter ended, is a line with `error`: there is no other word for it.
+after calls too.  A turn that failed, or that a filter ended, is a line with `error`; the wire has no other word for it.
 The separators of Unicode are escaped: the official client takes them for ends of lines.
 """
 
@@ -80,7 +80,7 @@ class OllamaChatEmitter(Emitter):
 
 
 def _encode_line(value: Any) -> bytes:
-    """JSON in which nothing ends a line for a reader that goes by Unicode."""
+    """Return JSON without characters that end a line for a reader that goes by Unicode."""
     data = encode(value)
     return data if data.isascii() else _SEPARATOR.sub(_escape, data)
 

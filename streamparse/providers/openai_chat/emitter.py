@@ -20,8 +20,8 @@ Why a filter ended the turn is in `refusal`, the one field of a message that exp
 
 With `usage="apart"`, for clients that ask by `stream_options: {"include_usage": true}`, the token counts have a chunk
 of their own after the end, without choices, and all others have `usage: null`.  Else they are on the chunk with the
-finish reason, as DeepSeek, Groq and xAI write it: who looks for them finds them, and no client meets a chunk without
-choices that it did not ask for.  A stream that failed has no `[DONE]`.
+finish reason, as DeepSeek, Groq and xAI write it: clients that look for them find them, and no client gets a chunk
+without choices that it did not ask for.  A stream that failed has no `[DONE]`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class OpenAIChatEmitter(Emitter):
         self._listed = Counter[str]()  # how many entries of each list were sent
         self._places: dict[int, int] = {}  # of the calls that were sent
         self._sources: dict[str, Any] = {}
-        self._entry: dict[str, Any] = {}  # of the details of thought, which has begun
+        self._entry: dict[str, Any] = {}  # the entry of thought that is open
         self._blocks = Blocks()
 
     def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
@@ -139,7 +139,7 @@ class OpenAIChatEmitter(Emitter):
         return self._add_detail(detail) if detail is not None else b""
 
     def _add_detail(self, detail: dict[str, Any]) -> bytes:
-        """Add to the entries of thought: a piece that neither signs nor hides begins one, to which thoughts belong."""
+        """Add to the entries of thought; one that neither signs nor hides begins an entry for the thoughts after it."""
         known, self._entry = self._entry, {} if ends_detail(detail) else detail
         if known and (self._entry or any(known.get(key) != detail.get(key) for key in ("type", "index"))):
             known = {}
@@ -172,7 +172,6 @@ class OpenAIChatEmitter(Emitter):
         return self._add_call(-1 - len(self._places), call.pop("id"), call)
 
     def _add_to_list(self, name: str, entries: list[Any]) -> bytes:
-        """Add to a list of the message."""
         begun = self._listed[name]
         self._listed[name] += len(entries)
         numbered = [
@@ -281,7 +280,7 @@ def _collect_items(response: ParsedResponse) -> dict[str, Any]:
 
 
 def _count(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the token counts in OpenAI's words, its three always among them; its own stay as they are."""
+    """Return the token counts in OpenAI's words, always with its three; its own counts stay as they are."""
     tokens = count_tokens(usage)
     counts: dict[str, Any] = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion}
     counts["total_tokens"] = tokens.prompt + tokens.completion
