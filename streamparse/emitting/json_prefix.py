@@ -21,30 +21,7 @@ import msgspec
 
 from streamparse.events import ToolCallComplete
 
-# What must come next.
-_ROOT: Final = 0  # the object
-_VALUE: Final = 1
-_FIRST: Final = 2  # a value, or the end of its array
-_KEY: Final = 3
-_FIRST_KEY: Final = 4  # a key, or the end of its object
-_COLON: Final = 5
-_AFTER: Final = 6  # a comma, or the end of what is open
-_IN_KEY: Final = 7
-_IN_STRING: Final = 8
-_END: Final = 9  # the object is whole
-_INVALID: Final = 10  # not JSON: nothing more is sent before the end
-
-_STEPS: Final[dict[str | None, dict[int, int]]] = {
-    '"': {_KEY: _IN_KEY, _FIRST_KEY: _IN_KEY, _VALUE: _IN_STRING, _FIRST: _IN_STRING},
-    ":": {_COLON: _VALUE},
-    ",": {_AFTER: _VALUE},  # or _KEY in an object
-    "{": {_ROOT: _FIRST_KEY, _VALUE: _FIRST_KEY, _FIRST: _FIRST_KEY},
-    "[": {_VALUE: _FIRST, _FIRST: _FIRST},
-    "}": {_AFTER: _AFTER, _FIRST_KEY: _AFTER},  # or _END at the root
-    "]": {_AFTER: _AFTER, _FIRST: _AFTER},
-    None: {_VALUE: _AFTER, _FIRST: _AFTER},  # a number or a literal
-}
-"""By token and state: the state after the token.  A pair that is missing is not JSON."""
+_VALUE: Final = '{["s'  # the tokens that begin a value; `s` is any number or literal
 _CLOSING: Final = {"{": "}", "[": "]"}
 
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
@@ -67,21 +44,23 @@ _WHOLE_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)("?)|[{}\[\],:]|[^\s{}\[\],:"]+')
 class ArgumentWriter:
     """Passes a call's argument text on, as far as it is valid JSON."""
 
-    __slots__ = ("_held", "_sent", "_stack", "_state")
+    __slots__ = ("_after_string", "_closers", "_expected", "_held", "_is_whole", "_sent")
 
     def __init__(self) -> None:
-        self._state = _ROOT
-        self._stack: list[str] = []
+        self._expected = "{"  # the tokens that may come next; "" after the end, and after what is not JSON
+        self._after_string = ""  # inside a string: the tokens that may follow it
+        self._closers: list[str] = []
+        self._is_whole = False
         self._held = ""  # text that came and was not sent
         self._sent = 0
 
     def feed(self, fragment: str) -> str:
         """Take the next piece; return what may be sent."""
-        if self._state == _IN_STRING and not self._held and _PLAIN.fullmatch(fragment):
+        if self._after_string and not self._held and _PLAIN.fullmatch(fragment):
             self._sent += len(fragment)
             return fragment
-        if self._state >= _END:
-            self._held = "" if self._state == _INVALID else self._held + fragment
+        if not self._expected:
+            self._held = self._held + fragment if self._is_whole else ""
             return ""
         text = self._held + fragment
         safe = self._walk(text)
@@ -91,12 +70,11 @@ class ArgumentWriter:
 
     def finish(self, call: ToolCallComplete) -> str | None:
         """Return the rest of a complete call's arguments; None if no text completes what was sent."""
-        if self._state == _END and call.source != "recovered" and self._held.strip(_WHITESPACE) == "}":
+        if self._is_whole and call.source != "recovered" and self._held.strip(_WHITESPACE) == "}":
             return self._held
         sent = call.raw[: self._sent]
         # Where a key came twice, tokens cannot be matched by counting; then closing all brackets may be enough.
-        closing = "".join([_CLOSING[mark] for mark in reversed(self._stack)]) or "}"
-        rests = (complete_json(sent, call.arguments), closing)
+        rests = (complete_json(sent, call.arguments), "".join(reversed(self._closers)) or "}")
         return next((rest for rest in rests if rest is not None and _is_decoded_as(sent + rest, call.arguments)), None)
 
     def abort(self) -> str:
@@ -108,22 +86,22 @@ class ArgumentWriter:
     def _walk(self, text: str) -> int:
         """Follow the text from where the last piece ended; return up to where it may be sent."""
         place = safe = 0
-        while place < len(text) and self._state < _END:
-            if self._state in (_IN_KEY, _IN_STRING):
+        while place < len(text) and self._expected:
+            if self._after_string:
                 safe = place = self._read_string(text, place)
-                if self._state in (_IN_KEY, _IN_STRING):
+                if self._after_string:
                     break
                 continue
             token = _TOKEN.match(text, place)
             if token is None:
                 self._wait_or_stop(text, place)
                 break
-            self._take(token[1])
+            self._take(token[1] or "s")
             place = token.end()
-            if token[1] != "," and self._state < _END:
+            if token[1] != "," and self._expected:
                 safe = place
-        if safe < place and self._state < _END:
-            self._state = _AFTER  # the comma waits, and will be read again
+        if safe < place and self._expected:
+            self._expected = self._list_after_value()  # the comma waits, and will be read again
         return safe
 
     def _read_string(self, text: str, place: int) -> int:
@@ -132,10 +110,10 @@ class ArgumentWriter:
         assert inside is not None
         end = inside.end()
         if end < len(text) and text[end] == '"':
-            self._state = _COLON if self._state == _IN_KEY else _AFTER
+            self._expected, self._after_string = self._after_string, ""
             return end + 1
         if end < len(text) and (text[end] != "\\" or len(text) - end >= LONGEST_ESCAPE):
-            self._state = _INVALID
+            self._expected = self._after_string = ""
         return end
 
     def _wait_or_stop(self, text: str, place: int) -> None:
@@ -143,23 +121,27 @@ class ArgumentWriter:
         maybe = _MAYBE_MORE.match(text, place)
         assert maybe is not None
         if maybe.end() < len(text) or maybe.end() - place > _LONGEST_SCALAR:
-            self._state = _INVALID
+            self._expected = ""
 
-    def _take(self, token: str | None) -> None:
-        """Take a token, None for a number or a literal."""
-        state = _STEPS[token].get(self._state, _INVALID)
-        if token in ("}", "]") and self._stack and _CLOSING[self._stack[-1]] != token:
-            state = _INVALID
-        if state == _INVALID:
-            pass
-        elif token in ("{", "["):
-            self._stack.append(token)
-        elif token in ("}", "]"):
-            self._stack.pop()
-            state = _AFTER if self._stack else _END
-        elif token == "," and self._stack[-1] == "{":
-            state = _KEY
-        self._state = state
+    def _take(self, token: str) -> None:
+        if token not in self._expected:
+            self._expected = ""
+        elif token == '"':
+            self._after_string = self._list_after_value() if "s" in self._expected else ":"
+        elif token == "s":
+            self._expected = self._list_after_value()
+        elif token in "{[":
+            self._closers.append(_CLOSING[token])
+            self._expected = '"}' if token == "{" else _VALUE + "]"
+        elif token in "}]":
+            self._closers.pop()
+            self._is_whole = not self._closers
+            self._expected = self._list_after_value()
+        else:
+            self._expected = '"' if token == "," and self._closers[-1] == "}" else _VALUE
+
+    def _list_after_value(self) -> str:
+        return "," + self._closers[-1] if self._closers else ""
 
 
 def complete_json(beginning: str, value: dict[str, Any]) -> str | None:
