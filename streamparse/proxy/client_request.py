@@ -26,6 +26,7 @@ CLIENT_WIRES: Final = {
 }
 """The wire that a client speaks, by the path it asks."""
 
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
 
 
@@ -105,10 +106,9 @@ def make_error_response(wire: str | None, status: int, code: str, reason: str) -
 
 def _read_object(body: bytes) -> dict[str, Any] | None:
     try:
-        request = msgspec.json.decode(body)
+        return _OBJECT.decode(body)
     except (ValueError, RecursionError):
         return None
-    return request if isinstance(request, dict) else None
 
 
 def _is_for_several(wire: str, request: dict[str, Any]) -> bool:

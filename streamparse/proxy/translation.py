@@ -72,11 +72,9 @@ def translate_request(
 ) -> tuple[dict[str, Any], list[Loss]]:
     """Return the request in the words of the wire `target`, and what is lost.
 
-    With a `dialect` the tools are taught in it, and not handed over.
+    With a `dialect` the tools are taught in it, and not handed over; without, the two wires differ.
     """
     lost: list[Loss] = []
-    if source == target and dialect is None:
-        return dict(request), lost
     read = READERS[_PROVIDERS.get(source, source)](request, lost)
     if source == target and dialect is not None:
         taught = _teach_in_place(request, read, source, dialect, lost)
