@@ -88,7 +88,7 @@ def report(timeline: Timeline, closed: Sequence[float], started: Sequence[float]
         ]
         for rule, moment in _other_rules(call).items():
             lines.append(f"  {rule:<32}{moment:8.4f} s   {(moment - start) * 1000:.1f} ms later")
-    last, late = timeline.results_at("closed"), timeline.results_at("finish")
+    last, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if last is not None and late is not None:
         when = "before" if last < timeline.end else "after"
         lines.append(

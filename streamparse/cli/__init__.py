@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from streamparse.cli import bench, detect, formats, parse, proxy, timeline
 from streamparse.cli.options import CommandError
@@ -65,22 +65,18 @@ def _print_version(_: argparse.Namespace) -> int:
 
 
 def _forget_output() -> None:
-    """Let what is still to be written go nowhere: the interpreter tries it again at exit."""
+    """Discard what is still to be written: the interpreter would try it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _NOWHERE: Final = io.StringIO()
 
 
-class _Writable(Protocol):
-    def write(self, text: str, /) -> object: ...
-
-
 class _CommandLine(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors here."""
+    """A parser whose errors are one line, like all errors here."""
 
-    def print_help(self, file: _Writable | None = None) -> None:
-        """Write the help; argparse itself ignores that it cannot."""
+    def print_help(self, file: Any = None) -> None:
+        """Write the help; argparse itself ignores that it cannot be written."""
         (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:

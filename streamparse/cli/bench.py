@@ -1,7 +1,7 @@
 """`streamparse bench`: how fast recorded streams are parsed on this machine.
 
 Each stream is fed as a server would write it, one event or line a read, unless pieces of another size are asked for.
-Figures are the best of many rounds: what the code costs, without what else the machine did.
+Figures are the best of many rounds: the cost of the code, without other work of the machine.
 """
 
 from __future__ import annotations

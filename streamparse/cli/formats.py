@@ -10,6 +10,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from importlib.resources import files
+from string import Template
 
 from streamparse.cli.options import CommandError
 from streamparse.cli.parse import to_json
@@ -33,8 +34,8 @@ _AUTO = {
 }
 _IN_THOUGHT = {
     "text": "is more thought",
-    "ends": "is told when it is whole, and stands if only calls follow; else it is revoked, and is thought again",
-    "resumes": "is told when it is whole, and stands; the thought goes on behind it",
+    "ends": "is reported when it is whole; if anything but calls follows, it is revoked and is part of the thought",
+    "resumes": "is reported when it is whole, and kept; the thought goes on after it",
 }
 
 
@@ -59,7 +60,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="list the dialects: the ways a model writes calls in text",
         description="List the dialects: name, what `auto` does, who writes it. With names, all that is known of these.",
     )
-    command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to tell more of")
+    command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to show in full")
     command.add_argument("--markdown", action="store_true", help="print the page of all of them")
     command.set_defaults(run=_run)
 
@@ -81,14 +82,25 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def write_page() -> str:
     """Return the page of all formats, as Markdown."""
-    head = files("streamparse.cli").joinpath("formats_head.md").read_text("utf-8")
     rows = [
         (f"[`{row.name}`](#{_make_anchor(row.name)})", row.models, _describe_streaming(row), f"`{find_auto(row)}`")
         for row in DIALECTS.values()
     ]
-    table = _write_table(("format", "written by", "streams", "auto"), rows)
-    chapters = "".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values())
-    return f"{head}{table}{chapters}\n{_write_reasoning()}"
+    thoughts = [
+        (
+            f"`{row.name}`",
+            row.models,
+            _quote_all(row.opens) or "in a header",
+            _quote_all(row.closes),
+            "with `auto`, too" if row.token else "if named" if row.inside else "no",
+        )
+        for row in THOUGHTS.values()
+    ]
+    return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
+        table=_write_table(("format", "written by", "streams", "auto"), rows),
+        chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
+        thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),
+    )
 
 
 def find_auto(row: Dialect) -> str:
@@ -105,7 +117,7 @@ def write_chapter(row: Dialect) -> str:
     thoughts = [THOUGHTS[each] if isinstance(each, str) else each for each in dict.fromkeys(("think", *row.thoughts))]
     facts = [
         f"Streams: {_describe_streaming(row)}; {read}",
-        f"Inside of an open thought a call {_IN_THOUGHT[row.in_thought]}",
+        f"Inside an open thought a call {_IN_THOUGHT[row.in_thought]}",
         f"Reasoning: {', '.join(map(_describe_thought, thoughts))}",
         *(f"{what}: {_quote_all(markers)}" for what, markers in _list_markers(row) if markers),
     ]
@@ -115,7 +127,7 @@ def write_chapter(row: Dialect) -> str:
 def _list_markers(row: Dialect) -> Iterable[tuple[str, Iterable[str]]]:
     yield "Opens the visible text", row.opens_text
     yield "Passed over", row.drops
-    yield "May follow bare calls, which stand", row.settles
+    yield "May follow bare calls, which are kept", row.settles
 
 
 def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
@@ -133,25 +145,6 @@ def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
 
 def _has_opener(row: Dialect, opener: Opener) -> bool:
     return any(each.text == opener.text and not each.each_tool for each in row.openers)
-
-
-def _write_reasoning() -> str:
-    rows = [
-        (
-            f"`{row.name}`",
-            row.models,
-            _quote_all(row.opens) or "in a header",
-            _quote_all(row.closes),
-            "with `auto`, too" if row.token else "if named" if row.inside else "no",
-        )
-        for row in THOUGHTS.values()
-    ]
-    return (
-        "## Reasoning\n\nA thought opens before all other text, or next to a call. `think` is looked for beside every "
-        "format. Some markers\nare tokens of a model's own: unless they are quoted they open a thought behind text, "
-        "too, where the format is named,\nor also with `auto`, if no blank stands right before them in the line.\n\n"
-        + _write_table(("reasoning", "written by", "opens", "closes", "behind text"), rows)
-    )
 
 
 def _describe_thought(thought: Thought) -> str:
@@ -189,7 +182,7 @@ def _find_dialect_read_by_auto(row: Dialect) -> str | None:
 # -- Markdown ------------------------------------------------------------------------------------------
 
 
-def _write_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _write_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 

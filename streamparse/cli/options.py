@@ -74,7 +74,7 @@ def read_tools(arguments: argparse.Namespace) -> Toolset:
 
 
 def make_parser_factory(arguments: argparse.Namespace) -> Callable[[], StreamParser]:
-    """Return a function that makes a new parser as the options say; raise CommandError if they make no sense."""
+    """Return a function that makes a new parser as the options say; raise CommandError if they name nothing known."""
     dialects, tools = read_dialects(arguments), read_tools(arguments)
 
     def make() -> StreamParser:

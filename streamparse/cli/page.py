@@ -2,7 +2,7 @@
 
 Its picture has a lane for the prose and one for each call.  A lane's bar grows while the arguments come, its diamond
 is where the call was whole, and what follows in green is the head start over each rule.  Below it is the tool's run.
-Whatever came from the stream is escaped, and appears only in text and titles.
+Text from the stream is escaped, and appears only in text and titles.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def render(timeline: Timeline, title: str) -> str:
         files("streamparse.cli").joinpath(f"page.{suffix}").read_text("utf-8") for suffix in ("html", "css", "js")
     )
     return Template(template).substitute(
-        title=_excerpt(title),
+        title=_shorten(title),
         style=style,
         script=script,
         summary=_summarize(timeline),
@@ -64,7 +64,7 @@ def render(timeline: Timeline, title: str) -> str:
     )
 
 
-def _excerpt(text: str, size: int = 200) -> str:
+def _shorten(text: str, size: int = 200) -> str:
     """Cut a text from the stream, and make it safe in HTML."""
     shown = text[:size] + ("…" if len(text) > size else "")
     return escape("".join(c if c.isprintable() or c == "\n" else "�" for c in shown))
@@ -74,10 +74,10 @@ def _summarize(timeline: Timeline) -> str:
     whole = sum(call.closed is not None for call in timeline.calls)
     calls = f"{len(timeline.calls)} call{'' if len(timeline.calls) == 1 else 's'}"
     calls += f", {whole} whole" if whole < len(timeline.calls) else ""
-    ended = f"ended by the server: {_excerpt(timeline.finish_reason or 'no reason given')}"
-    moments = f"end at {timeline.measure(timeline.end)}"
+    ended = f"ended by the server: {_shorten(timeline.finish_reason or 'no reason given')}"
+    moments = f"end at {timeline.format(timeline.end)}"
     if timeline.finish < timeline.end:
-        moments = f"finish reason at {timeline.measure(timeline.finish)}, {moments}"
+        moments = f"finish reason at {timeline.format(timeline.finish)}, {moments}"
     return f"{calls} · {ended if timeline.ok else 'not ended by the server'} · {moments}"
 
 
@@ -86,14 +86,14 @@ def _write_figures(timeline: Timeline) -> Iterator[str]:
         return
     yield '<section class="figures">'
     for rule, words in _RULES.items():
-        if gains := timeline.gains(rule):
+        if gains := timeline.list_gains(rule):
             calls = "one call" if len(gains) == 1 else f"{len(gains)} calls"
-            text = f"the widest head start over {words.moment}; {timeline.measure(sum(gains))} over {calls}"
-            yield _write_figure(timeline.measure(max(gains)), text, won=max(gains) > 0)
-    now, late = timeline.results_at("closed"), timeline.results_at("finish")
+            text = f"the widest head start over {words.moment}; {timeline.format(sum(gains))} over {calls}"
+            yield _write_figure(timeline.format(max(gains)), text, won=max(gains) > 0)
+    now, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if now is not None and late is not None:
-        text = f"until every result was there; {timeline.measure(late)} had each tool begun at the finish reason"
-        yield _write_figure(timeline.measure(now), text, won=now < late)
+        text = f"until every result was there; {timeline.format(late)} had each tool begun at the finish reason"
+        yield _write_figure(timeline.format(now), text, won=now < late)
     yield "</section>"
 
 
@@ -107,7 +107,7 @@ def _write_legend(timeline: Timeline) -> Iterator[str]:
     swatches = [(True, kind, kind) for kind in kinds] + [
         (bool(calls), "arguments", "arguments arrive"),
         (bool(calls), "closed", "call whole: can run"),
-        (bool(timeline.gains("next_call")), "gain-next", "head start over the next call"),
+        (bool(timeline.list_gains("next_call")), "gain-next", "head start over the next call"),
         (bool(calls), "gain-finish", "head start over the finish reason"),
         (bool(calls) and timeline.finish < timeline.end, "gain-end", "head start over the end"),
         (any(call.run for call in calls), "run", "tool runs"),
@@ -129,13 +129,13 @@ def _write_table(timeline: Timeline) -> Iterator[str]:
     yield "</tr></thead><tbody>"
     for call in timeline.calls:
         values: list[tuple[float | None, str]] = [(call.start, ""), (call.closed, ""), (call.next_call, "")]
-        values += [(gain, "won" if gain else "") for gain in map(call.gain, _RULES)]
+        values += [(gain, "won" if gain else "") for gain in map(call.find_gain, _RULES)]
         values += [(call.run.end - call.run.start if call.run else None, "")] * runs
         yield f'<tr data-call="{call.index}"><td>{call.index}</td><td class="left">'
-        yield f'<code title="{_excerpt(call.arguments)}">{_excerpt(call.name, 40)}</code></td>'
+        yield f'<code title="{_shorten(call.arguments)}">{_shorten(call.name, 40)}</code></td>'
         for value, style in values:
-            yield f'<td class="{style}">{"–" if value is None else timeline.measure(value)}</td>'
-        yield f'<td class="left bad">{_excerpt(call.problem, 60)}</td>' * trouble + "</tr>"
+            yield f'<td class="{style}">{"–" if value is None else timeline.format(value)}</td>'
+        yield f'<td class="left bad">{_shorten(call.problem, 60)}</td>' * trouble + "</tr>"
     yield "</tbody></table></section>"
 
 
@@ -143,8 +143,8 @@ def _write_errors(timeline: Timeline) -> Iterator[str]:
     if timeline.errors:
         yield '<section class="card"><ul class="errors">'
         for moment, error in timeline.errors:
-            at = timeline.measure(moment)
-            yield f"<li>{at} <b>{escape(error.code)}</b> ({error.scope}): {_excerpt(error.message)}</li>"
+            at = timeline.format(moment)
+            yield f"<li>{at} <b>{escape(error.code)}</b> ({error.scope}): {_shorten(error.message)}</li>"
         yield "</ul></section>"
 
 
@@ -174,7 +174,7 @@ class _Drawing:
     def _draw_axis(self) -> Iterator[str]:
         for value in _choose_ticks(self._timeline.length):
             yield self._draw_line("grid", value, _TOP)
-            yield _draw_text("muted", self._find_x(value), self._bottom + 18, self._timeline.measure(value), "middle")
+            yield _draw_text("muted", self._find_x(value), self._bottom + 18, self._timeline.format(value), "middle")
 
     def _draw_prose(self) -> Iterator[str]:
         yield f'<g class="lane">{_draw_background(_TOP, _LANE)}'
@@ -189,7 +189,7 @@ class _Drawing:
             top = _TOP + _LANE + row * self._lane
             yield f'<g class="lane" data-call="{call.index}">{_draw_background(top, self._lane)}'
             yield _draw_text("muted", 10, top + 21, str(call.index))
-            yield _draw_text("name", 30, top + 21, f"{_excerpt(call.name, 18)}<title>{_excerpt(call.name)}</title>")
+            yield _draw_text("name", 30, top + 21, f"{_shorten(call.name, 18)}<title>{_shorten(call.name)}</title>")
             yield from self._draw_gains(call, top + 9)
             yield from self._draw_arguments(call, top + 9)
             if run := call.run:
@@ -203,10 +203,10 @@ class _Drawing:
             return
         start = call.closed
         for rule, words in _RULES.items():
-            gain = call.gain(rule)
+            gain = call.find_gain(rule)
             if gain is None or call.closed + gain <= start:
                 continue
-            x, right, text = self._find_x(start), self._find_x(call.closed + gain), self._timeline.measure(gain)
+            x, right, text = self._find_x(start), self._find_x(call.closed + gain), self._timeline.format(gain)
             yield _draw_box(words.style, x, y, right - x, _BAR, f"whole {text} before {words.moment}")
             if len(text) * _CHARACTER < right - x - 24:
                 yield _draw_text("onbar", right - 8, y + 12, text, "end")
@@ -223,12 +223,12 @@ class _Drawing:
         x = self._find_x(last)
         if call.closed is not None:
             yield f'<path class="closed" d="M{x:.1f} {y - 1:g}l9 9l-9 9l-9 -9z">'
-            yield f"<title>whole at {self._timeline.measure(call.closed)}</title></path>"
+            yield f"<title>whole at {self._timeline.format(call.closed)}</title></path>"
         words = call.problem[:40]
         if words and x + 14 + len(words) * _CHARACTER < _WIDTH:  # on the side where there is room
-            yield _draw_text("problem onbar", x + 14, y + 12, _excerpt(words))
+            yield _draw_text("problem onbar", x + 14, y + 12, _shorten(words))
         elif words:
-            yield _draw_text("problem onbar", self._find_x(call.start) - 6, y + 12, _excerpt(words), "end")
+            yield _draw_text("problem onbar", self._find_x(call.start) - 6, y + 12, _shorten(words), "end")
 
     def _draw_moments(self) -> Iterator[str]:
         """Draw the lines of the finish reason and of the end; their labels keep to different sides."""
@@ -243,7 +243,7 @@ class _Drawing:
         self, style: str, start: float, end: float, y: float, words: str, text: str, *, height: float = _BAR
     ) -> str:
         """Draw a bar between two moments; its title has these, and what came in between."""
-        title = f"{words} {self._timeline.measure(start)} to {self._timeline.measure(end)}\n{_excerpt(text)}"
+        title = f"{words} {self._timeline.format(start)} to {self._timeline.format(end)}\n{_shorten(text)}"
         x = self._find_x(start)
         return _draw_box(style, x, y, max(self._find_x(end) - x, 2.5), height, title)
 

@@ -1,6 +1,6 @@
 """`streamparse parse`: the events of a stream, printed as its bytes arrive: prose with labels in the margin, or JSON.
 
-Whatever came from the stream is shown with its control characters and what cannot be seen escaped: a model's answer
+Text from the stream is shown with control characters and invisible characters escaped: a model's answer
 can neither move the cursor or set the title of a window, nor hide a text.
 """
 
@@ -14,6 +14,7 @@ from functools import partial
 
 import msgspec
 
+from streamparse import events
 from streamparse.cli.options import (
     READ_SIZE,
     add_parser_options,
@@ -22,19 +23,7 @@ from streamparse.cli.options import (
     parse_size,
     read_pieces,
 )
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ProviderItem,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallDelta,
-    ToolCallRevoked,
-    ToolCallStart,
-)
+from streamparse.cli.timeline_model import PROSE_KINDS
 
 MARGIN = 12
 
@@ -44,8 +33,8 @@ _INVISIBLE = (
     *(0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0, *range(0xFFF0, 0xFFFC)),
     *(*range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000)),
 )
-"""What has no width, ends a line or turns the direction of writing: Unicode's `Default_Ignorable_Code_Point`, the
-separators of lines and paragraphs, and the marks of annotations."""
+"""Characters that have no width, end a line or turn the direction of writing: Unicode's `Default_Ignorable_Code_Point`,
+the separators of lines and paragraphs, and the marks of annotations."""
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
 
@@ -67,8 +56,6 @@ _STYLES = {
     "done": "2",
 }
 """ANSI attributes by the first word of a label."""
-
-_SPEAKERS: dict[type, str] = {TextDelta: "text", ReasoningDelta: "reasoning", RefusalDelta: "refusal"}
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -98,13 +85,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0 if parser.response.ok else 1
 
 
-def print_json(events: Iterable[Event], *, escaping: bool) -> None:
+def print_json(batch: Iterable[events.Event], *, escaping: bool) -> None:
     """Print events as JSON, one object a line, as `msgspec.json.decode(line, type=Event)` reads it back, and flush.
 
     With `escaping`, strings have escapes for what a terminal would obey or not show.
     """
     output = sys.stdout.buffer
-    for event in events:
+    for event in batch:
         line = to_json(event)
         output.write((escape_json(line) if escaping else line).encode() + b"\n")
     output.flush()
@@ -118,29 +105,29 @@ class ProsePrinter:
         self._styled = styled
         self._label = ""
 
-    def print(self, events: Iterable[Event]) -> None:
+    def print(self, batch: Iterable[events.Event]) -> None:
         """Write the events and flush."""
-        for event in events:
+        for event in batch:
             self._print(event)
         sys.stdout.flush()
 
-    def _print(self, event: Event) -> None:
+    def _print(self, event: events.Event) -> None:
         match event:
-            case TextDelta() | ReasoningDelta() | RefusalDelta():
-                self._run_on(_SPEAKERS[type(event)], event.text)
-            case ToolCallStart(index=index, id=id, name=name):
+            case events.TextDelta() | events.ReasoningDelta() | events.RefusalDelta():
+                self._run_on(PROSE_KINDS[type(event)], event.text)
+            case events.ToolCallStart(index=index, id=id, name=name):
                 self._start_line(f"call {index}", f"{name}  {id}\n")
-            case ToolCallDelta(index=index, arguments=piece):
+            case events.ToolCallDelta(index=index, arguments=piece):
                 self._run_on(f"call {index}", piece)
-            case ToolCallComplete(index=index, name=name, source=source, arguments=arguments):
+            case events.ToolCallComplete(index=index, name=name, source=source, arguments=arguments):
                 self._start_line(f"run {index}", f"{name}({to_json(arguments)})  {source}")
-            case ToolCallRevoked(index=index, reason=reason):
+            case events.ToolCallRevoked(index=index, reason=reason):
                 self._start_line(f"revoked {index}", reason)
-            case ProviderItem(kind=kind, data=data):
+            case events.ProviderItem(kind=kind, data=data):
                 self._start_line("item", f"{kind}  {to_json(data)}")
-            case Error():
+            case events.Error():
                 self._start_line("error", _describe_error(event))
-            case Done():
+            case events.Done():
                 self._start_line("done", _describe_end(event))
                 sys.stdout.write("\n")
 
@@ -168,7 +155,7 @@ def escape(text: str) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Return JSON as it may be shown on a terminal; it says the same."""
+    """Return JSON as it may be shown on a terminal; its value is the same."""
     return text.translate(_JSON_ESCAPES)
 
 
@@ -177,12 +164,12 @@ def to_json(data: object) -> str:
     return msgspec.json.encode(data).decode()
 
 
-def _describe_error(error: Error) -> str:
+def _describe_error(error: events.Error) -> str:
     call = f", call {error.index}" if error.index is not None else ""
     byte = f", byte {error.offset}" if error.offset is not None else ""
     return f"{error.code} ({error.scope}{call}{byte}): {error.message}"
 
 
-def _describe_end(done: Done) -> str:
+def _describe_end(done: events.Done) -> str:
     ended = f"ended by the server: {done.finish_reason or 'no reason given'}" if done.ok else "not ended by the server"
     return f"{ended}  {to_json(done.usage)}" if done.usage else ended

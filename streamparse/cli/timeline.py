@@ -76,7 +76,7 @@ def _cut_by_size(body: bytes) -> Iterator[tuple[float, bytes]]:
 
 
 def _cut_by_read(body: bytes, reads: list[Read]) -> Iterator[tuple[float, bytes]]:
-    """Yield what each read brought; a rest that no read brought comes with the last."""
+    """Yield the bytes of each read; bytes that no read covers come with the last."""
     for read in reads:
         yield read.t / 1000, body[read.off : read.off + read.n]
     if reads and (rest := body[reads[-1].off + reads[-1].n :]):

@@ -20,18 +20,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallDelta,
-    ToolCallRevoked,
-    ToolCallStart,
-)
+from streamparse import events
 from streamparse.tools.result import ToolResult
 
 Axis: TypeAlias = Literal["seconds", "bytes"]
@@ -40,14 +29,18 @@ Axis: TypeAlias = Literal["seconds", "bytes"]
 Rule: TypeAlias = Literal["next_call", "finish", "end"]
 """How a client without a scanner learns that a call is whole."""
 
-_KINDS: Final = {TextDelta: "text", ReasoningDelta: "reasoning", RefusalDelta: "refusal"}
+PROSE_KINDS: Final[dict[type, str]] = {
+    events.TextDelta: "text",
+    events.ReasoningDelta: "reasoning",
+    events.RefusalDelta: "refusal",
+}
 
 
 class Mark(msgspec.Struct, frozen=True):
     """An event or a tool's result, and the moment at which it was there."""
 
     t: float
-    event: Event | ToolResult
+    event: events.Event | ToolResult
 
 
 class Prose(msgspec.Struct):
@@ -88,10 +81,10 @@ class CallSpan(msgspec.Struct):
         """The arguments as far as they came."""
         return "".join(piece for _, piece in self.pieces)
 
-    def gain(self, rule: Rule) -> float | None:
+    def find_gain(self, rule: Rule) -> float | None:
         """Return how much earlier than by the rule the call was whole.
 
-        None if it never was, or if the rule is the next call and there is none.
+        None if it never was, or if the rule is the next call and no call follows.
         """
         moment: float | None = getattr(self, rule)
         return None if self.closed is None or moment is None else max(0.0, moment - self.closed)
@@ -108,19 +101,19 @@ class Timeline(msgspec.Struct):
     finish_reason: str | None
     prose: list[Prose]
     calls: list[CallSpan]
-    errors: list[tuple[float, Error]]
+    errors: list[tuple[float, events.Error]]
 
-    def measure(self, value: float) -> str:
+    def format(self, value: float) -> str:
         """Write a moment or a distance on the axis with its unit."""
         if self.axis == "bytes":
             return f"{value:,.0f} B"
         return f"{value * 1000:,.0f} ms" if self.length < 10 else f"{value:,.2f} s"
 
-    def gains(self, rule: Rule) -> list[float]:
+    def list_gains(self, rule: Rule) -> list[float]:
         """Return the gain of each whole call to which the rule applies."""
-        return [gain for call in self.calls if (gain := call.gain(rule)) is not None]
+        return [gain for call in self.calls if (gain := call.find_gain(rule)) is not None]
 
-    def results_at(self, rule: Literal["closed", "finish", "end"]) -> float | None:
+    def find_last_result(self, rule: Literal["closed", "finish", "end"]) -> float | None:
         """Return when the last result would be there had each run begun by the rule, or None without runs.
 
         Each run takes as long as it took; runs do not wait for each other.
@@ -140,12 +133,12 @@ def analyse(marks: Iterable[Mark], *, axis: Axis = "seconds", finish: float | No
     """
     marks = list(marks)
     length = max((mark.t for mark in marks), default=0.0)
-    ends = [(mark.t, mark.event) for mark in marks if isinstance(mark.event, Done)]
-    end, done = ends[-1] if ends else (length, Done(None, None, ok=False))
+    ends = [(mark.t, mark.event) for mark in marks if isinstance(mark.event, events.Done)]
+    end, done = ends[-1] if ends else (length, events.Done(None, None, ok=False))
     finish = end if finish is None else min(finish, end)
     timeline = Timeline(axis, length, finish, end, done.ok, done.finish_reason, prose=[], calls=[], errors=[])
     calls: dict[int, CallSpan] = {}
-    previous: Event | None = None  # a tool's result is no part of the stream
+    previous: events.Event | None = None  # a tool's result is no part of the stream
     for mark in marks:
         if isinstance(mark.event, ToolResult):
             _add_result(calls, mark.t, mark.event, axis)
@@ -156,24 +149,24 @@ def analyse(marks: Iterable[Mark], *, axis: Axis = "seconds", finish: float | No
     return timeline
 
 
-def _add_event(timeline: Timeline, calls: dict[int, CallSpan], t: float, event: Event, *, follows: bool) -> None:
+def _add_event(timeline: Timeline, calls: dict[int, CallSpan], t: float, event: events.Event, *, follows: bool) -> None:
     match event:
-        case TextDelta(text=text) | ReasoningDelta(text=text) | RefusalDelta(text=text):
+        case events.TextDelta(text=text) | events.ReasoningDelta(text=text) | events.RefusalDelta(text=text):
             if not follows:
-                timeline.prose.append(Prose(_KINDS[type(event)], t, t, []))
+                timeline.prose.append(Prose(PROSE_KINDS[type(event)], t, t, []))
             timeline.prose[-1].end = t
             timeline.prose[-1].fragments.append(text)
-        case ToolCallStart(index=index, name=name):
+        case events.ToolCallStart(index=index, name=name):
             if calls:
                 next(reversed(calls.values())).next_call = t
             calls[index] = CallSpan(index, name, t, timeline.finish, timeline.end)
-        case ToolCallDelta(index=index, arguments=piece) if index in calls:
+        case events.ToolCallDelta(index=index, arguments=piece) if index in calls:
             calls[index].pieces.append((t, piece))
-        case ToolCallComplete(index=index) if index in calls:
+        case events.ToolCallComplete(index=index) if index in calls:
             calls[index].closed = t
-        case ToolCallRevoked(index=index, reason=reason) if index in calls:
+        case events.ToolCallRevoked(index=index, reason=reason) if index in calls:
             calls[index].problem = f"revoked: {reason}"
-        case Error():
+        case events.Error():
             timeline.errors.append((t, event))
             if event.scope == "call" and event.index in calls:
                 calls[event.index].problem = event.code

@@ -5,7 +5,7 @@
         send(emitter.emit(event))
 
 `streamparse.providers.EMITTERS` has an emitter for each wire that can be written.  Calls that a model wrote as text
-leave as native ones.
+are sent as native ones.
 """
 
 from streamparse.emitting.emitter import Emitter, UsagePlace

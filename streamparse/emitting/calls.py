@@ -4,13 +4,13 @@
 |---|---|
 | call start and deltas | at once, as far as they are valid JSON (`json_prefix`) and not a possible duplicate |
 | call complete | the rest of the arguments: only now is the call valid JSON |
-| call error | what keeps the call from ever being valid JSON; the turn ends as one that was cut |
-| error of a duplicate | nothing, as long as it says the same as the first call, which counts |
+| call error | nothing more, so the arguments never become valid JSON; the turn ends like one that was cut |
+| error of a duplicate | nothing, as long as its arguments equal those of the first call, which counts |
 
-Some servers read a call and leak its text too; the second of the two ends with `duplicate_call`.  A client that has
-seen a call begin cannot be told that it was none.  So a call waits (`HeldCall`) as long as it says what a complete call
-of its name said, and begins only with the first word that differs, or when it is complete: the same call twice in the
-same way is two calls.  White space and escapes make no difference.
+Some servers read a call and leak its text too; the second of the two ends with `duplicate_call`.  A call that a client
+has seen begin cannot be taken back.  So a call is held (`HeldCall`) as long as its arguments begin like those of a
+complete call of its name.  It is sent at the first character that differs, or when it is complete: the same call twice
+in the same way is two calls.  White space and escapes make no difference.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ class CallTarget(Protocol):
     def write_arguments(self, index: int, text: str, /) -> bytes: ...
 
     def write_call_end(self, event: ToolCallComplete, /) -> bytes:
-        """Write that the call is whole; all of its arguments are written, where they come in pieces."""
+        """Write the end of a call; where arguments are sent in pieces, all of them are written by then."""
 
 
 class CallWriter:
-    """Follows the calls of one answer, and tells its outcome what became of them."""
+    """Writes the calls of one answer, and reports to its outcome what became of them."""
 
     def __init__(self, target: CallTarget, outcome: Outcome) -> None:
         self._target = target
         self._outcome = outcome
         self._begun: dict[int, ArgumentWriter] = {}  # calls of which something was sent
         self._held: dict[int | None, HeldCall] = {}
-        self._complete: dict[str, list[str]] = {}  # what complete calls say, sorted, by name
+        self._complete: dict[str, list[str]] = {}  # the arguments of complete calls, sorted, by name
 
-    def begin(self, event: ToolCallStart) -> bytes:
+    def begin(self, event: ToolCallStart, /) -> bytes:
         complete = self._complete.get(event.name)
         if complete is None:
             return self._write_start(event)
         self._held[event.index] = HeldCall(event, complete)
         return b""
 
-    def extend(self, event: ToolCallDelta) -> bytes:
+    def extend(self, event: ToolCallDelta, /) -> bytes:
         held = self._held.get(event.index)
         if held is not None:
-            return b"" if held.still_matches(event) else self.release(event.index)
+            return b"" if held.extend(event) else self.release(event.index)
         text = self._begun[event.index].feed(event.arguments)
         return self._target.write_arguments(event.index, text) if text else b""
 
@@ -75,16 +75,16 @@ class CallWriter:
         arguments = self._target.write_arguments(event.index, rest) if rest else b""
         return head + arguments + self._target.write_call_end(event)
 
-    def fail(self, event: Error) -> bytes:
-        """Take that a call is broken, or was none."""
+    def fail(self, event: Error, /) -> bytes:
+        """Take the error of a call that broke, or that turned out to be text."""
         if event.code == DUPLICATE and event.index not in self._begun:
             self._held.pop(event.index, None)
             return b""
-        self._outcome.broken = True  # even if nothing of it was sent
+        self._outcome.broken = True  # even if nothing of it was sent: the client lacks a call
         return self.release(event.index) + self._abort(event.index) if event.index is not None else b""
 
     def release(self, index: int | None) -> bytes:
-        """Write what is held of a call."""
+        """Write a call that is held; nothing if it is not."""
         held = self._held.pop(index, None)
         return self._write_start(held.start) + self.extend(held.delta) if held is not None else b""
 
@@ -98,12 +98,8 @@ class CallWriter:
         return self._target.write_arguments(index, text) if text else b""
 
 
-class WholeCallWriter:
+class WholeCallWriter(CallWriter):
     """The same for a wire whose calls come whole: a call that never becomes complete is never sent."""
-
-    def __init__(self, target: CallTarget, outcome: Outcome) -> None:
-        self._target = target
-        self._outcome = outcome
 
     def begin(self, _event: ToolCallStart, /) -> bytes:
         return b""
@@ -118,15 +114,12 @@ class WholeCallWriter:
     def fail(self, _event: Error, /) -> bytes:
         return b""
 
-    def release(self, _index: int | None, /) -> bytes:
-        return b""
-
 
 class HeldCall:
-    """A call of which nothing was sent: its start, and what has come of its arguments.
+    """A call of which nothing was sent yet: its start, and its arguments so far.
 
-    `complete` has the arguments of the complete calls of its name, each by `spell_arguments`, in sorted order: those
-    that begin alike are neighbours, and it takes few looks to find where they begin and end.
+    `complete` has the arguments of the complete calls of its name, each by `spell_arguments`, in sorted order.  Those
+    that begin alike are neighbours, so two binary searches find all that still match.
     """
 
     __slots__ = ("_compared", "_complete", "_deltas", "_first", "_last", "_speller", "start")
@@ -135,12 +128,12 @@ class HeldCall:
         self.start = start
         self._deltas: list[str] = []
         self._complete = tuple(complete)
-        self._first, self._last = 0, len(complete)  # of those that say the same so far
+        self._first, self._last = 0, len(complete)  # of those that begin like this call
         self._compared = 0
         self._speller = _Speller()
 
-    def still_matches(self, delta: ToolCallDelta) -> bool:
-        """Keep the next delta; return whether one of the complete calls still begins so."""
+    def extend(self, delta: ToolCallDelta) -> bool:
+        """Keep the next delta; return whether the arguments of a complete call still begin like this."""
         self._deltas.append(delta.arguments)
         text = self._speller.feed(delta.arguments)
         begin, end = self._compared, self._compared + len(text)
@@ -151,18 +144,18 @@ class HeldCall:
 
     @property
     def delta(self) -> ToolCallDelta:
-        """All that has come, as one piece."""
+        """The arguments so far, as one delta."""
         return ToolCallDelta(self.start.index, "".join(self._deltas))
 
 
 class _Speller:
-    """Spells JSON text in one way as it comes: no white space between the values, no escape that is not needed."""
+    """Spells JSON text canonically while it arrives: no white space between values, no escape that is not needed."""
 
     __slots__ = ("_in_string", "_rest")
 
     def __init__(self) -> None:
         self._in_string = False
-        self._rest = ""  # an escape that is not whole
+        self._rest = ""  # an escape that is not whole yet
 
     @property
     def is_invalid(self) -> bool:
@@ -170,7 +163,7 @@ class _Speller:
         return len(self._rest) >= LONGEST_ESCAPE
 
     def feed(self, fragment: str) -> str:
-        """Take the next piece; return it as it is spelled here."""
+        """Take the next piece; return its canonical spelling, as far as it is decided."""
         text = self._rest + fragment
         pieces: list[str] = []
         place = 0
@@ -184,7 +177,7 @@ class _Speller:
         return "".join(pieces)
 
     def _read_string(self, text: str, place: int) -> tuple[str, int]:
-        """Read the inside of a string, up to its end or to what waits for more."""
+        """Read the inside of a string, up to its end or to an escape that is not whole."""
         inside = INSIDE.match(text, place)
         assert inside is not None
         end = inside.end()
@@ -204,10 +197,10 @@ class _Speller:
 
 def spell_arguments(call: ToolCallComplete) -> str:
     """Return the arguments of a complete call in the spelling by which calls are compared."""
-    return _Speller().feed(argument_text(call))
+    return _Speller().feed(get_argument_text(call))
 
 
-def argument_text(call: ToolCall | ToolCallComplete) -> str:
+def get_argument_text(call: ToolCall | ToolCallComplete) -> str:
     """Return a call's arguments as JSON text: the model's own, unless it had to be repaired."""
     if call.source == "recovered" or not call.raw:
         return msgspec.json.encode(call.arguments).decode()

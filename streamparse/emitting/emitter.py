@@ -2,10 +2,10 @@
 
 | event | what is sent |
 |---|---|
-| text, reasoning, refusal | at once, in the target's field; a refusal as text where there is no such field |
+| text, reasoning, refusal | at once, in the target's field; a refusal as text where there is no field for it |
 | calls | piece by piece, see `calls`; Ollama's only whole |
-| call revoked | nothing: the end says it (`content_filter`, `refusal`, an error) |
-| provider item | in the target's own place for it; nothing where there is none |
+| call revoked | nothing; the end of the answer shows it (`content_filter`, `refusal`, an error) |
+| provider item | in the target's own place for it, if it has one |
 | error of a frame | nothing: what could be read was sent |
 | error of the stream | the target's own error, and nothing after it; one that names a filter waits for the end |
 | done | the target's finish reason and token counts; after calls `stop` becomes the target's word for calls |
@@ -21,21 +21,9 @@ from uuid import uuid4
 import msgspec
 from msgspec.structs import replace
 
-from streamparse.emitting.calls import CallWriter, WholeCallWriter
+from streamparse import events
+from streamparse.emitting.calls import CallWriter
 from streamparse.emitting.outcome import Outcome, read_outcome
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ProviderItem,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallDelta,
-    ToolCallRevoked,
-    ToolCallStart,
-)
 from streamparse.response import ParsedResponse
 
 encode = msgspec.json.Encoder().encode
@@ -49,15 +37,15 @@ class Emitter:
 
     `emit` gives an event's bytes at once (maybe none), `whole` the body of an answer that is not streamed.  `model`
     is what the answer names as its model; without `id` and `created` (seconds since 1970) they are made here.
-    `call_id` says under which id a call is sent; no two calls get the same.  With `signed` each thought is kept apart
-    from the next, for signatures belong to them.  `usage` is for OpenAI alone.  Events must be those of one answer in
-    their order; one emitter writes one answer.
+    `call_id` maps a call's id to the one that is sent; no two calls get the same.  With `signed` each thought is kept
+    apart from the next, since each has its own signature.  `usage` matters to OpenAI's wire only.  Events must be those
+    of one answer, in order; one emitter writes one answer.
     """
 
     content_type: ClassVar[str]
     """The media type of a stream; a whole body is `application/json`."""
     id_prefix: ClassVar[str] = ""
-    call_writer: ClassVar[type[CallWriter | WholeCallWriter]] = CallWriter
+    call_writer: ClassVar[type[CallWriter]] = CallWriter
 
     def __init__(
         self,
@@ -77,24 +65,24 @@ class Emitter:
         self.created = created if created is not None else int(time.time())
         self.over = False
         """Whether the stream's error is written, and nothing may follow it."""
-        self._ids = set[str]()  # that were given
+        self._ids = set[str]()  # ids that calls were sent under
         self._outcome = Outcome()
         self._calls = self.call_writer(self, self._outcome)
         self._writers: dict[type, Callable[[Any], bytes]] = {
-            TextDelta: self._write_text,
-            ReasoningDelta: self._write_reasoning,
-            RefusalDelta: self._take_refusal,
-            ToolCallStart: self._calls.begin,
-            ToolCallDelta: self._calls.extend,
-            ToolCallComplete: self._calls.complete,
-            ToolCallRevoked: self._revoke,
-            ProviderItem: self._take_item,
-            Error: self._take_error,
-            Done: self._take_end,
+            events.TextDelta: self._write_text,
+            events.ReasoningDelta: self._write_reasoning,
+            events.RefusalDelta: self._take_refusal,
+            events.ToolCallStart: self._calls.begin,
+            events.ToolCallDelta: self._calls.extend,
+            events.ToolCallComplete: self._calls.complete,
+            events.ToolCallRevoked: self._revoke,
+            events.ProviderItem: self._take_item,
+            events.Error: self._take_error,
+            events.Done: self._take_end,
         }
         self._prepare()
 
-    def emit(self, event: Event) -> bytes:
+    def emit(self, event: events.Event) -> bytes:
         """Return the bytes that an event becomes."""
         write = self._writers.get(event.__class__)
         return write(event) if write is not None else b""
@@ -103,16 +91,16 @@ class Emitter:
         """Return the body of a whole answer; the target's error if the turn failed."""
         outcome, failure = self._read_outcome(response)
         if failure is not None:
-            return self.error_body(*failure)
+            return self.write_error_body(*failure)
         self._ids.clear()
         return encode(self._make_body(response, outcome))
 
-    def problem(self, response: ParsedResponse) -> tuple[str, str] | None:
+    def find_failure(self, response: ParsedResponse) -> tuple[str, str] | None:
         """Return the code and the message of the error that `whole` writes; None if it writes an answer."""
         return self._read_outcome(response)[1]
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
-        """Return the body of an error; its kind is that of the HTTP status, or else what the code stands for."""
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+        """Return the body of an error; its kind is that of the HTTP status, or of the code if there is no status."""
         raise NotImplementedError
 
     # -- what a target has to write ----------------------------------------------------------------------
@@ -121,31 +109,31 @@ class Emitter:
         """Get ready for the first event."""
         raise NotImplementedError
 
-    def _write_text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         raise NotImplementedError
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         raise NotImplementedError
 
-    def _write_refusal(self, event: RefusalDelta) -> bytes:
-        return self._write_text(TextDelta(event.text))
+    def _write_refusal(self, event: events.RefusalDelta) -> bytes:
+        return self._write_text(events.TextDelta(event.text))
 
-    def write_call_start(self, event: ToolCallStart, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         raise NotImplementedError
 
     def write_arguments(self, index: int, text: str, /) -> bytes:
         raise NotImplementedError
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
         raise NotImplementedError
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         raise NotImplementedError
 
     def _write_failure(self, code: str, message: str) -> bytes:
         raise NotImplementedError
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         """Write the end of an answer that did not fail; `done` has the full finish reason."""
         raise NotImplementedError
 
@@ -158,7 +146,7 @@ class Emitter:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _give_id(self, id: str, index: int) -> str:
-        """Return the id under which a call is sent; to be asked once for each call.
+        """Return the id under which a call is sent; call it once for each call.
 
         Some servers give two calls one id (a relay that counts anew, a model that was shown an id in its prompt).  The
         first that is sent keeps it; others get their index appended.
@@ -169,19 +157,19 @@ class Emitter:
         self._ids.add(given)
         return given
 
-    def _take_refusal(self, event: RefusalDelta) -> bytes:
+    def _take_refusal(self, event: events.RefusalDelta) -> bytes:
         self._outcome.refused = True
         return self._write_refusal(event)
 
-    def _take_item(self, event: ProviderItem) -> bytes:
+    def _take_item(self, event: events.ProviderItem) -> bytes:
         self._outcome.take_item(event)
         return self._write_item(event)
 
-    def _revoke(self, _event: ToolCallRevoked) -> bytes:
-        self._outcome.called = False  # a turn is taken back as a whole
+    def _revoke(self, _event: events.ToolCallRevoked) -> bytes:
+        self._outcome.called = False  # a server takes a turn back as a whole
         return b""
 
-    def _take_error(self, event: Error) -> bytes:
+    def _take_error(self, event: events.Error) -> bytes:
         failure = self._outcome.take_error(event)
         if failure is not None:
             return self._fail(*failure)
@@ -192,7 +180,7 @@ class Emitter:
         self.over = True
         return self._write_failure(code, message)
 
-    def _take_end(self, event: Done) -> bytes:
+    def _take_end(self, event: events.Done) -> bytes:
         self._outcome.end_turn(event.finish_reason, ok=event.ok)
         failure = self._outcome.failure
         if failure is not None:

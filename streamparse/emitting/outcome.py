@@ -1,7 +1,7 @@
-"""How an answer ended, in the terms that all clients share: as a client must understand it, why, and with which error.
+"""How an answer ended, in terms that all clients share: how a client must take it, why, and with which error.
 
 A client knows only what it has been sent.  A turn that holds a call which will never be complete has been cut,
-whatever its server says, for the client must not run that call.  After a refusal in words calls do not count either.
+whatever its server reports, for the client must not run that call.  After a refusal in words calls do not count either.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DUPLICATE: Final = "duplicate_call"
 STOP_DETAILS: Final = "stop_details"
 """The item with which Anthropic explains a refusal."""
 
-_DOUBT: Final = "ambiguous_markup"  # why calls are revoked that no server took back
+_DOUBT: Final = "ambiguous_markup"  # the code of calls that are revoked here, not by the server
 _INCOMPLETE_DETAILS: Final = "incomplete_details"  # the item in which OpenAI Responses say why an answer is incomplete
 _UNNAMED: Final = "provider_error"
 _LABELLED = re.compile(r"([\w.\-]{1,64}): (.*)", re.DOTALL)
@@ -49,7 +49,7 @@ _STATUSES: Final = {code: status for status, codes in _CODES.items() for code in
 class Outcome(msgspec.Struct):
     """What decides how a turn ends for a client, collected from the events of an answer.
 
-    `end_turn` takes the last of them; the properties are of use after it.
+    `end_turn` takes the last event; the properties are defined after it.
     """
 
     called: bool = False
@@ -61,7 +61,7 @@ class Outcome(msgspec.Struct):
     ok: bool = False
     finish_reason: str | None = None
     _doubt: Error | None = None
-    _filter: Error | None = None  # beside a filter's finish reason it explains, and is no failure
+    _filter: Error | None = None  # with a filter's finish reason it is an explanation, not a failure
     _items: dict[str, Any] = {}
 
     def take_item(self, item: ProviderItem) -> None:
@@ -113,7 +113,7 @@ class Outcome(msgspec.Struct):
 
 
 def find_ending(reason: str | None, *, ok: bool, called: bool, broken: bool, refused: bool) -> Ending:
-    """Return what the end of a turn is to a client; `Outcome` says what is what."""
+    """Return what the end of a turn is to a client; the arguments are attributes of `Outcome`."""
     if is_filter(reason) or (refused and not ok):
         return "content_filter"
     if not ok:
@@ -125,7 +125,7 @@ def find_ending(reason: str | None, *, ok: bool, called: bool, broken: bool, ref
 
 def read_outcome(response: ParsedResponse) -> tuple[Outcome, tuple[str, str] | None]:
     """Return how a whole answer ended, and the code and the message of its failure; None if it did not fail."""
-    outcome = Outcome(called=bool(runnable_calls(response)), refused=bool(response.refusal))
+    outcome = Outcome(called=bool(list_runnable_calls(response)), refused=bool(response.refusal))
     for item in response.items:
         outcome.take_item(ProviderItem(item["kind"], item["data"]))
     failures = [failure for error in response.errors if (failure := outcome.take_error(error)) is not None]
@@ -138,18 +138,18 @@ def find_failure(response: ParsedResponse) -> tuple[str, str] | None:
     return read_outcome(response)[1]
 
 
-def runnable_calls(response: ParsedResponse) -> list[ToolCall]:
+def list_runnable_calls(response: ParsedResponse) -> list[ToolCall]:
     """Return the calls that a client may run."""
     return [call for call in response.tool_calls if not call.revoked]
 
 
 def is_filter(word: str | None) -> bool:
-    """Whether a server's word is that of a filter."""
+    """Whether a server's finish reason is that of a filter."""
     return find_stop(word) == "filter"
 
 
 def is_unnamed(code: str) -> bool:
-    """Whether a code says only that the server failed, which named no code of its own."""
+    """Whether a code stands for a failure of a server that named no code of its own."""
     return code == _UNNAMED
 
 
@@ -160,9 +160,9 @@ def read_error(error: Error) -> tuple[str, str]:
 
 
 def find_kind(kinds: Mapping[int, str], code: str, status: int | None) -> str:
-    """Return the kind of an error in a client's words, which `kinds` has by HTTP status, at least for 400 and 500.
+    """Return the kind of an error in a client's words; `kinds` has them by HTTP status, at least for 400 and 500.
 
-    Without a status it is that which the code is or stands for, and 500 for an unknown code.
+    Without a status the code is looked up: it may be a status itself, or stand for one; an unknown code is a 500.
     """
     if status is None:
         is_status = code.isdecimal() and len(code) == 3 and code >= "400"

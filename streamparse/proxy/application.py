@@ -12,47 +12,24 @@ client leaves, the connection to the server is closed.
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import anyio
 
-from streamparse.proxy.asgi import (
-    LOGGER,
-    Access,
-    Headers,
-    Receive,
-    RequestRefused,
-    Scope,
-    Send,
-    read_request,
-    respond,
-    strip_root_path,
-    wait_for_disconnect,
-)
+from streamparse.proxy import asgi, upstream
+from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
 from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
 from streamparse.proxy.exchange import Exchange
 from streamparse.proxy.hosts import check_hosts
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.upstream import (
-    add_credentials,
-    drop_own_headers,
-    get_header,
-    keep_end_to_end,
-    make_client,
-    make_passthrough_headers,
-    make_upstream_headers,
-    make_upstream_path,
-    make_url,
-    read_target,
-)
 
 if TYPE_CHECKING:
     import httpx
 
 
-class Proxy:
+class Proxy(AbstractAsyncContextManager["Proxy"]):
     """The ASGI application; `async with` or the server's lifespan closes its connections."""
 
     def __init__(self, settings: Settings) -> None:
@@ -63,9 +40,9 @@ class Proxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection's scope."""
         if scope["type"] == "http":
-            await self._serve(strip_root_path(scope), receive, send)
+            await self._serve(asgi.strip_root_path(scope), receive, send)
         elif scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
 
@@ -75,19 +52,13 @@ class Proxy:
         if client is not None:
             await client.aclose()
 
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connections to the server."""
         await self.aclose()
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         while (await receive())["type"] != "lifespan.shutdown":
             await send({"type": "lifespan.startup.complete"})
         await self.aclose()
@@ -98,23 +69,23 @@ class Proxy:
         try:
             await self._answer(scope, receive, access)
         finally:
-            access.write()
+            access.write_line()
 
     async def _answer(self, scope: Scope, receive: Receive, access: Access) -> None:
         wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
         try:
             check_hosts(scope, self.settings.allowed_hosts)
-            body = await read_request(receive, self.settings.max_request, self.settings.request_timeout)
+            body = await asgi.read_request(receive, self.settings.max_request, self.settings.request_timeout)
             if body is None:
                 access.has_left = True
                 return
             asked = read_client_request(wire, body, self.settings) if wire is not None else None
-            request = self._request(scope, body, asked)
+            request = self._build_request(scope, body, asked)
         except RequestRefused as error:
             access.reason = str(error)
             headers, written = make_error_response(wire, error.status, error.code, str(error))
-            closing = [(b"connection", b"close")] if error.is_unread else []
-            await respond(access.send, error.status, headers + closing, written)
+            closing = [] if error.is_read else [(b"connection", b"close")]
+            await asgi.respond(access.send, error.status, headers + closing, written)
             return
         await self._exchange(request, asked, receive, access)
 
@@ -126,7 +97,7 @@ class Proxy:
         async with anyio.create_task_group() as group:
 
             async def cancel_when_left() -> None:
-                await wait_for_disconnect(receive)
+                await asgi.wait_for_disconnect(receive)
                 access.has_left = True
                 group.cancel_scope.cancel()
 
@@ -134,33 +105,31 @@ class Proxy:
             await exchange.run(request)
             group.cancel_scope.cancel()
 
-    def _request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
-        """Return the request for the server; raise `BadRequest` if there is none."""
+    def _build_request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
+        """Return the request for the server; raise `RequestRefused` if it cannot be asked."""
         wire = self.settings.wire
-        if asked is None:
-            return self._build(
-                scope["method"], read_target(scope), make_passthrough_headers(scope["headers"], wire), body
-            )
-        if not asked.changed:
-            return self._build("POST", read_target(scope), drop_own_headers(keep_end_to_end(scope["headers"])), body)
-        own = asked.wire == wire
-        target = read_target(scope) if own else make_upstream_path(self.settings, asked.model, streamed=asked.streamed)
-        return self._build("POST", target, make_upstream_headers(scope["headers"], asked.wire, wire), asked.body)
-
-    def _build(self, method: str, target: bytes, headers: Headers, body: bytes) -> httpx.Request:
-        url = make_url(self.settings, target)
+        if asked is None or asked.wire == wire:
+            target = upstream.read_target(scope)
+        else:
+            target = upstream.make_path(self.settings, asked.model, streamed=asked.streamed)
+        client_wire, is_read = (asked.wire, asked.changed) if asked is not None else (None, False)
+        headers = upstream.make_request_headers(scope["headers"], client_wire, wire, is_read=is_read)
         credentials = self.settings.credentials
-        if credentials and not self._has_warned and get_header(headers, b"authorization"):
-            LOGGER.warning(
+        if credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
+            asgi.LOGGER.warning(
                 "a client brings its own authorization: the upstream's name and password are not used for it"
             )
             self._has_warned = True
-        headers = add_credentials(headers, credentials)
-        return self.client.build_request(method, url, headers=headers, content=body or None)
+        return self.client.build_request(
+            scope["method"],
+            upstream.make_url(self.settings, target),
+            headers=upstream.add_credentials(headers, credentials),
+            content=(asked.body if asked is not None else body) or None,
+        )
 
     @property
     def client(self) -> httpx.AsyncClient:
         """The client of the server, made when it is first needed."""
         if self._http is None:
-            self._http = make_client(self.settings)
+            self._http = upstream.make_client(self.settings)
         return self._http

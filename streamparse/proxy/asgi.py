@@ -1,6 +1,6 @@
 """The client's side: a request read whole, an answer sent in pieces, a client that leaves, and a line in the log.
 
-The log has one line for each request, on the logger `streamparse.proxy`, and nothing of what was said.
+The log has one line for each request, on the logger `streamparse.proxy`, and nothing of its content.
 
     127.0.0.1:50312 POST /v1/messages 200, 5213 bytes, 1.204 s
     127.0.0.1:50312 POST /v1/messages 502, 96 bytes, 0.003 s: ConnectError: All connection attempts failed
@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 import anyio
@@ -25,37 +25,25 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+LOGGER: Final = logging.getLogger("streamparse.proxy")
 
 _LEAST_RATE: Final = 16_384  # bytes a second: what has come earns time for the rest
+_LONGEST: Final = 300  # characters of a target, or of a reason, in the log
 
 
 class RequestRefused(Exception):
-    """A request that does not go to the server; the message says why."""
+    """A request that does not go to the server; the message says why.
 
-    status: ClassVar = 400
-    code: ClassVar = "invalid_request_error"
-    is_unread: ClassVar = True
-    """Whether a part of the request may not have been read, so that its connection has to be closed."""
+    With `is_read` all of it was read, and its connection can be used again.
+    """
 
-
-class BadRequest(RequestRefused):
-    """A request was read, and the server cannot be asked for what it says."""
-
-    is_unread: ClassVar = False
-
-
-class TooLarge(RequestRefused):
-    """A request is longer than it may be."""
-
-    status: ClassVar = 413
-    code: ClassVar = "request_too_large"
-
-
-class TooSlow(RequestRefused):
-    """A request does not come to its end."""
-
-    status: ClassVar = 408
-    code: ClassVar = "timeout_error"
+    def __init__(
+        self, message: str, status: int = 400, code: str = "invalid_request_error", *, is_read: bool = True
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.is_read = is_read
 
 
 def strip_root_path(scope: Scope) -> Scope:
@@ -72,11 +60,11 @@ def strip_root_path(scope: Scope) -> Scope:
 async def read_request(receive: Receive, most: int, seconds: float) -> bytes | None:
     """Read the whole body of a request; None if the client left meanwhile.
 
-    It has so many seconds, and one more for each 16 KiB that came.  Raises `TooLarge` and `TooSlow`.
+    It has so many seconds, and one more for each 16 KiB that came.  Raises `RequestRefused` if it is too slow or large.
     """
     with anyio.move_on_after(seconds) as limit:
         return await _read(receive, most, limit)
-    raise TooSlow("the request did not come to its end")
+    raise RequestRefused("the request did not come to its end", 408, "timeout_error", is_read=False)
 
 
 async def _read(receive: Receive, most: int, limit: anyio.CancelScope) -> bytes | None:
@@ -90,7 +78,7 @@ async def _read(receive: Receive, most: int, limit: anyio.CancelScope) -> bytes 
         piece = message.get("body", b"")
         size += len(piece)
         if size > most:
-            raise TooLarge("the request is too large")
+            raise RequestRefused("the request is too large", 413, "request_too_large", is_read=False)
         limit.deadline = deadline + size / _LEAST_RATE
         pieces.append(piece)
         if not message.get("more_body", False):
@@ -119,11 +107,6 @@ async def respond(send: Send, status: int, headers: Headers, body: bytes) -> Non
     await send({"type": "http.response.body", "body": body})
 
 
-LOGGER: Final = logging.getLogger("streamparse.proxy")
-
-_LONGEST: Final = 300  # characters of a target, or of a reason
-
-
 class Access:
     """One request, and how it was answered."""
 
@@ -131,7 +114,7 @@ class Access:
         self._send = send
         self._begun = time.monotonic()
         self._client = "{}:{}".format(*scope["client"][:2]) if scope.get("client") else "-"
-        self._asked = f"{scope['method']} {_path(scope)}"
+        self._asked = f"{scope['method']} {_read_path(scope)}"
         self._size = 0
         self._seconds: float | None = None  # until the last byte was sent
         self.status = 0
@@ -150,8 +133,8 @@ class Access:
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._seconds = time.monotonic() - self._begun
 
-    def write(self) -> None:
-        """Write the line."""
+    def write_line(self) -> None:
+        """Write the line of the log."""
         words = f": {_escape(self.reason)}" if self.reason else ""
         words += ", the client left" if self.has_left and self._seconds is None else ""
         LOGGER.log(
@@ -166,7 +149,7 @@ class Access:
         )
 
 
-def _path(scope: Scope) -> str:
+def _read_path(scope: Scope) -> str:
     raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
     return raw.partition(b"?")[0].decode("latin-1")
 

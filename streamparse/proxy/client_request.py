@@ -9,14 +9,13 @@ from uuid import uuid4
 
 import msgspec
 
-from streamparse.emitting.emitter import Emitter, UsagePlace
 from streamparse.json.json_safety import NotJSON
 from streamparse.parser import StreamParser
 from streamparse.providers.emitters import EMITTERS
-from streamparse.proxy.asgi import BadRequest, Headers
+from streamparse.proxy.asgi import Headers, RequestRefused
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.translation import dialect_to_teach, dialects_to_read, mentions_tools, translate_request
+from streamparse.proxy.translation import choose_dialect_to_teach, choose_dialects_to_read, has_tools, translate_request
 from streamparse.tools import Toolset
 
 CLIENT_WIRES: Final = {
@@ -27,7 +26,8 @@ CLIENT_WIRES: Final = {
 }
 """The wire that a client speaks, by the path it asks."""
 
-_COUNTED: Final = re.compile(r"call_[0-9]{1,4}")
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+_COUNTED_ID: Final = re.compile(r"call_[0-9]{1,4}")
 
 
 class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     changed: bool
     """Whether the answer is read and written anew; if not it is the server's own, byte for byte."""
     lost: frozenset[str] = frozenset()
-    """The names of what could not be said on the server's wire."""
+    """The names of what the server's wire has no place for."""
 
     @property
     def model(self) -> str:
@@ -51,49 +51,49 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
         model = self.request.get("model")
         return model if isinstance(model, str) else ""
 
-    def make_emitter(self, settings: Settings) -> Emitter:
-        """Return a writer for one answer to the client."""
-        options = self.request.get("stream_options")
-        usage: UsagePlace = "apart" if isinstance(options, dict) and options.get("include_usage") else "end"
-        signed = settings.wire == "anthropic"
-        return EMITTERS[self.wire](model=self.model, call_id=_make_call_ids(), signed=signed, usage=usage)
-
     def make_rewriter(self, settings: Settings) -> Rewriter:
         """Return a reader and writer for one answer.
 
         Without tools the client expects no call, and the text is not searched for any.
         """
-        dialects = dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
+        dialects = choose_dialects_to_read(settings.dialects, settings.tools == "prompt") if self.tools else ()
         parser = StreamParser(settings.wire, dialects=dialects, tools=self.tools, limits=settings.limits)
-        return Rewriter(parser, self.make_emitter(settings))
+        options = self.request.get("stream_options")
+        emitter = EMITTERS[self.wire](
+            model=self.model,
+            call_id=_make_call_ids(),
+            signed=settings.wire == "anthropic",
+            usage="apart" if isinstance(options, dict) and options.get("include_usage") else "end",
+        )
+        return Rewriter(parser, emitter)
 
 
 def read_client_request(wire: str, body: bytes, settings: Settings) -> ClientRequest | None:
     """Read a client's request; None if it cannot be understood here, and the server has to answer it.
 
-    Raises `BadRequest` for one that cannot be said to a server of another wire, because it is no JSON object or nested
-    too deeply, and for one that asks for several answers where only one can be read.
+    Raises `RequestRefused` for one that cannot be translated for a server of another wire, because it is no JSON object
+    or nested too deeply, and for one that asks for several answers where only one can be read.
     """
     request = _read_object(body)
     if request is None:
         if wire != settings.wire:
-            raise BadRequest("the body of the request is no JSON object")
+            raise RequestRefused("the body of the request is no JSON object")
         return None
     tools = _read_tools(request)
     stream = request.get("stream")
     streamed = wire == "ollama-chat" if stream is None else bool(stream)  # Ollama streams by default
-    dialect = dialect_to_teach(settings.dialects) if settings.tools == "prompt" and mentions_tools(request) else None
+    dialect = choose_dialect_to_teach(settings.dialects) if settings.tools == "prompt" and has_tools(request) else None
     understood = wire == settings.wire and dialect is None
-    several = _wants_several(wire, request)
+    several = _is_for_several(wire, request)
     # Events have no place for several answers at once, or for the probabilities of tokens.
     if understood and (several or request.get("logprobs") or not tools):
         return ClientRequest(wire=wire, request=request, body=body, tools=Toolset(), streamed=streamed, changed=False)
     if several:
-        raise BadRequest("n: this server is asked in other words, of which one answer at a time can be read")
+        raise RequestRefused("n: this server is asked in other words, of which one answer at a time can be read")
     try:
         sent, lost = (body, frozenset[str]()) if understood else _translate(request, wire, settings.wire, dialect)
     except (RecursionError, NotJSON) as error:
-        raise BadRequest("the request is nested too deeply") from error
+        raise RequestRefused("the request is nested too deeply") from error
     return ClientRequest(wire=wire, request=request, body=sent, tools=tools, streamed=streamed, changed=True, lost=lost)
 
 
@@ -101,18 +101,17 @@ def make_error_response(wire: str | None, status: int, code: str, reason: str) -
     """Return the headers and the body of an error, in the words of the client's wire if it is known."""
     if wire is None:
         return [(b"content-type", b"text/plain; charset=utf-8")], reason.encode() + b"\n"
-    return [(b"content-type", b"application/json")], EMITTERS[wire]().error_body(code, reason, status)
+    return [(b"content-type", b"application/json")], EMITTERS[wire]().write_error_body(code, reason, status)
 
 
 def _read_object(body: bytes) -> dict[str, Any] | None:
     try:
-        request = msgspec.json.decode(body)
+        return _OBJECT.decode(body)
     except (ValueError, RecursionError):
         return None
-    return request if isinstance(request, dict) else None
 
 
-def _wants_several(wire: str, request: dict[str, Any]) -> bool:
+def _is_for_several(wire: str, request: dict[str, Any]) -> bool:
     """Whether a client asks for several answers: one that got a single one would look for the others."""
     number = request.get("n") if wire == "openai-chat" else None
     return isinstance(number, int) and number > 1
@@ -124,7 +123,7 @@ def _make_call_ids() -> Callable[[str], str]:
     A conversation that goes on holds the calls of all of them, and clients tie results to calls by the id alone.
     """
     answer = uuid4().hex[:12]
-    return lambda id: f"{id}_{answer}" if _COUNTED.fullmatch(id) else id
+    return lambda id: f"{id}_{answer}" if _COUNTED_ID.fullmatch(id) else id
 
 
 def _translate(request: dict[str, Any], wire: str, to: str, dialect: str | None) -> tuple[bytes, frozenset[str]]:

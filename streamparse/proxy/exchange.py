@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 
 from streamparse.providers.emitters import EMITTERS
-from streamparse.proxy.asgi import Access, Headers, TooLarge, finish, respond, start
+from streamparse.proxy.asgi import Access, Headers, finish, respond, start
 from streamparse.proxy.client_request import ClientRequest, make_error_response
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
@@ -48,7 +48,8 @@ class Exchange:
         with anyio.move_on_after(seconds) as limit:
             await self._run(request)
         if limit.cancelled_caught:
-            await self._expire(f"the answer was not whole after {seconds:g} seconds")
+            with anyio.move_on_after(_FAREWELL_SECONDS):
+                await self._break_off(504, f"the answer was not whole after {seconds:g} seconds")
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -58,147 +59,128 @@ class Exchange:
             response = await self._ask(request)
         except httpx.HTTPError as error:
             status = 504 if isinstance(error, httpx.TimeoutException) else 502
-            await self._fail(status, _describe(error), _describe_for_log(error))
+            await self._break_off(status, _describe(error), _describe_for_log(error))
             return
         try:
             await self._relay(response)
+        except httpx.HTTPError as error:
+            await self._break_off(502, _describe(error), _describe_for_log(error))
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
-    async def _expire(self, message: str) -> None:
-        """Tell the client that its answer took too long, as far as that can still be said."""
-        self._access.reason = message
-        with anyio.move_on_after(_FAREWELL_SECONDS):
-            if not self._access.status:
-                await self._fail(504, message)
-            elif self._streaming is not None:
-                data = self._streaming.abort(message)
-                await self._send({"type": "http.response.body", "body": data})
+    async def _break_off(self, status: int, message: str, reason: str = "") -> None:
+        """Report to the client that its answer cannot be completed, as far as the answer so far allows that.
+
+        An answer that is passed on byte for byte has no end then: the ASGI server breaks the connection off.
+        """
+        self._access.reason = reason or message
+        if not self._access.status:
+            await self._fail(status, message, reason)
+        elif self._streaming is not None:
+            rewriter, self._streaming = self._streaming, None
+            await self._send({"type": "http.response.body", "body": rewriter.abort(message)})
 
     async def _relay(self, response: httpx.Response) -> None:
         asked = self._asked
         if response.status_code not in _STATUSES:
             await self._fail(502, f"the server answered with {response.status_code}, which is no status of an answer")
         elif asked is None or not asked.changed:
-            await self._pass(response)
+            await self._pass_on(response)
         elif not response.is_success or response.status_code in _EMPTY:
             await self._refuse(response, asked)
         elif asked.streamed:
-            await self._stream(response, asked)
+            await self._send_stream(response, asked)
         else:
-            await self._whole(response, asked)
+            await self._send_whole(response, asked)
 
-    async def _pass(self, response: httpx.Response) -> None:
+    async def _pass_on(self, response: httpx.Response) -> None:
         """Pass an answer on, byte for byte."""
         await start(self._send, response.status_code, keep_end_to_end(response.headers.raw))
-        try:
-            async for chunk in response.aiter_raw():
-                await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except load_httpx().HTTPError as error:
-            self._access.reason = _describe_for_log(error)
-            return  # an answer without an end: the ASGI server breaks the connection off
+        async for chunk in response.aiter_raw():
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await finish(self._send)
 
-    async def _stream(self, response: httpx.Response, asked: ClientRequest) -> None:
+    async def _send_stream(self, response: httpx.Response, asked: ClientRequest) -> None:
         """Read the answer as it comes; what each piece gives is sent before the next is read.
 
         After the server's end marker, or an error, it does not wait for the end of the body.
         """
         rewriter = asked.make_rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        chunks = _chunks(response)
+        chunks = _iterate_body(response)
         self._streaming = rewriter
-        await start(send, response.status_code, self._headers(response, asked, EMITTERS[asked.wire].content_type))
-        try:
-            async for chunk in chunks:
-                data = feed(chunk)
-                if data:
-                    await send({"type": "http.response.body", "body": data, "more_body": True})
-                if rewriter.over:
-                    break
-            data = rewriter.close()
-        except load_httpx().HTTPError as error:
-            data = rewriter.abort(_describe(error))
-            self._access.reason = _describe_for_log(error)
+        await start(send, response.status_code, self._make_headers(response, asked, EMITTERS[asked.wire].content_type))
+        async for chunk in chunks:
+            data = feed(chunk)
+            if data:
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+            if rewriter.over:
+                break
+        data = rewriter.close()
         self._streaming = None
-        self._access.reason = self._access.reason or rewriter.problem
+        self._access.reason = rewriter.problem
         await send({"type": "http.response.body", "body": data})
         if not rewriter.emitter.over:
             await _drain(chunks)
 
-    async def _whole(self, response: httpx.Response, asked: ClientRequest) -> None:
+    async def _send_whole(self, response: httpx.Response, asked: ClientRequest) -> None:
         rewriter = asked.make_rewriter(self._settings)
-        chunks = _chunks(response)
-        body = _Body(self._settings.max_answer, kept=asked.wire == self._settings.wire)
-        try:
-            async for chunk in _feed(chunks, rewriter):
-                body.add(chunk)
-        except load_httpx().HTTPError as error:
-            await self._fail(502, _describe(error), _describe_for_log(error))
-            return
-        except TooLarge:
-            await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
-            return
+        chunks = _iterate_body(response)
+        room, pieces = self._settings.max_answer, list[bytes]()
+        may_stay = asked.wire == self._settings.wire
+        async for chunk in chunks:
+            rewriter.feed(chunk)
+            room -= len(chunk)
+            if room < 0:
+                await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
+                return
+            if may_stay:
+                pieces.append(chunk)
+                may_stay = len(pieces) > 1 or chunk.lstrip()[:1] in (b"", b"{")  # a stream cannot, and needs no memory
+            if rewriter.over:
+                break
         written = rewriter.whole()
-        if body.pieces and rewriter.can_stay(own := b"".join(body.pieces)):
+        if may_stay and rewriter.can_stay(own := b"".join(pieces)):
             written = own
         self._access.reason = rewriter.problem
         status = 502 if rewriter.failed else response.status_code
-        await respond(self._send, status, self._headers(response, asked, _JSON), written)
+        await respond(self._send, status, self._make_headers(response, asked, _JSON), written)
         if not rewriter.emitter.over:
             await _drain(chunks)
 
     async def _refuse(self, response: httpx.Response, asked: ClientRequest) -> None:
         """Pass on the status of an error; its body in the client's words if the server speaks another wire."""
         if asked.wire == self._settings.wire:
-            await self._pass(response)
+            await self._pass_on(response)
             return
         if response.status_code in _EMPTY:
             await self._fail(502, f"the server answered with status {response.status_code}, which has no content")
             return
         rewriter = asked.make_rewriter(self._settings)
         try:
-            async for _ in _feed(_chunks(response), rewriter):
-                pass
+            async for chunk in _iterate_body(response):
+                rewriter.feed(chunk)
+                if rewriter.over:
+                    break
         except load_httpx().HTTPError as error:
             rewriter.abort(_describe(error))
             self._access.reason = _describe_for_log(error)
-        body = rewriter.failure(response.status_code)
-        await respond(self._send, response.status_code, self._headers(response, asked, _JSON), body)
+        body = rewriter.write_failure(response.status_code)
+        await respond(self._send, response.status_code, self._make_headers(response, asked, _JSON), body)
 
-    def _headers(self, response: httpx.Response, asked: ClientRequest, content_type: str) -> Headers:
+    def _make_headers(self, response: httpx.Response, asked: ClientRequest, content_type: str) -> Headers:
         return [*make_client_headers(response.headers.raw, content_type), *make_lost_header(asked.lost)]
 
     async def _fail(self, status: int, message: str, reason: str = "") -> None:
-        """Send the client an error in the words of its wire; `reason` is what the log says of it."""
+        """Send the client an error in the words of its wire; `reason` is for the log."""
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
         await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
 
 
-class _Body:
-    """The pieces of a whole answer's body, if it may stay as it is; raises `TooLarge`."""
-
-    def __init__(self, most: int, *, kept: bool) -> None:
-        self._room = most
-        self._kept = kept
-        self._begun = False
-        self.pieces: list[bytes] = []
-
-    def add(self, chunk: bytes) -> None:
-        self._room -= len(chunk)
-        if self._room < 0:
-            raise TooLarge
-        if self._kept and not self._begun and (head := chunk.lstrip()):
-            self._begun = True
-            self._kept = head.startswith(b"{")  # a stream cannot stay
-        if self._kept:
-            self.pieces.append(chunk)
-
-
-def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Return the pieces of a body, decoded if it came compressed although nobody asked for that."""
+def _iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
     return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
@@ -215,17 +197,8 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
                 break
 
 
-async def _feed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """Feed a body to a rewriter and pass it on, to its end, to the end of its answer, or to an error."""
-    async for chunk in chunks:
-        rewriter.feed(chunk)
-        yield chunk
-        if rewriter.over:
-            break
-
-
 def _describe_for_log(error: Exception) -> str:
-    """Return what the log says of an error of the transport: some of them quote what the server sent."""
+    """Describe a transport error for the log, without its text if that may quote what the server sent."""
     return _describe(error) if isinstance(error, load_httpx().NetworkError) else type(error).__name__
 
 

@@ -20,24 +20,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import ClassVar, Final
+from typing import Final
 
 from streamparse.proxy.asgi import RequestRefused, Scope
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]+)(?::[0-9]*)?", re.IGNORECASE)
 
 
-class ForeignHost(RequestRefused):
-    """A request for a host, or from a page, that does not belong to this proxy; the message says how to allow it."""
-
-    status: ClassVar = 403
-    code: ClassVar = "permission_error"
-
-
 def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
-    """Raise `ForeignHost` if a request is for a foreign host, or from a page of one.
+    """Raise `RequestRefused` if a request is for a foreign host, or from a page of one.
 
-    Without `allowed` only connections that arrive on this machine's own address (127.0.0.1, ::1) are looked at.
+    Its message says how to allow it.  Without `allowed` only connections that arrive on this machine's own address
+    (127.0.0.1, ::1) are looked at.
     """
     server = scope.get("server")
     arrived = server[0] if server else ""
@@ -54,22 +48,23 @@ def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
 def _check(header: str, host: str, arrived: str, allowed: Sequence[str]) -> None:
     if host in ("localhost", arrived) or host.endswith(".localhost") or _is_local_address(host):
         return
-    if not any(_matches(host, name.lower()) for name in allowed):
-        raise ForeignHost(f"the {header} {host!r} may not ask here: see --allow-host (allowed_hosts) if it is yours")
+    if not any(_is_match(host, name.lower()) for name in allowed):
+        words = f"the {header} {host!r} may not ask here: see --allow-host (allowed_hosts) if it is yours"
+        raise RequestRefused(words, 403, "permission_error", is_read=False)
 
 
-def _matches(host: str, name: str) -> bool:
+def _is_match(host: str, name: str) -> bool:
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
 
 
 def _read_host(authority: str) -> str:
-    """The host of `host:port` in lower case; what is no such thing as it came, and matches nothing."""
+    """Return the host of `host:port` in lower case; anything else as it came, which matches nothing."""
     found = _HOST.fullmatch(authority)
     return found[1].strip("[]").lower().removesuffix(".") if found else authority
 
 
 def _read_page(origin: str) -> str | None:
-    """The host of the page that an origin names; None if it is no page of the web."""
+    """Return the host of the page that an origin names; None if it is no web page."""
     scheme, separator, authority = origin.partition("://")
     if not separator:
         return origin

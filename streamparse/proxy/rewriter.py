@@ -1,6 +1,6 @@
 """The bytes of one wire in, the bytes of another out; no I/O.
 
-A client runs the calls that it is sent, and nothing can be taken back from it.  So `CallFilter` decides which leave:
+A client runs the calls that it is sent, and nothing can be taken back.  So `CallFilter` decides which are sent:
 
 | a call | is sent |
 |---|---|
@@ -17,24 +17,12 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from streamparse import events
 from streamparse.emitting import Emitter, read_error
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    Place,
-    ReasoningDelta,
-    Source,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallDelta,
-    ToolCallRevoked,
-    ToolCallStart,
-)
 from streamparse.parser import StreamParser
 from streamparse.response import ParsedResponse, ToolCall
 
-_SAID: Final = (TextDelta, ReasoningDelta)
+_PROSE: Final = (events.TextDelta, events.ReasoningDelta)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _CERTAIN: Final = ("field", "plain")
 
@@ -56,7 +44,7 @@ class Rewriter:
     @property
     def response(self) -> ParsedResponse:
         """The answer so far, without the calls that are not sent."""
-        return self._filter.without_hidden(self._parser.response)
+        return self._filter.hide_calls(self._parser.response)
 
     @property
     def over(self) -> bool:
@@ -66,7 +54,7 @@ class Rewriter:
     @property
     def failed(self) -> bool:
         """Whether the answer is an error, which is all that a whole body can say."""
-        return self.emitter.problem(self.response) is not None
+        return self.emitter.find_failure(self.response) is not None
 
     @property
     def problem(self) -> str:
@@ -76,30 +64,30 @@ class Rewriter:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take the next piece of the answer; return what the client is sent, in one piece."""
-        events = self._feed(chunk)
-        if len(events) == 1 and events[0].__class__ in _SAID:
-            return self._emit(events[0])
-        return self._write(events)
+        batch = self._feed(chunk)
+        if len(batch) == 1 and batch[0].__class__ in _PROSE:
+            return self._emit(batch[0])
+        return self._write(batch)
 
     def close(self) -> bytes:
         """Take the end of the answer."""
         return self._write(self._parser.close())
 
     def abort(self, message: str) -> bytes:
-        """Take that the connection to the server broke; return how the client's wire says it."""
+        """Take that the connection to the server broke; return that in the words of the client's wire."""
         return self._write(self._parser.abort("transport_error", message))
 
     def whole(self) -> bytes:
         """Close, and return the body of an answer that is not streamed."""
-        self._write(self._parser.close())
+        self.close()
         return self.emitter.whole(self.response)
 
-    def failure(self, status: int) -> bytes:
+    def write_failure(self, status: int) -> bytes:
         """Close, and return the body that goes with a status of an error."""
-        self._write(self._parser.close())
+        self.close()
         errors = [error for error in self.response.errors if error.scope == "stream"]
-        told = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
-        return self.emitter.error_body(*told, status)
+        error = read_error(errors[0]) if errors else ("upstream_error", f"the server answered with status {status}")
+        return self.emitter.write_error_body(*error, status)
 
     def can_stay(self, body: bytes) -> bool:
         """Whether the server's body can be sent as it is.
@@ -124,8 +112,8 @@ class Rewriter:
         own = {call.id for call in calls if self.emitter.call_id(call.id) == call.id}
         return len(own) == len(calls) or self._parser.wire == "ollama-chat"
 
-    def _write(self, events: list[Event]) -> bytes:
-        return b"".join([self._emit(event) for event in self._filter.pass_on(events)])
+    def _write(self, batch: list[events.Event]) -> bytes:
+        return b"".join([self._emit(event) for event in self._filter.pass_on(batch)])
 
 
 def _is_object(body: bytes) -> bool:
@@ -143,16 +131,16 @@ def _sum_up(response: ParsedResponse) -> tuple[object, ...]:
 class CallFilter:
     """Passes the events of one answer on, without the calls that do not count; `origin_of` is the parser's."""
 
-    def __init__(self, origin_of: Callable[[int], tuple[Source, Place]]) -> None:
+    def __init__(self, origin_of: Callable[[int], tuple[events.Source, events.Place]]) -> None:
         self._origin_of = origin_of
-        self._waiting: dict[int, list[Event]] = {}
+        self._waiting: dict[int, list[events.Event]] = {}
         self._hidden: set[int] = set()  # calls that are never sent
 
-    def pass_on(self, events: list[Event]) -> list[Event]:
+    def pass_on(self, batch: list[events.Event]) -> list[events.Event]:
         """Return what may be sent now, in order."""
-        return [each for event in events for each in self._take(event)]
+        return [each for event in batch for each in self._take(event)]
 
-    def without_hidden(self, response: ParsedResponse) -> ParsedResponse:
+    def hide_calls(self, response: ParsedResponse) -> ParsedResponse:
         """Return the answer without the calls that are never sent."""
         if not self._hidden:
             return response
@@ -165,14 +153,14 @@ class CallFilter:
             errors=[error for error in response.errors if error.scope != "call" or error.index not in hidden],
         )
 
-    def _take(self, event: Event) -> list[Event]:
+    def _take(self, event: events.Event) -> list[events.Event]:
         match event:
-            case ToolCallStart(index=index):
+            case events.ToolCallStart(index=index):
                 self._begin(index)
-            case ToolCallRevoked(index=index) if index in self._waiting:
+            case events.ToolCallRevoked(index=index) if index in self._waiting:
                 del self._waiting[index]
                 self._hidden.add(index)
-            case Done():
+            case events.Done():
                 return [*self._release(event.ok), event]
         return self._follow(event)
 
@@ -183,7 +171,7 @@ class CallFilter:
         elif place not in _CERTAIN:
             self._waiting[index] = []
 
-    def _follow(self, event: Event) -> list[Event]:
+    def _follow(self, event: events.Event) -> list[events.Event]:
         """Return an event that may be sent; keep it if its call waits."""
         index = _find_call(event)
         if index is None:
@@ -193,20 +181,20 @@ class CallFilter:
             return []
         return [] if index in self._hidden else [event]
 
-    def _release(self, ok: bool) -> list[Event]:
+    def _release(self, ok: bool) -> list[events.Event]:
         """Return what waited for a good end; at a bad one only calls that broke are sent."""
         waiting, self._waiting = self._waiting, {}
-        leaving = {index: events for index, events in waiting.items() if ok or _is_broken(events)}
+        leaving = {index: batch for index, batch in waiting.items() if ok or _is_broken(batch)}
         self._hidden.update(waiting.keys() - leaving.keys())
-        return [event for events in leaving.values() for event in events]
+        return [event for batch in leaving.values() for event in batch]
 
 
-def _is_broken(events: list[Event]) -> bool:
-    return events[-1].__class__ is Error
+def _is_broken(batch: list[events.Event]) -> bool:
+    return batch[-1].__class__ is events.Error
 
 
-def _find_call(event: Event) -> int | None:
+def _find_call(event: events.Event) -> int | None:
     """Return the index of the call that an event belongs to."""
-    if isinstance(event, (ToolCallStart, ToolCallDelta, ToolCallComplete, ToolCallRevoked)):
+    if isinstance(event, (events.ToolCallStart, events.ToolCallDelta, events.ToolCallComplete, events.ToolCallRevoked)):
         return event.index
-    return event.index if isinstance(event, Error) and event.scope == "call" else None
+    return event.index if isinstance(event, events.Error) and event.scope == "call" else None

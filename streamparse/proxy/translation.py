@@ -1,9 +1,9 @@
-"""What the server is asked, of what a client asked in its own way.
+"""A client's request in the words of the server's wire.
 
-In the server's own wire a request stays as it is.  With `tools="prompt"` the tools leave it (`providers.teaching`), and
-its conversation is read, changed and written in one wire: what need not change is kept as it came.  Chat servers have
-many fields for thought (`reasoning_content`, `reasoning`, `reasoning_details` with its signatures, `thinking_blocks`),
-and each of them knows its own: they are neither read nor written anew.
+In the server's own wire a request stays as it is.  With `tools="prompt"` the tools move to its system prompt
+(`teach_tools`): its conversation is read, changed and written in one wire, and what need not change is kept as it came.
+Chat servers have many fields for thought (`reasoning_content`, `reasoning`, `reasoning_details` with its signatures,
+`thinking_blocks`), and each server knows its own: they are neither read nor written anew.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _PROVIDERS: Final = {"openai-chat": "openai", "ollama-chat": "ollama"}
 """The providers whose names are not those of their wires."""
 _REWRITTEN: Final = ("tools", "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs")
 """The settings that are kept from a server without tools."""
-_OF_TURNS: Final = ("messages", "system")
-_OF_CALLS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
-_BLOCKS_OF_CALLS: Final = ("tool_use", "tool_result")
+_TURN_FIELDS: Final = ("messages", "system")
+_CALL_FIELDS: Final = ("tool_calls", "function_call", "tool_call_id", "tool_name")
+_CALL_BLOCKS: Final = ("tool_use", "tool_result")
 _DEFAULT_DIALECT: Final = "hermes"
 _THOUGHT: Final = "thought as it came"
-_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+_THOUGHT_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
 
 
-def dialect_to_teach(dialects: Dialects) -> str:
+def choose_dialect_to_teach(dialects: Dialects) -> str:
     """Return the dialect in which a model is asked to write calls; raise ValueError if none of them has a prompt."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
     names = [each if isinstance(each, str) else each.name for each in chosen]
@@ -47,13 +47,13 @@ def dialect_to_teach(dialects: Dialects) -> str:
     return known[0]
 
 
-def dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
+def choose_dialects_to_read(dialects: Dialects, teaches: bool) -> Dialects:
     """Return the dialects to look for: a model that was taught one writes it, whatever its server's wire is."""
     chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-    return (dialect_to_teach(chosen), *chosen) if teaches else dialects
+    return (choose_dialect_to_teach(chosen), *chosen) if teaches else dialects
 
 
-def mentions_tools(request: Mapping[str, Any]) -> bool:
+def has_tools(request: Mapping[str, Any]) -> bool:
     """Whether a request declares tools, or has calls in its history: a server without tools knows neither."""
     messages = request.get("messages")
     history = messages if isinstance(messages, list) else []
@@ -65,39 +65,44 @@ def _has_calls(message: Any) -> bool:
         return False
     content = message.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    return any(message.get(key) for key in _OF_CALLS) or any(block.get("type") in _BLOCKS_OF_CALLS for block in blocks)
+    return any(message.get(key) for key in _CALL_FIELDS) or any(block.get("type") in _CALL_BLOCKS for block in blocks)
 
 
 def translate_request(
     request: Mapping[str, Any], source: str, target: str, dialect: str | None
 ) -> tuple[dict[str, Any], list[Loss]]:
-    """Return the request in the words of the wire `target`, and what it could not say.
+    """Return the request in the words of the wire `target`, and what is lost.
 
-    With a `dialect` the tools are taught in it, and not handed over.
+    With a `dialect` the tools are taught in it, and not handed over; without, the two wires differ.
     """
     lost: list[Loss] = []
-    if source == target and dialect is None:
-        return dict(request), lost
     read = READERS[_PROVIDERS.get(source, source)](request, lost)
-    if source == target:
-        read = replace(read, messages=read_turns(request, read, source))
+    if source == target and dialect is not None:
+        taught = _teach_in_place(request, read, source, dialect, lost)
+        return taught, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
     asked = read if dialect is None else teach_tools(read, dialect, lost)
-    if source == target:
-        kept = _replace_turns(request, write_turns(asked, source, lost))
-        return kept, [loss for loss in lost if loss.place != "request" or loss.keyword in _REWRITTEN]
     written = write_request(asked, _PROVIDERS.get(target, target), lost)
     if target == "openai-chat" and asked.stream:
         written["stream_options"] = {"include_usage": True}  # other wires always send the counts
     return written, lost
 
 
-def _replace_turns(request: Mapping[str, Any], history: dict[str, Any]) -> dict[str, Any]:
-    """Return a request in its own wire with other turns; all else is left to the server.
-
-    The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
-    """
-    kept = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_OF_TURNS)}
-    return kept | history
+def _teach_in_place(
+    request: Mapping[str, Any], read: Request, wire: str, dialect: str, lost: list[Loss]
+) -> dict[str, Any]:
+    """Return a request in its own wire whose tools are taught in a dialect; only its turns are written anew."""
+    adapter = _ADAPTERS[wire]
+    if wire == "openai-chat":
+        read = replace(read, messages=adapter.read_messages(request.get("messages"), []))
+    asked = teach_tools(read, dialect, lost)
+    # The probabilities of tokens would be those of a text in which calls are written, and not those of the answer.
+    taught = {key: value for key, value in request.items() if key not in (*_REWRITTEN, *_TURN_FIELDS)}
+    turns = asked.messages
+    if adapter.traits.separate_system:
+        turns = [turn for turn in turns if turn.role != "system"]
+        if system := join_system_text(asked, lost):
+            taught["system"] = system
+    return taught | {"messages": adapter.write_messages(turns, lost)}
 
 
 class _Chat(OpenAI):
@@ -107,31 +112,16 @@ class _Chat(OpenAI):
         return item.kind == _THOUGHT or super().has_place_for(item)
 
     def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
-        fields = {field: message[field] for field in _FIELDS if message.get(field)}
+        fields = {field: message[field] for field in _THOUGHT_FIELDS if message.get(field)}
         return [Item(_THOUGHT, fields)] if fields else []
 
     def write_thought(self, message: Message, _lost: list[Loss], /) -> dict[str, Any]:
         return next((part.data for part in message.parts if isinstance(part, Item) and part.kind == _THOUGHT), {})
 
 
-_WRITERS: Final[Mapping[str, Adapter]] = {
+_ADAPTERS: Final[Mapping[str, Adapter]] = {
     "openai-chat": _Chat(),
     "anthropic": ADAPTERS["anthropic"],
     "ollama-chat": ADAPTERS["ollama"],
 }
-"""What writes a history, by the wire that both sides speak."""
-
-
-def read_turns(request: Mapping[str, Any], read: Request, wire: str) -> list[Message]:
-    """Return the turns of a request, as `write_turns` writes them; `read` is what was read of it for any other."""
-    return _WRITERS[wire].read_messages(request.get("messages"), []) if wire == "openai-chat" else read.messages
-
-
-def write_turns(asked: Request, wire: str, lost: list[Loss]) -> dict[str, Any]:
-    """Return the fields of a request that hold its turns, in the words of the wire that they came in."""
-    adapter = _WRITERS[wire]
-    if not adapter.traits.separate_system:
-        return {"messages": adapter.write_messages(asked.messages, lost)}
-    messages = adapter.write_messages([turn for turn in asked.messages if turn.role != "system"], lost)
-    system = join_system_text(asked, lost)
-    return {"messages": messages, **({"system": system} if system else {})}
+"""What reads and writes the turns of a request, by the wire that both sides speak."""

@@ -11,7 +11,7 @@ SAID = spell_arguments(sp.ToolCallComplete(0, "h", "f", {"a": "xy"}, "native", '
 
 def _says_the_same(*fragments: str) -> list[bool]:
     held = HeldCall(START, [SAID])
-    return [held.still_matches(sp.ToolCallDelta(1, fragment)) for fragment in fragments]
+    return [held.extend(sp.ToolCallDelta(1, fragment)) for fragment in fragments]
 
 
 def test_it_waits_while_it_says_the_same_in_other_words() -> None:

@@ -16,7 +16,7 @@ from serving import Upstream, proxied, serving
 import streamparse as sp
 from streamparse import proxy
 from streamparse.dialects import dialect_from_template
-from streamparse.proxy.translation import dialect_to_teach
+from streamparse.proxy.translation import choose_dialect_to_teach
 
 TOOLS = [
     {
@@ -337,7 +337,7 @@ def test_a_proxy_takes_the_dialects_that_a_parser_takes(dialects: Any) -> None:
     ],
 )
 def test_the_first_dialect_that_has_a_prompt_is_taught(dialects: Any, dialect: str) -> None:
-    assert dialect_to_teach(dialects) == dialect
+    assert choose_dialect_to_teach(dialects) == dialect
 
 
 def test_a_proxy_looks_for_dialects_of_ones_own_and_can_teach_none_without_a_prompt() -> None:

@@ -13,16 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
+from streamparse import events
 from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import STOP_DETAILS, Ending, Outcome, find_kind, is_unnamed
-from streamparse.events import (
-    Done,
-    ProviderItem,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallStart,
-)
 from streamparse.providers.anthropic.facts import TURN_ITEMS, is_own_block, to_own_item
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.usage import count_tokens
@@ -66,7 +59,7 @@ class AnthropicEmitter(Emitter):
     id_prefix: ClassVar[str] = "msg_"
 
     def _prepare(self) -> None:
-        self._opening = self._message_start()  # goes out before whatever is first
+        self._opening = self._write_message_start()  # sent before the first event
         self._blocks = 0
         self._kind = ""  # of the block that is open for text or thought
         self._place = 0  # its index
@@ -74,31 +67,31 @@ class AnthropicEmitter(Emitter):
         self._turn: dict[str, Any] = {}
         self._extras: dict[str, Any] = {}
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         kind = find_kind(_KINDS, code, status)
         words = message if code == kind or code.isdecimal() or is_unnamed(code) else f"{code}: {message}"
         return encode({"type": "error", "error": {"type": kind, "message": words}})
 
-    def _write_text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         head = self._enter("text", _TEXT) if self._kind != "text" else b""
-        return head + _text_delta(self._place, b'"text_delta","text":', event.text)
+        return head + _write_delta(self._place, b'"text_delta","text":', event.text)
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
-        return head + _text_delta(self._place, b'"thinking_delta","thinking":', event.text)
+        return head + _write_delta(self._place, b'"thinking_delta","thinking":', event.text)
 
-    def write_call_start(self, event: ToolCallStart, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         left = self._leave()
         self._call_places[event.index] = self._blocks
-        return left + self._begin_block(_tool_use(self._give_id(event.id, event.index), event.name, {}))
+        return left + self._begin_block(_make_tool_use(self._give_id(event.id, event.index), event.name, {}))
 
     def write_arguments(self, index: int, text: str, /) -> bytes:
-        return _text_delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
+        return _write_delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:
-        return _stop_block(self._call_places[event.index])
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
+        return _write_block_stop(self._call_places[event.index])
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         kind, data = to_own_item(event.kind, event.data)
         if kind == "signature":
             return self._add_to_block("thinking", _THINKING, {"type": "signature_delta", kind: data}) + self._leave()
@@ -108,7 +101,7 @@ class AnthropicEmitter(Emitter):
             return self._leave()
         if is_own_block(kind, data):
             left = self._leave()
-            return left + self._begin_block(data) + _stop_block(self._blocks - 1)
+            return left + self._begin_block(data) + _write_block_stop(self._blocks - 1)
         if kind in TURN_ITEMS:
             self._turn[kind] = data
         elif kind == "context_management":
@@ -116,14 +109,14 @@ class AnthropicEmitter(Emitter):
         return b""
 
     def _write_failure(self, code: str, message: str) -> bytes:
-        return b"event: error\ndata: " + self.error_body(code, message) + b"\n\n"
+        return b"event: error\ndata: " + self.write_error_body(code, message) + b"\n\n"
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         left = self._leave()
         turn = _describe_end(self._outcome) | self._turn
         usage = {"output_tokens": 0} | _count(done.usage)
-        ending = _event("message_delta", {"delta": turn, "usage": usage, **self._extras})
-        return self._take_opening() + left + ending + _event("message_stop", {})
+        ending = _write_event("message_delta", {"delta": turn, "usage": usage, **self._extras})
+        return self._take_opening() + left + ending + _write_event("message_stop", {})
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -132,9 +125,9 @@ class AnthropicEmitter(Emitter):
         return opening
 
     def _add_to_block(self, kind: str, block: dict[str, Any], delta: dict[str, Any]) -> bytes:
-        """Add to the open block of text or of thought; begin one if there is none."""
+        """Add to the open block of text or of thought; begin one if none is open."""
         head = self._enter(kind, block) if self._kind != kind else b""
-        return head + _event("content_block_delta", {"index": self._place, "delta": delta})
+        return head + _write_event("content_block_delta", {"index": self._place, "delta": delta})
 
     def _enter(self, kind: str, block: dict[str, Any]) -> bytes:
         """Begin a block of text or of thought."""
@@ -143,19 +136,19 @@ class AnthropicEmitter(Emitter):
         return left + self._begin_block(block)
 
     def _leave(self) -> bytes:
-        """End the open block of text or of thought, if there is one."""
+        """End the open block of text or of thought, if one is open."""
         kind, self._kind = self._kind, ""
-        return _stop_block(self._place) if kind else b""
+        return _write_block_stop(self._place) if kind else b""
 
     def _begin_block(self, block: dict[str, Any]) -> bytes:
         index, self._blocks = self._blocks, self._blocks + 1
-        return self._take_opening() + _event("content_block_start", {"index": index, "content_block": block})
+        return self._take_opening() + _write_event("content_block_start", {"index": index, "content_block": block})
 
-    def _message_start(self) -> bytes:
-        message = {**self._head(), "content": [], "stop_reason": None, "stop_sequence": None, "usage": _NO_USAGE}
-        return _event("message_start", {"message": message})
+    def _write_message_start(self) -> bytes:
+        message = {**self._make_head(), "content": [], "stop_reason": None, "stop_sequence": None, "usage": _NO_USAGE}
+        return _write_event("message_start", {"message": message})
 
-    def _head(self) -> dict[str, Any]:
+    def _make_head(self) -> dict[str, Any]:
         return {"id": self.id, "type": "message", "role": "assistant", "model": self.model}
 
     def _make_body(self, response: ParsedResponse, outcome: Outcome) -> dict[str, Any]:
@@ -163,7 +156,7 @@ class AnthropicEmitter(Emitter):
         turn: dict[str, Any] = {kind: items[kind] for kind in TURN_ITEMS if kind in items}
         ending = _describe_end(outcome) | turn
         content, usage = _make_blocks(response, self._give_id), _NO_USAGE | _count(response.usage)
-        return {**self._head(), "content": content, **ending, "usage": usage}
+        return {**self._make_head(), "content": content, **ending, "usage": usage}
 
 
 def _make_blocks(response: ParsedResponse, give_id: Callable[[str, int], str]) -> list[dict[str, Any]]:
@@ -176,7 +169,7 @@ def _make_blocks(response: ParsedResponse, give_id: Callable[[str, int], str]) -
             case Thought():
                 _extend(blocks, "thinking", part.text)
             case ToolCall():
-                blocks.append(_tool_use(give_id(part.id, part.index), part.name, part.arguments))
+                blocks.append(_make_tool_use(give_id(part.id, part.index), part.name, part.arguments))
             case Item():
                 _add_item(blocks, *to_own_item(part.kind, part.data))
     return [block for block in blocks if block]
@@ -206,26 +199,26 @@ def _extend(blocks: list[dict[str, Any]], kind: str, text: str) -> None:
 
 def _describe_end(outcome: Outcome) -> dict[str, Any]:
     """Return the fields that say how a turn ended; no server but Anthropic's knows the category of a refusal."""
-    word = "refusal" if outcome.refused else _word(outcome.finish_reason, outcome.ending)
+    word = "refusal" if outcome.refused else _choose_word(outcome.finish_reason, outcome.ending)
     details = {"type": "refusal", "category": None, "explanation": outcome.explanation}
     explained = {STOP_DETAILS: details} if word == "refusal" and outcome.explanation else {}
     return {"stop_reason": word, "stop_sequence": None, **explained}
 
 
-def _word(reason: str | None, ending: Ending) -> str:
-    """Return the target's word; the server's own if it is one of the target's and still true."""
+def _choose_word(reason: str | None, ending: Ending) -> str:
+    """Return the stop reason; the server's own word if it is one of Anthropic's and still true."""
     return reason if reason is not None and _OWN_WORDS.get(reason) == ending else _WORDS[ending]
 
 
-def _tool_use(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _make_tool_use(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"type": "tool_use", "id": id, "name": name, "input": arguments}
 
 
-def _event(kind: str, fields: dict[str, Any]) -> bytes:
+def _write_event(kind: str, fields: dict[str, Any]) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode({"type": kind, **fields}))
 
 
-def _text_delta(index: int, head: bytes, text: str) -> bytes:
+def _write_delta(index: int, head: bytes, text: str) -> bytes:
     return b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":%b%b}}\n\n' % (
         index,
         head,
@@ -233,12 +226,12 @@ def _text_delta(index: int, head: bytes, text: str) -> bytes:
     )
 
 
-def _stop_block(index: int) -> bytes:
+def _write_block_stop(index: int) -> bytes:
     return b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n' % index
 
 
 def _count(usage: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the token counts in the target's words; those that are its own already stay as they are."""
+    """Return the token counts in Anthropic's words; its own counts stay as they are."""
     if usage is None or ("input_tokens" in usage and "total_tokens" not in usage):
         return usage or {}
     tokens = count_tokens(usage)

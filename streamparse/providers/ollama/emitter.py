@@ -1,8 +1,8 @@
 """Ollama's `/api/chat`: a line of JSON for each piece, or one body.
 
 Calls come whole, their arguments an object.  The last line has `done: true` and the counts; `done_reason` is `stop`
-after calls too.  A turn that failed, or that a filter ended, is a line with `error`: there is no other word for it.
-The separators of Unicode leave escaped: the official client takes them for ends of lines.
+after calls too.  A turn that failed, or that a filter ended, is a line with `error`; the wire has no other word for it.
+The separators of Unicode are escaped: the official client takes them for ends of lines.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from streamparse.emitting.calls import CallWriter, WholeCallWriter
 from streamparse.emitting.emitter import Emitter, encode
-from streamparse.emitting.outcome import Outcome, is_unnamed, read_outcome, runnable_calls
+from streamparse.emitting.outcome import Outcome, is_unnamed, list_runnable_calls, read_outcome
 from streamparse.events import Done, ProviderItem, ReasoningDelta, TextDelta, ToolCallComplete
 from streamparse.response import ParsedResponse
 from streamparse.usage import count_tokens
@@ -27,49 +27,51 @@ class OllamaChatEmitter(Emitter):
     """Writes an answer as Ollama does."""
 
     content_type: ClassVar[str] = "application/x-ndjson"
-    call_writer: ClassVar[type[CallWriter | WholeCallWriter]] = WholeCallWriter
+    call_writer: ClassVar[type[CallWriter]] = WholeCallWriter
 
     def _prepare(self) -> None:
         moment = datetime.fromtimestamp(self.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._who = {"model": self.model, "created_at": moment}
         self._written = 0  # calls
-        self._head = _line(self._who)[:-1] + b',"message":{"role":"assistant",'
+        self._head = _encode_line(self._who)[:-1] + b',"message":{"role":"assistant",'
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:  # noqa: ARG002 - a text alone
-        return encode({"error": _words(code, message)})
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:  # noqa: ARG002 - a text alone
+        return encode({"error": _write_words(code, message)})
 
     def _read_outcome(self, response: ParsedResponse) -> tuple[Outcome, tuple[str, str] | None]:
         outcome, failure = read_outcome(response)
-        return outcome, _filter_failure(outcome) if outcome.ending == "content_filter" else failure
+        return outcome, _describe_filter(outcome) if outcome.ending == "content_filter" else failure
 
     def _write_text(self, event: TextDelta) -> bytes:
-        text = encode(event.text) if event.text.isascii() else _line(event.text)  # the fast path of nearly every event
+        text = (
+            encode(event.text) if event.text.isascii() else _encode_line(event.text)
+        )  # the fast path of nearly every event
         return self._head + b'"content":' + text + b'},"done":false}\n'
 
     def _write_reasoning(self, event: ReasoningDelta) -> bytes:
-        return self._head + b'"content":"","thinking":' + _line(event.text) + b'},"done":false}\n'
+        return self._head + b'"content":"","thinking":' + _encode_line(event.text) + b'},"done":false}\n'
 
     def write_call_end(self, event: ToolCallComplete, /) -> bytes:
         call = _make_call(self._give_id(event.id, event.index), self._written, event.name, event.arguments)
         self._written += 1
-        return self._head + b'"content":"","tool_calls":[' + _line(call) + b']},"done":false}\n'
+        return self._head + b'"content":"","tool_calls":[' + _encode_line(call) + b']},"done":false}\n'
 
     def _write_item(self, event: ProviderItem) -> bytes:  # noqa: ARG002 - there is no place for any
         return b""
 
     def _write_failure(self, code: str, message: str) -> bytes:
-        return _line({"error": _words(code, message)}) + b"\n"
+        return _encode_line({"error": _write_words(code, message)}) + b"\n"
 
     def _write_end(self, done: Done) -> bytes:
         if self._outcome.ending == "content_filter":
-            return self._fail(*_filter_failure(self._outcome))
+            return self._fail(*_describe_filter(self._outcome))
         end = {"message": {"role": "assistant", "content": ""}, **_describe_end(self._outcome, done.usage)}
-        return _line({**self._who, **end}) + b"\n"
+        return _encode_line({**self._who, **end}) + b"\n"
 
     def _make_body(self, response: ParsedResponse, outcome: Outcome) -> dict[str, Any]:
         calls = [
             _make_call(self._give_id(call.id, call.index), place, call.name, call.arguments)
-            for place, call in enumerate(runnable_calls(response))
+            for place, call in enumerate(list_runnable_calls(response))
         ]
         optional: dict[str, Any] = {"thinking": response.reasoning, "tool_calls": calls}
         message: dict[str, Any] = {"role": "assistant", "content": response.content + response.refusal}
@@ -77,8 +79,8 @@ class OllamaChatEmitter(Emitter):
         return {**self._who, "message": message, **_describe_end(outcome, response.usage)}
 
 
-def _line(value: Any) -> bytes:
-    """JSON in which nothing ends a line for a reader that goes by Unicode."""
+def _encode_line(value: Any) -> bytes:
+    """Return JSON without characters that end a line for a reader that goes by Unicode."""
     data = encode(value)
     return data if data.isascii() else _SEPARATOR.sub(_escape, data)
 
@@ -87,11 +89,11 @@ def _escape(separator: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % ord(separator[0].decode())
 
 
-def _words(code: str, message: str) -> str:
+def _write_words(code: str, message: str) -> str:
     return message if is_unnamed(code) else f"{code}: {message}"
 
 
-def _filter_failure(outcome: Outcome) -> tuple[str, str]:
+def _describe_filter(outcome: Outcome) -> tuple[str, str]:
     return "content_filter", outcome.explanation or f"the server ended the turn: {outcome.finish_reason}"
 
 

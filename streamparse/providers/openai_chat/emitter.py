@@ -16,12 +16,12 @@ What else an answer of a chat server holds:
 | `extra_content`, what a provider wants back with a call | in that call |
 | `citations`, `search_results` of Perplexity | next to the choices |
 
-Why a filter ended the turn is in `refusal`, the one field of a message that tells people why there is no answer.
+Why a filter ended the turn is in `refusal`, the one field of a message that explains to people why there is no answer.
 
 With `usage="apart"`, for clients that ask by `stream_options: {"include_usage": true}`, the token counts have a chunk
 of their own after the end, without choices, and all others have `usage: null`.  Else they are on the chunk with the
-finish reason, as DeepSeek, Groq and xAI write it: who looks for them finds them, and no client meets a chunk without
-choices that it did not ask for.  A stream that failed has no `[DONE]`.
+finish reason, as DeepSeek, Groq and xAI write it: clients that look for them find them, and no client gets a chunk
+without choices that it did not ask for.  A stream that failed has no `[DONE]`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
-from streamparse.emitting.calls import argument_text
+from streamparse import events
+from streamparse.emitting.calls import get_argument_text
 from streamparse.emitting.emitter import Emitter, encode
-from streamparse.emitting.outcome import Outcome, find_kind, runnable_calls
-from streamparse.events import Done, ProviderItem, ReasoningDelta, RefusalDelta, TextDelta, ToolCallComplete
-from streamparse.events import ToolCallStart as Start
+from streamparse.emitting.outcome import Outcome, find_kind, list_runnable_calls
 from streamparse.providers.openai_chat.reasoning_details import (
     BLOCKS,
     ThinkingBlocks,
@@ -80,21 +79,21 @@ class OpenAIChatEmitter(Emitter):
         self._listed = Counter[str]()  # how many entries of each list were sent
         self._places: dict[int, int] = {}  # of the calls that were sent
         self._sources: dict[str, Any] = {}
-        self._entry: dict[str, Any] = {}  # of the details of thought, which has begun
+        self._entry: dict[str, Any] = {}  # the entry of thought that is open
         self._blocks = ThinkingBlocks()
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
         kind = find_kind(_KINDS, code, status)
         return encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
-    def _write_text(self, event: TextDelta) -> bytes:
-        opening, self._open = self._open, self._head  # as `_chunk`: the fast path of nearly every event
+    def _write_text(self, event: events.TextDelta) -> bytes:
+        opening, self._open = self._open, self._head  # as `_write_chunk`: the fast path of nearly every event
         return opening + b'"content":' + encode(event.text) + self._closing
 
-    def _write_reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         self._blocks.think(event.text)
         text = encode(event.text)
-        return self._chunk(b'"reasoning_content":' + text + (self._make_detail(text) if self.signed else b""))
+        return self._write_chunk(b'"reasoning_content":' + text + (self._make_detail(text) if self.signed else b""))
 
     def _make_detail(self, text: bytes) -> bytes:
         """Write the same thought in the entry that its signature will belong to."""
@@ -102,45 +101,45 @@ class OpenAIChatEmitter(Emitter):
         detail = b'{"type":"reasoning.%b","%b":%b,"index":%d}' % (kind, kind, text, self._listed[_DETAILS])
         return b',"%b":[%b]' % (_DETAILS.encode(), detail)
 
-    def _write_refusal(self, event: RefusalDelta) -> bytes:
-        return self._chunk(b'"refusal":' + encode(event.text))
+    def _write_refusal(self, event: events.RefusalDelta) -> bytes:
+        return self._write_chunk(b'"refusal":' + encode(event.text))
 
-    def write_call_start(self, event: Start, /) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         function = {"name": event.name, "arguments": ""}
         return self._add_call(event.index, event.id, {"type": "function", "function": function})
 
     def write_arguments(self, index: int, text: str, /) -> bytes:
         piece = b'"tool_calls":[{"index":%d,"function":{"arguments":%b}}]' % (self._places[index], encode(text))
-        return self._chunk(piece)
+        return self._write_chunk(piece)
 
-    def write_call_end(self, event: ToolCallComplete, /) -> bytes:  # noqa: ARG002 - the JSON says it
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:  # noqa: ARG002 - the JSON says it
         return b""
 
     def _add_call(self, index: int, id: str, call: dict[str, Any]) -> bytes:
         place = self._places[index] = len(self._places)
         # The id counts up from the call's own index, or from the place of one that has none.
         given = self._give_id(id, index if index >= 0 else place)
-        return self._chunk(b'"tool_calls":[' + encode({"index": place, "id": given, **call}) + b"]")
+        return self._write_chunk(b'"tool_calls":[' + encode({"index": place, "id": given, **call}) + b"]")
 
-    def _write_item(self, event: ProviderItem) -> bytes:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
         if event.kind in _LISTS:
             return self._add_to_list(event.kind, event.data if isinstance(event.data, list) else [event.data])
         if event.kind == _AUDIO:
-            return self._field_chunk(_AUDIO, event.data)
+            return self._write_field(_AUDIO, event.data)
         if event.kind == _CUSTOM:
             return self._add_custom_call(event.data)
         if event.kind == BLOCKS:
             self._blocks.add(event.data)
         elif event.kind in _SOURCES:
             self._sources[event.kind] = event.data
-        extra = _extra_of(event.kind, event.data)
+        extra = _find_extra(event.kind, event.data)
         if extra is not None:
             return self._add_extra(event.index, extra)
         detail = read_detail(event.kind, event.data)
         return self._add_detail(detail) if detail is not None else b""
 
     def _add_detail(self, detail: dict[str, Any]) -> bytes:
-        """Add to the entries of thought: a piece that neither signs nor hides begins one, to which thoughts belong."""
+        """Add to the entries of thought; one that neither signs nor hides begins an entry for the thoughts after it."""
         known, self._entry = self._entry, {} if ends_detail(detail) else detail
         if known and (self._entry or any(known.get(key) != detail.get(key) for key in ("type", "index"))):
             known = {}
@@ -154,7 +153,7 @@ class OpenAIChatEmitter(Emitter):
         if not self._entry:
             return self._add_to_list(_DETAILS, [news])
         self.signed = True
-        return self._field_chunk(_DETAILS, [news | {"index": self._listed[_DETAILS]}])
+        return self._write_field(_DETAILS, [news | {"index": self._listed[_DETAILS]}])
 
     def _add_extra(self, index: int | None, extra: Any) -> bytes:
         """Add to a call what its provider wants back with it; the official client wants a function in each piece."""
@@ -162,7 +161,7 @@ class OpenAIChatEmitter(Emitter):
         if index not in self._places:
             return head
         piece = {"index": self._places[index], "function": {"arguments": ""}, _EXTRA: extra}
-        return head + self._field_chunk("tool_calls", [piece])
+        return head + self._write_field("tool_calls", [piece])
 
     def _add_custom_call(self, data: Any) -> bytes:
         """Add a call of a tool that takes text, which comes whole; it ends a turn as any other."""
@@ -173,23 +172,22 @@ class OpenAIChatEmitter(Emitter):
         return self._add_call(-1 - len(self._places), call.pop("id"), call)
 
     def _add_to_list(self, name: str, entries: list[Any]) -> bytes:
-        """Add to a list of the message."""
         begun = self._listed[name]
         self._listed[name] += len(entries)
         numbered = [
             entry | {"index": place} if isinstance(entry, dict) and (begun or name == _DETAILS) else entry
             for place, entry in enumerate(entries, begun)
         ]
-        return self._field_chunk(name, numbered)
+        return self._write_field(name, numbered)
 
     def _write_failure(self, code: str, message: str) -> bytes:
-        return b"data: " + self.error_body(code, message) + b"\n\n"
+        return b"data: " + self.write_error_body(code, message) + b"\n\n"
 
-    def _write_end(self, done: Done) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         outcome, blocks = self._outcome, self._blocks.whole
-        head = self._field_chunk(BLOCKS, blocks) if blocks else b""
+        head = self._write_field(BLOCKS, blocks) if blocks else b""
         if outcome.ending == "content_filter" and not outcome.refused and outcome.explanation:
-            head += self._write_refusal(RefusalDelta(outcome.explanation))
+            head += self._write_refusal(events.RefusalDelta(outcome.explanation))
         role = self._open[len(self._head) : -1]
         end = head + self._head + role + b'},"logprobs":null,"finish_reason":"%b"}]' % outcome.ending.encode()
         end += b"," + encode(self._sources)[1:-1] if self._sources else b""
@@ -198,10 +196,10 @@ class OpenAIChatEmitter(Emitter):
             return end + b',"usage":null}\n\n' + (self._beginning + b"]" + usage if usage else b"") + _DONE
         return end + (usage or b"}\n\n") + _DONE
 
-    def _field_chunk(self, field: str, value: Any) -> bytes:
-        return self._chunk(encode({field: value})[1:-1])
+    def _write_field(self, field: str, value: Any) -> bytes:
+        return self._write_chunk(encode({field: value})[1:-1])
 
-    def _chunk(self, delta: bytes) -> bytes:
+    def _write_chunk(self, delta: bytes) -> bytes:
         opening, self._open = self._open, self._head
         return opening + delta + self._closing
 
@@ -235,16 +233,16 @@ class OpenAIChatEmitter(Emitter):
         return message | {name: value for name, value in optional.items() if value}
 
     def _make_calls(self, response: ParsedResponse) -> list[dict[str, Any]]:
-        found = [(item.get("index"), _extra_of(item["kind"], item["data"])) for item in response.items]
+        found = [(item.get("index"), _find_extra(item["kind"], item["data"])) for item in response.items]
         extras = {index: {_EXTRA: extra} for index, extra in found if extra is not None}
         calls = [
             {
                 "id": self._give_id(call.id, call.index),
                 "type": "function",
-                "function": {"name": call.name, "arguments": argument_text(call)},
+                "function": {"name": call.name, "arguments": get_argument_text(call)},
             }
             | extras.get(call.index, {})
-            for call in runnable_calls(response)
+            for call in list_runnable_calls(response)
         ]
         customs = [_read_custom_call(item["data"]) for item in response.items if item["kind"] == _CUSTOM]
         for place, custom in enumerate((each for each in customs if each is not None), len(calls)):
@@ -261,7 +259,7 @@ def _read_custom_call(data: Any) -> dict[str, Any] | None:
     return {"id": str(id or "call_custom"), "type": "custom", "custom": custom}
 
 
-def _extra_of(kind: str, data: Any) -> Any:
+def _find_extra(kind: str, data: Any) -> Any:
     """Return what a call's provider wants back with it, as Google's own server for chats writes it in the call."""
     if kind == "thought_signature":
         return {"google": {"thought_signature": data}}
@@ -283,7 +281,7 @@ def _collect_items(response: ParsedResponse) -> dict[str, Any]:
 
 
 def _count(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the token counts in OpenAI's words, its three always among them; its own stay as they are."""
+    """Return the token counts in OpenAI's words, always with its three; its own counts stay as they are."""
     tokens = count_tokens(usage)
     counts: dict[str, Any] = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion}
     counts["total_tokens"] = tokens.prompt + tokens.completion
