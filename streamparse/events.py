@@ -12,21 +12,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 __all__ = [
-    "Done",
-    "Error",
-    "Event",
-    "Place",
-    "ProviderItem",
-    "ReasoningDelta",
-    "RefusalDelta",
-    "Scope",
-    "Source",
-    "TextDelta",
-    "ToolCallComplete",
-    "ToolCallDelta",
-    "ToolCallRevoked",
-    "ToolCallStart",
-]
+    "Done", "Error", "Event", "Place", "ProviderItem", "ReasoningDelta", "RefusalDelta", "Scope", "Source", "TextDelta",
+    "ToolCallComplete", "ToolCallDelta", "ToolCallRevoked", "ToolCallStart",
+]  # fmt: skip
 
 Source: TypeAlias = Literal["native", "inband", "recovered"]
 """Where a call was found: in the wire's own fields, in the text, or only after a repair."""
@@ -39,11 +27,11 @@ Scope: TypeAlias = Literal["stream", "frame", "call"]
 """What an error concerns: the rest of the stream, one frame of it, or one call."""
 
 
-def _snake_case(class_name: str) -> str:
+def _to_snake_case(class_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
-class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_snake_case):
+class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_to_snake_case):
     pass
 
 

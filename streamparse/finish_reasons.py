@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_stop", "full_reason"]
+__all__ = ["COMMON_STOPS", "STOPS", "Stop", "find_full_reason", "find_stop"]
 
 Stop: TypeAlias = Literal["end", "tools", "length", "filter", "error"]
 """The common words."""
@@ -76,14 +76,14 @@ _LISTED: Final[dict[Stop, tuple[str, ...]]] = {
 """Words of a provider that lists all of its own; from another server such a word says nothing for certain."""
 
 
-def _by_word(table: dict[Stop, tuple[str, ...]]) -> dict[str, Stop]:
+def _index_by_word(table: dict[Stop, tuple[str, ...]]) -> dict[str, Stop]:
     return {word: stop for stop, words in table.items() for word in words}
 
 
-COMMON_STOPS: Final = _by_word(_WORDS)
+COMMON_STOPS: Final = _index_by_word(_WORDS)
 """The common word of each word that means the same whichever server sends it."""
 
-STOPS: Final = COMMON_STOPS | _by_word(_LISTED)
+STOPS: Final = COMMON_STOPS | _index_by_word(_LISTED)
 """The common word of each server's word, in lower case."""
 
 _BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason for which a prompt was blocked
@@ -97,7 +97,7 @@ def find_stop(reason: str | None) -> Stop | None:
     return STOPS.get(word, "error" if word.isdigit() else None)
 
 
-def full_reason(reason: str | None, details: Any) -> str | None:
+def find_full_reason(reason: str | None, details: Any) -> str | None:
     """Return the server's word for the end; OpenAI Responses give it in the details of an incomplete answer."""
     detail = details.get("reason") if isinstance(details, dict) else None
     return detail if reason == "incomplete" and isinstance(detail, str) else reason

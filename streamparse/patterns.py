@@ -12,7 +12,7 @@ __all__ = ["gradual", "lazy_partial", "lazy_re", "plain"]
 
 
 class _LazyPattern:
-    """Looks like a compiled pattern; each method is fetched once."""
+    """A pattern that is compiled when its first method is fetched; each method is fetched once."""
 
     def __init__(self, module: str, source: str | bytes, flags: int) -> None:
         self._wanted: tuple[str, Any, int] = (module, source, flags)

@@ -57,7 +57,7 @@ def load(group: str, name: str) -> bool:
 
     Raises PluginError if one cannot be used.
     """
-    offered = [entry for entry in _entry_points(group) if entry.name == name]
+    offered = [entry for entry in _list_entry_points(group) if entry.name == name]
     for entry in offered:
         _load(group, entry)
     return bool(offered)
@@ -68,7 +68,7 @@ def load_plugins() -> dict[str, list[str]]:
 
     What cannot be used is passed over with a PluginWarning.
     """
-    return {name: [entry.name for entry in _entry_points(name) if _can_load(name, entry)] for name in _groups}
+    return {name: [entry.name for entry in _list_entry_points(name) if _can_load(name, entry)] for name in _groups}
 
 
 def _can_load(group: str, entry: EntryPoint) -> bool:
@@ -92,7 +92,7 @@ def _load(group: str, entry: EntryPoint) -> None:
     _loaded.add((group, entry.name, entry.value))
 
 
-def _entry_points(group: str) -> Iterable[EntryPoint]:
+def _list_entry_points(group: str) -> Iterable[EntryPoint]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - large, and hardly ever needed
 
     return entry_points(group=group)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from streamparse.events import Error, Place, Source
-from streamparse.finish_reasons import Stop, find_stop, full_reason
+from streamparse.finish_reasons import Stop, find_full_reason, find_stop
 from streamparse.usage import TokenCounts, count_tokens
 
 __all__ = ["BrokenCall", "Mark", "ParsedResponse", "ToolCall", "ToolIntent"]
@@ -47,7 +47,7 @@ class ToolIntent(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """Where in an answer a call began, or an item came: behind so many characters of text and of thought.
+    """Where in an answer a call began, or an item came: after how many characters of text and of thought.
 
     `index` is the call's, or the item's place in `items`.
     """
@@ -61,7 +61,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 class ParsedResponse(msgspec.Struct, kw_only=True):
     """A whole response, or what has come of one so far.
 
-    `order` has a mark for each call and each item, by which they stand between the characters of the text.
+    `order` has a mark for each call and each item, which says where they are in the text.
     `formats` names by the index of each call that was found in the text, whole or broken, the dialect that it is
     written in, or "json-content"; calls that are not there came natively.
     """
@@ -83,13 +83,13 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
 
     @property
     def stop(self) -> Stop | None:
-        """Why the answer ended, in one word for all servers; None before it ended, and for a reason nobody knows.
+        """Why the answer ended, in one word for all servers; None before it ended, and for an unknown reason.
 
         "tools" wherever calls wait for results, also those that broke, whatever the server's word for it.  An answer
-        of which nothing counts, for its server failed or it made no sense, is "error".
+        of which nothing counts, because its server failed or it made no sense, is "error".
         """
         details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
-        reason = full_reason(self.finish_reason, details)
+        reason = find_full_reason(self.finish_reason, details)
         word: Stop | None = "end" if reason is None and self.ok else find_stop(reason)
         if word == "filter" or (self.refusal and not self.ok and any(call.revoked for call in self.tool_calls)):
             return "filter"

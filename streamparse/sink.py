@@ -22,7 +22,7 @@ took the turn back."""
 
 
 class Call(Protocol):
-    """A handle on one call, for whoever reported its start."""
+    """A handle on one call, returned to the reader that reported its start."""
 
     @property
     def index(self) -> int:

@@ -19,9 +19,11 @@ out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import add
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 __all__ = ["TokenCounts", "count_tokens"]
 
@@ -60,13 +62,7 @@ class TokenCounts(msgspec.Struct, frozen=True):
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         """Return the counts of two answers."""
-        return TokenCounts(
-            self.prompt + other.prompt,
-            self.completion + other.completion,
-            self.total + other.total,
-            self.cached + other.cached,
-            self.reasoning + other.reasoning,
-        )
+        return TokenCounts(*map(add, astuple(self), astuple(other)))
 
 
 def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
@@ -76,9 +72,9 @@ def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
     counts = {**usage, **inner} if isinstance(inner, Mapping) else usage  # Cohere
     chat = _sum(counts, (_CHAT_PROMPT,))
     prompt, completion = chat or _sum(counts, _PROMPT), _sum(counts, _COMPLETION)
-    cached = _first(counts, _CACHED) or _details(counts, _PROMPT_DETAILS, ("cached_tokens",))
-    reasoning = _first(counts, _REASONING) or _details(counts, _COMPLETION_DETAILS, _THINKING)
-    total = max(prompt + completion, _first(counts, _TOTAL))
+    cached = _find_first(counts, _CACHED) or _find_in_details(counts, _PROMPT_DETAILS, ("cached_tokens",))
+    reasoning = _find_first(counts, _REASONING) or _find_in_details(counts, _COMPLETION_DETAILS, _THINKING)
+    total = max(prompt + completion, _find_first(counts, _TOTAL))
     rest = total - prompt - completion
     if rest and rest == reasoning:
         completion += rest
@@ -91,7 +87,7 @@ def _sum(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
     return sum(_count(counts, name) for name in names)
 
 
-def _first(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
+def _find_first(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
     return next((count for name in names if (count := _count(counts, name))), 0)
 
 
@@ -100,6 +96,6 @@ def _count(counts: Mapping[str, Any], name: str) -> int:
     return max(0, int(count)) if isinstance(count, (int, float)) and abs(count) < float("inf") else 0
 
 
-def _details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
-    found = (_first(inner, names) for place in places if isinstance(inner := counts.get(place), Mapping))
+def _find_in_details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
+    found = (_find_first(inner, names) for place in places if isinstance(inner := counts.get(place), Mapping))
     return next(filter(None, found), 0)

@@ -1,16 +1,15 @@
 """The assembler: verbs come in, events go out.
 
-A native call closes at the brace that closes its root object, for no valid JSON continues after it: that is the
+A native call closes at the brace that closes its root object, because no valid JSON continues after it: that is the
 earliest safe moment.  A call found in the text closes when its grammar says so.  `call` has the states of a call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from streamparse.assembler.call import BLANK, CallState, Ids, State, find_name_problem, truncate
-from streamparse.assembler.completed_calls import CompletedCalls
+from streamparse.assembler.call import BLANK, CallState, State
 from streamparse.assembler.event_log import EventLog, ParseHalted
 from streamparse.events import (
     Done,
@@ -29,7 +28,7 @@ from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 from streamparse.response import BrokenCall, ParsedResponse
-from streamparse.sink import Call, Outcome, Sink
+from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
 _ITEMS_OF_CALLS = ("_call", "_tool_use", "toolCall", "executed_tools")
@@ -39,6 +38,8 @@ _UNDECIDED = lazy_re(r"[ \t\r\n]*(?:\{[ \t\r\n]*)?")
 _PLACEHOLDER = lazy_re(r"[ \t\r\n]*\{[ \t\r\n]*\}")
 _NOTHING = ("", "null")
 _MAX_UNDECIDED = 64  # characters; looking at more again and again would make the work grow with its square
+_MAX_ANNOUNCED = 64 * 1024
+_EXCERPT = 200
 _ROOM = 4 * 1024  # characters that a call may take before its chunks are joined and the limits looked at again
 
 
@@ -59,8 +60,8 @@ class Assembler:
         self._max_open = most(limits.max_open_calls)
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
-        self._ids = Ids()
-        self._completed = CompletedCalls(self.record)
+        self._ids: set[str] = set()  # of the calls so far
+        self._minted = 0
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
         # The buffers' own methods: text comes so often that one more call for each piece would show.
@@ -74,18 +75,18 @@ class Assembler:
         self._is_stopped = False
         self.calls_found = 0
         """How many calls have started so far."""
-        self.ended = False
+        self.has_ended = False
         """Whether the server ended its turn."""
 
     # -- for the parsers -----------------------------------------------------------------------------------------
 
     @property
-    def stopped(self) -> bool:
+    def has_stopped(self) -> bool:
         """Whether the model itself ended the turn: no limit cut it, and nothing failed."""
         return self._is_stopped and not self._failed
 
     @property
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether nothing has come so far: nothing of an answer, nor of its end, nor a failure."""
         response = self.response
         content = response.content or response.reasoning or response.refusal or response.items
@@ -150,7 +151,7 @@ class Assembler:
             formats[call.index] = "json-content" if source == "recovered" else self.record.dialect
             self.record.origins[call.index] = (source, place)
         if call.state < State.COMPLETE:
-            call.emit = self._delta_emitter(call)
+            call.emit = self._make_emitter(call)
             self._open[call.index] = call
         return call
 
@@ -164,7 +165,7 @@ class Assembler:
         elif call.state == State.PENDING:
             self._decide(call, call.prefix + fragment)
         elif call.state == State.NOT_AN_OBJECT:
-            call.chunks.append(self._within_limits(call, fragment))
+            call.chunks.append(self._keep_within_limits(call, fragment))
         else:
             self._report_late(call, fragment)
 
@@ -194,7 +195,7 @@ class Assembler:
             arguments = "{}"
         if self._open or len(arguments) > min(self._max_args, self._max_pending):
             self._open[call.index] = call
-            self._delta_emitter(call)(arguments)
+            self._make_emitter(call)(arguments)
         else:
             call.prefix = arguments
             self.record.events.append(ToolCallDelta(call.index, arguments))
@@ -227,10 +228,10 @@ class Assembler:
         self.record.error("call", code, message, call.index)
 
     def call_revoke(self, call: Call, reason: str) -> None:
-        self._completed.revoke(call.index, reason)
+        self.record.revoke(call.index, reason)
 
     def calls_doubted(self, code: str, message: str) -> None:
-        self._completed.revoke_inband(code, message)
+        self.record.revoke_inband(code, message)
 
     # -- verbs: errors and the end -------------------------------------------------------------------------------
 
@@ -246,7 +247,7 @@ class Assembler:
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
-        self.ended = True
+        self.has_ended = True
         self._is_stopped = self._settled = outcome in ("stop", "tools")
         self._wants_results = outcome == "tools"
         if outcome == "failed":
@@ -255,10 +256,10 @@ class Assembler:
             self._settle_pending()
 
     def end(self) -> None:
-        if not self.ended:  # without a reason, nothing says that a limit cut the arguments
+        if not self.has_ended:  # without a reason, nothing says that a limit cut the arguments
             self._settled = True
             self._settle_empty()
-        self.ended = True
+        self.has_ended = True
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
 
@@ -268,7 +269,7 @@ class Assembler:
         self.end()
 
     def end_whole(self) -> None:
-        """The answer is whole, as somebody decoded it: no arguments will come for a call that has none."""
+        """The answer came whole and decoded: no arguments will come for a call that has none."""
         self._settle_pending()
         self._fail_lacking()
         self.stop()
@@ -284,7 +285,7 @@ class Assembler:
         if self._done:
             return
         self._done = True
-        if truncated and not self.ended and not self._failed:
+        if truncated and not self.has_ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
         if self._settled:
@@ -297,10 +298,10 @@ class Assembler:
             self._check_for_answer()
         if self._taken_back:
             self._take_back(self._taken_back)
-        if not self.stopped:
-            self._completed.revoke_uncertain()
+        if not self.has_stopped:
+            self.record.revoke_uncertain()
         response = self.record.response
-        response.ok = not self._failed and not self._completed.has_taken_back
+        response.ok = not self._failed and not self.record.has_taken_back
         self.record.events.append(Done(response.finish_reason, response.usage, response.ok))
 
     def _check_for_call(self) -> None:
@@ -314,19 +315,18 @@ class Assembler:
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
     def _check_for_answer(self) -> None:
-        """An end marker alone is no answer: before it a server says something, be it why it ends or what it cost."""
-        if self.ended and not self._is_stopped and self.silent:
+        """An end marker alone is no answer: before it come at least a reason or the token counts."""
+        if self.has_ended and not self._is_stopped and self.is_silent:
             self.error("stream", "not_a_stream", "the answer has an end, and nothing before it")
 
     def _fail(self, reason: str) -> None:
-        """The server ended the turn with a failure."""
         self._failed = reason
         self._take_back(reason)
 
     def _take_back(self, reason: str) -> None:
         """Revoke the calls of the turn: those that are complete now, and at the end those that will be."""
         self._taken_back = reason
-        self._completed.revoke_all(reason)
+        self.record.revoke_all(reason)
 
     # -- the start and the end of a call -------------------------------------------------------------------------
 
@@ -339,16 +339,45 @@ class Assembler:
             self.halt("limit_calls", f"more than {self._max_calls} calls")
         if len(self._open) >= self._max_open:
             self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
-        call = CallState(
-            index, self._ids.assign(id, index), name, source, State.PENDING if source == "native" else State.OPEN
-        )
+        given = id if id and id not in self._ids else self._make_id(id, index)
+        self._ids.add(given)
+        call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
         self.calls_found += 1
         self.record.mark_position("call", index)
-        self.record.events.append(ToolCallStart(index, truncate(call.id), truncate(name)))
-        problem = find_name_problem(name, id or "", self._tools, self._limits)
+        id_end = None if len(call.id) <= _MAX_ANNOUNCED else _EXCERPT
+        name_end = None if len(name) <= _MAX_ANNOUNCED else _EXCERPT  # an error follows what is cut
+        self.record.events.append(ToolCallStart(index, call.id[:id_end], name[:name_end]))
+        problem = self._find_name_problem(name, id or "")
         if problem is not None:
             self.call_error(call, *problem)
         return call
+
+    def _make_id(self, id: str | None, index: int) -> str:
+        """Return an id that no other call of the answer has: results find their calls by the id alone.
+
+        A call that came without one gets `call_0`, `call_1`, ...  A server's own id that an earlier call has gets the
+        call's index appended: LocalAI has one id for all calls, relays count anew, some count as we do.  Ids that are
+        still to come cannot be known.
+        """
+        given = id
+        while not given or given in self._ids:
+            if id:
+                given = f"{given}_{index}"
+            else:
+                given = f"call_{self._minted}"
+                self._minted += 1
+        return given
+
+    def _find_name_problem(self, name: str, id: str) -> tuple[str, str] | None:
+        """Return code and message of what is wrong with a call's name or id; None if both are sound."""
+        limits = self._limits
+        if limits.max_name is not None and len(name) > limits.max_name:
+            return "limit_name", f"a name of {len(name)} characters"
+        if limits.max_id is not None and len(id) > limits.max_id:
+            return "limit_id", f"an id of {len(id)} characters"
+        if not name.isprintable() and name not in self._tools and _has_invisible_characters(name):
+            return "name_characters", f"the name {name!r} holds invisible characters"
+        return None
 
     def _complete(self, call: CallState) -> None:
         """The call is whole; it is given up instead if its arguments cannot be read, or it came twice."""
@@ -361,7 +390,7 @@ class Assembler:
             message = f"the arguments of {call.name!r} are not a JSON object: {error.message}"
             self.call_error(call, error.code, message)
             return
-        if not self._completed.add(call, arguments, source, raw):
+        if not self.record.add_call(call, arguments, source, raw):
             message = f"the call of {call.name!r} came both natively and in the text"
             self.call_error(call, "duplicate_call", message)
             return
@@ -441,14 +470,14 @@ class Assembler:
     def _settle_pending(self) -> None:
         """The turn is over: calls that wait for arguments get `{}`, unless their tools require some."""
         for call in self._open_native():
-            if not call.has_begun and not self._lacks(call.name, call.raw):
+            if not call.has_begun and not self._is_missing_arguments(call.name, call.raw):
                 self._settle(call)
 
     def _settle_empty(self) -> None:
         """The turn is over for an unknown reason: only calls without any text, or with `{}`, get `{}`."""
         for call in self._open_native():
             empty = call.index in self._waiting or (call.state != State.OPEN and call.raw.strip(BLANK) in _NOTHING)
-            if empty and not self._lacks(call.name, call.raw):
+            if empty and not self._is_missing_arguments(call.name, call.raw):
                 self._settle(call)
 
     def _fail_lacking(self) -> None:
@@ -460,27 +489,27 @@ class Assembler:
     def _open_native(self) -> list[CallState]:
         return [call for call in self._open.values() if call.source == "native"]
 
-    def _lacks(self, name: str, text: str) -> bool:
+    def _is_missing_arguments(self, name: str, text: str) -> bool:
         """Whether a text holds no arguments, and the tool requires some."""
         return text.strip(BLANK) in _NOTHING and self._tools.requires_arguments(name) is True
 
     def _fail_missing(self, call: CallState, text: str) -> bool:
         """Give the call up if it lacks its arguments; return whether it does."""
-        lacks = self._lacks(call.name, text)
+        lacks = self._is_missing_arguments(call.name, text)
         if lacks:
             self.call_error(call, "missing_arguments", f"no arguments for {call.name!r}")
         return lacks
 
     # -- deltas, as far as the limits have room ------------------------------------------------------------------
 
-    def _delta_emitter(self, call: CallState) -> Callable[[str], None]:
+    def _make_emitter(self, call: CallState) -> Callable[[str], None]:
         """Return the function that makes the deltas of a call; a closure costs less than a method."""
         record, index, write = self.record, call.index, call.chunks.append
 
         def emit(fragment: str) -> None:
             room = call.room - len(fragment)
             if room < 0:
-                fragment = self._within_limits(call, fragment)
+                fragment = self._keep_within_limits(call, fragment)
             else:
                 call.room = room
             if fragment:
@@ -489,7 +518,7 @@ class Assembler:
 
         return emit
 
-    def _within_limits(self, call: CallState, fragment: str) -> str:
+    def _keep_within_limits(self, call: CallState, fragment: str) -> str:
         """Return a fragment if it fits; else return "", after the call or the stream was given up.
 
         The call gets room for more, so that not every fragment has to be weighed against every open call.
@@ -501,7 +530,7 @@ class Assembler:
         left = min(headroom, self._max_args - sizes[call.index])
         size = len(fragment)
         if size > left:
-            self._overflow(call, fragment[:left], left == headroom)
+            self._give_up_at_limit(call, fragment[:left], left == headroom)
             return ""
         if headroom < _ROOM * len(self._open):
             for each in self._open.values():
@@ -509,7 +538,7 @@ class Assembler:
         call.room = max(0, min(left, _ROOM) - size)
         return fragment
 
-    def _overflow(self, call: CallState, part: str, is_stream_limit: bool) -> None:
+    def _give_up_at_limit(self, call: CallState, part: str, is_stream_limit: bool) -> None:
         """Make a last delta of what still fits, and give up the stream or the call."""
         if call.state == State.OPEN and part:
             call.chunks.append(part)
@@ -519,5 +548,8 @@ class Assembler:
         self.call_error(call, "limit_args", f"the arguments exceed {self._max_args} characters")
 
 
-if TYPE_CHECKING:
-    _: type[Sink] = Assembler  # every verb is here
+def _has_invisible_characters(name: str) -> bool:
+    """Whether a name has control characters, or those of format, which change the direction of text."""
+    from unicodedata import category  # noqa: PLC0415 - hardly any name needs it
+
+    return any(category(character) in ("Cc", "Cf") for character in name)

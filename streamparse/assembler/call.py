@@ -8,14 +8,13 @@
 - OPEN: the root object has begun; each fragment is a delta at once.  Calls in the text begin here.
 - NOT_AN_OBJECT: the text begins with something else than `{` (`null`, a string that holds the object); it is kept
   until the call is over.
-- COMPLETE and BROKEN: what follows may add nothing.  Only a complete call can be revoked: `completed_calls`.
+- COMPLETE and BROKEN: what follows may add nothing.  Only a complete call can be revoked: `event_log`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +23,6 @@ from streamparse.events import Place, Source
 from streamparse.json import JSONError, Mode, PartialReader, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
-from streamparse.tools import Toolset
 
 
 class State:
@@ -48,9 +46,6 @@ NEXT_STATES: Final[dict[int, tuple[int, ...]]] = {
 
 BLANK: Final = " \t\r\n"
 """The characters that count for nothing around an argument value."""
-
-_MAX_ANNOUNCED = 64 * 1024
-_EXCERPT = 200
 
 
 def _emit_nothing(_: str) -> None:
@@ -108,12 +103,12 @@ class CallState(msgspec.Struct, eq=False):
     @property
     def raw(self) -> str:
         """The argument text as it came."""
-        return self.prefix + self._joined().getvalue() if self.chunks or self.text else self.prefix
+        return self.prefix + self._join().getvalue() if self.chunks or self.text else self.prefix
 
     @property
     def size(self) -> int:
         """How many characters of argument text are held after the prefix."""
-        return self._joined().tell()
+        return self._join().tell()
 
     def enter(self, state: int) -> None:
         """Go on to another state."""
@@ -121,13 +116,14 @@ class CallState(msgspec.Struct, eq=False):
         self.state = state
         if state >= State.COMPLETE:
             self.room = -1
+            self.emit = _emit_nothing  # which refers to the call: a cycle would keep both alive
 
     def read_so_far(self, limits: Limits) -> dict[str, Any]:
         """Return the arguments so far; another time costs only what came since."""
         if self.reader is None:
             self.reader = PartialReader(limits)
             self.reader.feed(self.prefix)
-        text = self._joined()
+        text = self._join()
         text.seek(self.characters_read)
         self.reader.feed(text.read())
         self.characters_read = text.tell()
@@ -161,56 +157,9 @@ class CallState(msgspec.Struct, eq=False):
             raise JSONError("invalid_arguments", f"found {type(value).__name__}", 0)
         return value, "recovered" if self.repairs else self.source
 
-    def _joined(self) -> StringIO:
+    def _join(self) -> StringIO:
         if self.text is None:
             self.text = StringIO()
         self.text.write("".join(self.chunks))
         self.chunks.clear()
         return self.text
-
-
-# -- names and ids ---------------------------------------------------------------------------------------------------
-
-
-class Ids:
-    """Gives each call of an answer an id that no other has: results find their calls by the id alone.
-
-    A call that came without one gets `call_0`, `call_1`, ...  A server's own id is kept unless an earlier call has it:
-    LocalAI has one id for all calls, relays count anew, some count as we do.  Then the call's index is appended.  Ids
-    that are still to come cannot be known.
-    """
-
-    def __init__(self) -> None:
-        self._numbers = count()
-        self._given: set[str] = set()
-
-    def assign(self, id: str | None, index: int) -> str:
-        """Return the id of the call of that index; `id` is the one that it came with."""
-        given = id or f"call_{next(self._numbers)}"
-        while given in self._given:
-            given = f"{given}_{index}" if id else f"call_{next(self._numbers)}"
-        self._given.add(given)
-        return given
-
-
-def truncate(word: str) -> str:
-    """Cut a name or id beyond every bound, for the event that announces it; an error follows that event."""
-    return word if len(word) <= _MAX_ANNOUNCED else word[:_EXCERPT]
-
-
-def find_name_problem(name: str, id: str, tools: Toolset, limits: Limits) -> tuple[str, str] | None:
-    """Return code and message of what is wrong with a call's name or id; None if nothing is."""
-    if limits.max_name is not None and len(name) > limits.max_name:
-        return "limit_name", f"a name of {len(name)} characters"
-    if limits.max_id is not None and len(id) > limits.max_id:
-        return "limit_id", f"an id of {len(id)} characters"
-    if not name.isprintable() and name not in tools and _has_invisible_characters(name):
-        return "name_characters", f"the name {name!r} holds invisible characters"
-    return None
-
-
-def _has_invisible_characters(name: str) -> bool:
-    """Whether a name has control characters, or those of format, which change the direction of text."""
-    from unicodedata import category  # noqa: PLC0415 - hardly any name needs it
-
-    return any(category(character) in ("Cc", "Cf") for character in name)

@@ -1,13 +1,22 @@
-"""The event log: the events that were made, and the response that they sum to."""
+"""The event log: the events that were made, and the response that they sum to.
+
+Duplicates among the complete calls are found here, and calls are revoked.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from io import StringIO
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from streamparse.events import Error, Event, Place, Scope, Source
-from streamparse.response import Mark, ParsedResponse
+from msgspec.structs import replace
+
+from streamparse.assembler.call import CallState
+from streamparse.events import Error, Event, Place, Scope, Source, ToolCallComplete, ToolCallRevoked
+from streamparse.response import Mark, ParsedResponse, ToolCall
+
+_Seen: TypeAlias = tuple[str, dict[str, Any], int]
+"""A call's name, arguments and index."""
 
 
 class ParseHalted(Exception):
@@ -34,13 +43,19 @@ class EventLog:
     - `content`, `reasoning`, `refusal`: what came of each since `sum_up`; what came before is in `response`.
     - `position`: where in the stream the current verbs come from; errors carry its offset.  Readers assign it for each
       frame, which costs less than a call, or once: a framer whose offset moves on.
+    - `characters`: how many characters of text were fed, where those are counted and not bytes.
     - `dialect`: the dialect that reads the text, or read it last.
     - `origins`: how each call in the text was found, and its place, by index; known from its start on.
     - `leniencies`: the repairs that reading the arguments took, by name.
+    - `has_taken_back`: whether a call was revoked for another reason than that it turned out not to be a call.
+
+    Some servers parse a call and leak its text too.  So the calls of either way that have not come the other way yet
+    are kept, and the second of a pair is a duplicate.  The same call twice in one way is two calls.
     """
 
     def __init__(self) -> None:
         self.position: HasOffset = Offset(None)
+        self.characters: int | None = None
         self.events: list[Event] = []
         self.origins: dict[int, tuple[Source, Place]] = {}
         self.dialect = ""
@@ -49,6 +64,9 @@ class EventLog:
         self.refusal = StringIO()
         self.leniencies: Counter[str] = Counter()
         self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
+        self.has_taken_back = False
+        self._native: list[_Seen] = []
+        self._in_text: list[_Seen] = []
 
     def take(self) -> list[Event]:
         """Return the events since the last time.  Swapping `events` for a new list is the same without the call."""
@@ -60,18 +78,16 @@ class EventLog:
         """Note the dialect that reads from now on."""
         self.dialect = name
 
+    def note_marker(self, left: int) -> None:
+        """Note that a marker was met so many characters before the end of the text: errors in its call are there."""
+        if self.characters is not None:
+            self.position = Offset(self.characters - left)
+
     def mark_position(self, what: Literal["call", "item"], index: int) -> None:
         """Note where among text and reasoning a call begins, or an item comes."""
         content = len(self.response.content) + self.content.tell()
         reasoning = len(self.response.reasoning) + self.reasoning.tell()
         self.response.order.append(Mark(what, index, content, reasoning))
-
-    def has_text_since(self, index: int) -> bool:
-        """Whether visible text has come since the call of that index began."""
-        mark = next(mark for mark in self.response.order if mark.what == "call" and mark.index == index)
-        before = self.response.content
-        since = before[mark.content :] + self.content.getvalue()[max(0, mark.content - len(before)) :]
-        return bool(since.strip())
 
     def sum_up(self) -> ParsedResponse:
         """Return the response with all that came so far; `content`, `reasoning` and `refusal` are new buffers then.
@@ -81,7 +97,11 @@ class EventLog:
         for field in ("content", "reasoning", "refusal"):
             buffer: StringIO = getattr(self, field)
             if buffer.tell():
-                _append(self.response, field, buffer.getvalue())
+                # CPython extends a str in place if nobody else holds it; so the response must not while it grows.
+                whole: str = getattr(self.response, field)
+                setattr(self.response, field, "")
+                whole += buffer.getvalue()
+                setattr(self.response, field, whole)
                 setattr(self, field, StringIO())
         return self.response
 
@@ -91,10 +111,88 @@ class EventLog:
         self.events.append(event)
         self.response.errors.append(event)
 
+    # -- complete calls --------------------------------------------------------------------------------
 
-def _append(response: ParsedResponse, field: str, text: str) -> None:
-    # CPython extends a str in place if nobody else holds it; so the response must not while `whole` grows.
-    whole: str = getattr(response, field)
-    setattr(response, field, "")
-    whole += text
-    setattr(response, field, whole)
+    def add_call(self, call: CallState, arguments: dict[str, Any], source: Source, raw: str) -> bool:
+        """Take a call that is whole; return False, and take nothing, if it is a duplicate of one of the other way.
+
+        A call in the text makes room for a native one if it does not count as that does.
+        """
+        same, other = self._native, self._in_text
+        if call.source != "native":
+            same, other = other, same
+        for place, (name, values, index) in enumerate(other):
+            if name == call.name and values == arguments and _have_same_types(values, arguments):
+                del other[place]
+                if call.source != "native" or not self._make_room(index):
+                    return False
+                break
+        else:
+            same.append((call.name, arguments, call.index))
+        found = ToolCall(call.name, arguments, call.id, source, raw, call.index, place=call.place)
+        self.response.tool_calls.append(found)
+        self.events.append(ToolCallComplete(call.index, call.id, call.name, arguments, source, raw, call.place))
+        return True
+
+    def revoke(self, index: int, reason: str) -> None:
+        """Revoke a call that turned out not to be one; nothing if it is not complete, or was revoked before."""
+        self._revoke([(place, call) for place, call in self._list_valid() if call.index == index], reason)
+
+    def revoke_all(self, reason: str) -> None:
+        """Revoke every call: the server took its turn back."""
+        self._take_back(self._list_valid(), reason)
+
+    def revoke_uncertain(self) -> None:
+        """Revoke the calls that only a good end makes certain: the answer was cut."""
+        self._take_back([(at, call) for at, call in self._list_valid() if call.place in ("bare", "thought")], "cut")
+
+    def revoke_inband(self, code: str, message: str) -> None:
+        """Revoke the calls that were found in the text, with an error if there are any."""
+        in_text = self.response.formats
+        doubtful = [(place, call) for place, call in self._list_valid() if call.index in in_text]
+        if doubtful:
+            self.error("call", code, message)
+        self._take_back(doubtful, code)
+
+    def _make_room(self, index: int) -> bool:
+        """Revoke a call in the text if it counts less than a native one; return whether it was revoked.
+
+        It was revoked before, is not a plain call, had to be repaired, or text follows it.
+        """
+        found = next((each for each in self.response.tool_calls if each.index == index), None)
+        if found is None:
+            return False
+        counts = found.place == "plain" and found.source == "inband" and not found.revoked
+        if counts and not self._has_text_since(index):
+            return False
+        self.revoke(index, "duplicate_call")
+        return True
+
+    def _list_valid(self) -> list[tuple[int, ToolCall]]:
+        """The calls that are not revoked, with their places in the response."""
+        return [(place, call) for place, call in enumerate(self.response.tool_calls) if not call.revoked]
+
+    def _take_back(self, found: list[tuple[int, ToolCall]], reason: str) -> None:
+        self.has_taken_back = self.has_taken_back or bool(found)
+        self._revoke(found, reason)
+
+    def _revoke(self, found: list[tuple[int, ToolCall]], reason: str) -> None:
+        for place, call in found:
+            self.response.tool_calls[place] = replace(call, revoked=True)
+            self.events.append(ToolCallRevoked(call.index, call.id, reason))
+
+    def _has_text_since(self, index: int) -> bool:
+        """Whether visible text has come since the call of that index began."""
+        mark = next(mark for mark in self.response.order if mark.what == "call" and mark.index == index)
+        before = self.response.content
+        since = before[mark.content :] + self.content.getvalue()[max(0, mark.content - len(before)) :]
+        return bool(since.strip())
+
+
+def _have_same_types(one: Any, other: Any) -> bool:
+    """Whether equal values are the same JSON: to Python, true is 1."""
+    if isinstance(one, dict):
+        return all(_have_same_types(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return all(map(_have_same_types, one, other))
+    return isinstance(one, bool) == isinstance(other, bool)

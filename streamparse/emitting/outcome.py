@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from streamparse.events import Error, ProviderItem
-from streamparse.finish_reasons import find_stop, full_reason
+from streamparse.finish_reasons import find_full_reason, find_stop
 from streamparse.response import ParsedResponse, ToolCall
 
 Ending: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "error"]
@@ -83,7 +83,7 @@ class Outcome(msgspec.Struct):
 
     def end_turn(self, finish_reason: str | None, *, ok: bool) -> None:
         """Take the end of the answer."""
-        self.finish_reason = full_reason(finish_reason, self._items.get(_INCOMPLETE_DETAILS))
+        self.finish_reason = find_full_reason(finish_reason, self._items.get(_INCOMPLETE_DETAILS))
         self.ok = ok
 
     @property

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import Chunk, Frame, Framer, FrameTemplate, FramingError
-from streamparse.frames.json_framers import JSONArray, JSONBody, ValueScanner
-from streamparse.frames.lines import NDJSON
+from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
 

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from msgspec.json import encode
 
-from streamparse.frames.frame import Chunk, Frame, Framer, FramingError
+from streamparse.frames.frame import Chunk, Frame, Framer
 from streamparse.limits import Limits
 
 _PRELUDE = struct.Struct(">III")
@@ -95,9 +95,9 @@ class AWSEventStream(Framer):
         frames: list[Frame] = []
         begin = 0
         size = len(data)
-        while (self._size or self._prelude(data, begin, at)) <= size - begin:
+        while (self._size or self._read_prelude(data, begin, at)) <= size - begin:
             end = begin + self._size
-            frame = self._message(data[begin:end], at + begin)
+            frame = self._read_message(data[begin:end], at + begin)
             if frame is None:
                 return frames
             frames.append(frame)
@@ -107,44 +107,43 @@ class AWSEventStream(Framer):
             self._carry += data[begin:]
         return frames
 
-    def _prelude(self, data: bytes, begin: int, at: int) -> int:
+    def _read_prelude(self, data: bytes, begin: int, at: int) -> int:
         """Read the prelude of the message that begins there; return its size, or one that no data has."""
         if len(data) - begin < _PRELUDE.size:
             return sys.maxsize
         size, headers, checksum = _PRELUDE.unpack_from(data, begin)
         if crc32(data[begin : begin + 8]) != checksum or size < _SMALLEST + headers:
-            self._damaged(at + begin, "the lengths of a message do not agree with their checksum")
+            self._stop_at_damage(at + begin, "the lengths of a message do not agree with their checksum")
             return sys.maxsize
         if size > self._max_event:
-            most = self._max_event
-            self.error = FramingError("limit_event", f"a message holds more than {most} bytes", at + begin + most)
+            self._stop_at_event("a message", at + begin)
             return sys.maxsize
         self._size = size
         return int(size)
 
-    def _message(self, message: bytes, at: int) -> Frame | None:
+    def _read_message(self, message: bytes, at: int) -> Frame | None:
         if crc32(message[:-4]) != int.from_bytes(message[-4:], "big"):
-            self._damaged(at, "a message does not agree with its checksum")
+            self._stop_at_damage(at, "a message does not agree with its checksum")
             return None
         begin = 12 + int.from_bytes(message[4:8], "big")
         headers = message[12:begin]
         event = self._known.get(headers)
         if event is None:
-            fields = _fields(headers)
+            fields = _read_headers(headers)
             if _EVENT not in fields or len(self._known) == _CACHED:
                 name = next((fields[name] for name in _NAMES if name in fields), b"")
-                return Frame(message[begin:-4] or _payload(fields), name, at + begin)
+                return Frame(message[begin:-4] or _make_payload(fields), name, at + begin)
             event = self._known[headers] = fields[_EVENT]
         if len(self._heads) < _CACHED_HEADS:
             self._heads[message[:begin]] = len(message)
         self._begin = begin
         return Frame(message[begin:-4], event, at + begin)
 
-    def _damaged(self, at: int, message: str) -> None:
-        self.error = FramingError("frame_checksum" if at else "not_a_stream", message, at)
+    def _stop_at_damage(self, at: int, message: str) -> None:
+        self._stop("frame_checksum" if at else "not_a_stream", message, at)
 
 
-def _fields(block: bytes) -> dict[bytes, bytes]:
+def _read_headers(block: bytes) -> dict[bytes, bytes]:
     """Read a block of headers; the values stay bytes."""
     fields = {}
     at = 0
@@ -160,7 +159,7 @@ def _fields(block: bytes) -> dict[bytes, bytes]:
     return fields
 
 
-def _payload(fields: dict[bytes, bytes]) -> bytes:
+def _make_payload(fields: dict[bytes, bytes]) -> bytes:
     """The payload of a message that has an error in its headers only."""
     message = fields.get(b":error-message")
     return b"" if message is None else encode({"message": message.decode("utf-8", "replace")})

@@ -1,4 +1,4 @@
-"""What a framer takes in and what it hands on: chunks, frames, errors, and templates of chunks that are alike."""
+"""What all framers share: chunks in, frames and errors out; lines; and templates of chunks that are alike."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Framer:
         self.received = 0
         """How many bytes were taken in so far."""
         self.singles = 0
-        """How many chunks `try_single` and `accept_repeat` took."""
+        """How many chunks `try_single` and templates took."""
         self.offset = 0
         """Where the data of the last of these begins."""
         self._max_line = most(limits.max_line)
@@ -86,28 +86,52 @@ class Framer:
         """Take a chunk that is exactly one message and return its data; None, and nothing is taken, if it is not."""
         return None
 
-    def accept_repeat(self, size: int, data: int) -> bool:
-        """Take a chunk like the one that `try_single` took last; its data begins at `data`.
-
-        False, and nothing is taken, if it is beyond a limit.
-        """
-        start = self.received
-        end = start + size
-        if size > self._max_single or end > self._max_total:
-            return False
-        self.offset = start + data
-        self.received = end
-        self.singles += 1
-        return True
-
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
         self.received -= len(chunk)
         self.singles -= 1
 
+    def _stop(self, code: str, message: str, offset: int) -> None:
+        """Take nothing more; what is held is lost."""
+        self.error = FramingError(code, message, offset)
+        self._carry.clear()
+        self._max_single = -1
+
+    def _stop_at_event(self, what: str, offset: int) -> None:
+        """Stop because of an event that is too large; it begins at `offset`."""
+        self._stop("limit_event", f"{what} holds more than {self._max_event} bytes", offset + self._max_event)
+
+
+class LineFramer(Framer):
+    """A framer that takes whole lines; its class says where a line ends."""
+
+    __slots__ = ()
+
+    def _take(self, lines: list[bytes], at: int) -> list[Frame]:
+        """Take whole lines, the first of which begins at `at`."""
+        raise NotImplementedError
+
+    def _take_and_keep(self, lines: list[bytes], rest: bytes, at: int) -> list[Frame]:
+        """Take the lines that a chunk completes, the first of which began at `at`, and keep the rest of the chunk."""
+        carry = self._carry
+        if carry and lines:
+            carry += lines[0]
+            lines[0] = bytes(carry)
+            carry.clear()
+        frames = self._take(lines, at)
+        if not self.error:
+            carry += rest
+            if len(carry) > self._max_line:
+                self._stop_at_line(self.received - len(carry))
+        return frames
+
+    def _stop_at_line(self, offset: int) -> None:
+        """Stop because of a line that is too long; it begins at `offset`."""
+        self._stop("limit_line", f"a line holds more than {self._max_line} bytes", offset + self._max_line)
+
 
 class FrameTemplate:
-    """The form of chunks that are the same but for one string, which is not empty.
+    """The form of chunks that are the same except for one string, which is not empty.
 
     Many servers write the same frame around each piece of what the model says.  Once one was read in full, another that
     begins and ends as it did holds one JSON string in between, or is not JSON.
@@ -145,4 +169,12 @@ class FrameTemplate:
             string = _decode(chunk[self._start : self._end])
         except ValueError:
             return None
-        return string if string and self._framer.accept_repeat(len(chunk), self._data) else None
+        framer, size = self._framer, len(chunk)
+        start = framer.received
+        end = start + size
+        if not string or size > framer._max_single or end > framer._max_total:
+            return None
+        framer.offset = start + self._data
+        framer.received = end
+        framer.singles += 1
+        return string

@@ -1,4 +1,6 @@
-"""Bodies whose JSON is not cut by lines: one value, or one array that grows.
+"""Bodies of JSON: lines, one array that grows, or one value.
+
+Only LF ends a JSON line, as Ollama sends them: U+2028, U+0085 and a CR inside the line are data.
 
 Gemini without `alt=sse` sends `[{...}`, then `,\\n{...}` again and again, at last `]`.  Where an element ends is
 found by following strings and brackets only; whether it is JSON is for its reader to say.
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
+from streamparse.frames.frame import BOM, Chunk, Frame, Framer, LineFramer
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -19,6 +21,71 @@ _ELEMENT = lazy_re(rb"[^\s,\]]")
 _WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
+
+
+class NDJSON(LineFramer):
+    """A framer of JSON lines; see `Framer` for the promises.
+
+    Blank lines are skipped, one CR before the LF is dropped, and a last line needs no LF.
+    `max_line` bounds the bytes before the LF, `max_event` those of the frame.
+    """
+
+    __slots__ = ()
+
+    def feed(self, chunk: Chunk) -> list[Frame]:
+        """Take in the next bytes; return the lines that they complete."""
+        chunk = bytes(chunk)
+        at = self.received - len(self._carry)
+        self.received += len(chunk)
+        if self.error is not None:
+            return []
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        return self._take_and_keep(lines, rest, at)
+
+    def try_single(self, chunk: bytes) -> bytes | None:
+        """Take a chunk that is exactly one line and return its JSON; None, and nothing is taken, if it is not.
+
+        `offset` is where it begins.
+        """
+        line = chunk[:-1]
+        if 10 in line or not line or chunk[-1] != 10 or self._carry:
+            return None
+        size = len(chunk)
+        start = self.received
+        end = start + size
+        if size > self._max_single or end > self._max_total:
+            return None
+        self.offset = start
+        self.received = end
+        self.singles += 1
+        return line
+
+    def close(self) -> list[Frame]:
+        """End the body: its last line needs no LF."""
+        last = bytes(self._carry)
+        self._carry.clear()
+        return self._take([last], self.received - len(last)) if last else []
+
+    def _take(self, lines: list[bytes], at: int) -> list[Frame]:
+        """Take whole lines without their LF, the first of which begins at `at`."""
+        frames = []
+        for line in lines:
+            if len(line) > self._max_line:
+                self._stop_at_line(at)
+                break
+            text = line.removesuffix(b"\r")
+            offset = at
+            if at == 0 and text.startswith(BOM):
+                text = text[3:]
+                offset = 3
+            if len(text) > self._max_event:
+                self._stop_at_event("an event", offset)
+                break
+            if text and not text.isspace():
+                frames.append(Frame(text, b"", offset))
+            at += len(line) + 1
+        return frames
 
 
 class ValueScanner:
@@ -101,10 +168,10 @@ class JSONArray(Framer):
                 at = self._begin(chunk, at, before)
             if at == len(chunk):
                 break
-            end = self._element_end(chunk, at)
+            end = self._find_element_end(chunk, at)
             self._carry += chunk[at:] if end < 0 else chunk[at:end]
             at = len(chunk) if end < 0 else end
-            frames += self._whole(end >= 0)
+            frames += self._take_element(end >= 0)
         return frames
 
     def try_single(self, chunk: bytes) -> bytes | None:
@@ -122,7 +189,7 @@ class JSONArray(Framer):
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""
-        return self._whole(True)
+        return self._take_element(True)
 
     def _begin(self, chunk: bytes, at: int, before: int) -> int:
         """Skip to the next element; return its position, or the chunk's length."""
@@ -138,19 +205,17 @@ class JSONArray(Framer):
             return at
         return len(chunk)
 
-    def _element_end(self, chunk: bytes, at: int) -> int:
+    def _find_element_end(self, chunk: bytes, at: int) -> int:
         if self._scanner is not None:
             return self._scanner.end(chunk, at)
         match = _WORD_END.search(chunk, at if self._carry else at + 1)
         return match.start() if match else -1
 
-    def _whole(self, ended: bool) -> list[Frame]:
+    def _take_element(self, ended: bool) -> list[Frame]:
         """Check the element's size; return it if it has ended."""
         carry = self._carry
         if len(carry) > self._max_event:
-            message = f"an element holds more than {self._max_event} bytes"
-            self.error = FramingError("limit_event", message, self._offset + self._max_event)
-            carry.clear()
+            self._stop_at_event("an element", self._offset)
         if not ended or not carry:
             return []
         data = bytes(carry)
@@ -170,10 +235,7 @@ class JSONBody(Framer):
         if self.error is None:
             self._carry += chunk
             if len(self._carry) > self._max_event:
-                self.error = FramingError(
-                    "limit_event", f"the body holds more than {self._max_event} bytes", self._max_event
-                )
-                self._carry.clear()
+                self._stop_at_event("the body", 0)
         return []
 
     def close(self) -> list[Frame]:

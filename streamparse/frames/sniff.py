@@ -19,8 +19,7 @@ from typing import Literal, TypeAlias
 
 from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
-from streamparse.frames.json_framers import JSONArray, JSONBody, ValueScanner
-from streamparse.frames.lines import NDJSON
+from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sse import SSE
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re

@@ -13,8 +13,7 @@ An event is returned at the byte that ends its blank line: after a CR, an LF is 
 
 from __future__ import annotations
 
-from streamparse.frames.frame import BOM, Chunk, Frame
-from streamparse.frames.lines import LineFramer
+from streamparse.frames.frame import BOM, Chunk, Frame, LineFramer
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -131,30 +130,30 @@ class SSE(LineFramer):
                     self._data = value
                     self._offset = at + 6
                 else:
-                    frames += self._line(text, at)
+                    frames += self._take_line(text, at)
                     if self.error is not None:
                         break
             at += len(line)
         return frames
 
-    def _line(self, text: bytes, at: int) -> list[Frame]:
+    def _take_line(self, text: bytes, at: int) -> list[Frame]:
         """Take any line that is neither empty nor the first data of its event."""
         end = at + len(text)
         if len(text) > self._max_line:
-            self._line_too_long(at)
+            self._stop_at_line(at)
             return []
         if at == 0:
             text = text.removeprefix(BOM)
-        return self._field(text, end) if text else []
+        return self._take_field(text, end) if text else []
 
-    def _field(self, text: bytes, end: int) -> list[Frame]:
+    def _take_field(self, text: bytes, end: int) -> list[Frame]:
         """Take one field; return it as a frame if the specification would ignore it."""
         if text[0] in b"{[":
             return [Frame(text, b"", end - len(text), b"")]
         name, _, value = text.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
-            self._add(value, end - len(value))
+            self._add_data(value, end - len(value))
         elif name == b"event":
             self._event = value
         elif name == b"id":
@@ -168,7 +167,7 @@ class SSE(LineFramer):
             return [Frame(value, b"", end - len(value), name)]
         return []
 
-    def _add(self, value: bytes, offset: int) -> None:
+    def _add_data(self, value: bytes, offset: int) -> None:
         """Add a line to the data of the event."""
         data = self._data
         held = 0 if data is None else len(data) + 1

@@ -17,44 +17,8 @@ tolerant reader of this room reads the text again, without recursion, and finds 
 
 from __future__ import annotations
 
-from typing import Any
-
-from streamparse.json.c_readers import read_clean, read_flat_object
-from streamparse.json.partial import PartialReader
-from streamparse.json.tolerant import JSONError, Mode, Reading, TolerantReader
-from streamparse.limits import Limits
+from streamparse.json.partial import PartialReader, snapshot
+from streamparse.json.tolerant import JSONError, Mode, Reading
+from streamparse.json.whole_text import read
 
 __all__ = ["JSONError", "Mode", "PartialReader", "Reading", "read", "snapshot"]
-
-_DEFAULT_LIMITS = Limits()
-
-
-def read(text: str | bytes, mode: Mode = "lenient", limits: Limits = _DEFAULT_LIMITS) -> Reading:
-    """Read a text that holds one JSON value and nothing else.
-
-    Of the limits, `max_depth`, `max_number` and `max_key` count here.  Integers are exact.
-    Raises JSONError, and nothing else for any text.
-    """
-    flat = read_flat_object(text, limits) if text.__class__ is str else None
-    if flat is not None:
-        return Reading(flat)
-    try:
-        return Reading(read_clean(text, limits))
-    except (ValueError, RecursionError):
-        reader = TolerantReader(text, mode, limits)
-        return Reading(reader.read_document(), tuple(reader.repairs))
-
-
-def snapshot(text: str) -> Any:
-    """Return the part of a growing value that no further text can change.
-
-    Containers are shown as they fill, strings as far as they came, a number or a literal once it
-    is whole, a key with its value; None while there is nothing to show.  Reads as `lenient`, up to
-    the first fault, and never raises.
-    """
-    reader = TolerantReader(text, "lenient", _DEFAULT_LIMITS, is_growing=True)
-    try:
-        reader.read_document()
-    except JSONError:
-        pass
-    return reader.root[0] if reader.root else None

@@ -40,20 +40,20 @@ def compact(value: Any, *, sort_keys: bool = False) -> str:
 
 def jsonable(value: Any, place: str, lost: list[Loss]) -> Any:
     """Return a value without the parts that JSON cannot hold, each of which is a loss; None if nothing is left."""
-    kept = _kept(value, "", (), place, lost)
+    kept = _keep(value, "", (), place, lost)
     return None if kept is _DROP else kept
 
 
-def _kept(value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
+def _keep(value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
     if isinstance(value, (Mapping, list, tuple)):
         if id(value) in around or len(around) >= _MOST_DEPTH:
             return _drop(place, path, "part of itself" if id(value) in around else "nested too deeply", lost)
         around = (*around, id(value))
     if isinstance(value, Mapping):
-        pairs = ((key, _member(key, each, path, around, place, lost)) for key, each in value.items())
+        pairs = ((key, _keep_member(key, each, path, around, place, lost)) for key, each in value.items())
         return {key: each for key, each in pairs if each is not _DROP}
     if isinstance(value, (list, tuple)):
-        items = (_kept(each, f"{path}/{number}", around, place, lost) for number, each in enumerate(value))
+        items = (_keep(each, f"{path}/{number}", around, place, lost) for number, each in enumerate(value))
         return [None if each is _DROP else each for each in items]
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return _drop(place, path, "a number of too many digits", lost)
@@ -61,11 +61,11 @@ def _kept(value: Any, path: str, around: tuple[int, ...], place: str, lost: list
     return value if known else _drop(place, path, type(value).__name__, lost)
 
 
-def _member(key: Any, value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
+def _keep_member(key: Any, value: Any, path: str, around: tuple[int, ...], place: str, lost: list[Loss]) -> Any:
     path += "/" + str(key).replace("~", "~0").replace("/", "~1")
     if key is not None and not isinstance(key, (str, int, float)):
         return _drop(place, path, f"a key of {type(key).__name__}", lost)
-    return _kept(value, path, around, place, lost)
+    return _keep(value, path, around, place, lost)
 
 
 def _drop(place: str, path: str, what: str, lost: list[Loss]) -> Any:

@@ -13,8 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from streamparse.json.c_readers import parse_number
-from streamparse.json.tolerant import BLANK, LITERALS, LONE_SURROGATE, NUMBER, decode_body, match_end, put_member
+from streamparse.json.tolerant import (
+    BLANK,
+    LITERALS,
+    LONE_SURROGATE,
+    NUMBER,
+    decode_body,
+    match_end,
+    parse_number,
+    put_member,
+)
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 
@@ -69,9 +77,14 @@ class PartialReader:
             self._step()
         self._text = ""
 
+    def end_literal(self) -> None:
+        """Take a literal whose last letter was the last of the text as closed."""
+        if "".join(self._token) in LITERALS:
+            self.feed(" ")
+
     @property
     def members(self) -> dict[str, Any]:
-        """The members of the root object that are closed, but for those that are streamed; not to be changed."""
+        """The closed members of the root object, except those that are streamed; not to be changed."""
         root = self._open[0] if self._open else self._root
         return root if isinstance(root, dict) else {}
 
@@ -96,7 +109,7 @@ class PartialReader:
         self._step = self._read_value
 
     def _read_value(self) -> None:
-        char = self._next()
+        char = self._skip_to_next()
         if char in ("{", "["):
             self._open_container({} if char == "{" else [])
         elif char == '"':
@@ -109,7 +122,7 @@ class PartialReader:
 
     def _read_item(self) -> None:
         """In an array, at its start or after a comma."""
-        char = self._next()
+        char = self._skip_to_next()
         if char == "]":
             self._close_container()
         elif char:
@@ -117,7 +130,7 @@ class PartialReader:
 
     def _read_member(self) -> None:
         """In an object, at its start or after a comma."""
-        char = self._next()
+        char = self._skip_to_next()
         if char == "}":
             self._close_container()
         elif char == '"':
@@ -137,7 +150,7 @@ class PartialReader:
             self._step = self._read_colon
 
     def _read_colon(self) -> None:
-        char = self._next()
+        char = self._skip_to_next()
         if char == ":":
             self._at += 1
             self._step = self._read_value
@@ -175,7 +188,7 @@ class PartialReader:
 
     def _read_more(self) -> None:
         """After a value in a container."""
-        char = self._next()
+        char = self._skip_to_next()
         is_object = isinstance(self._open[-1], dict)
         if char == ("}" if is_object else "]"):
             self._close_container()
@@ -195,7 +208,7 @@ class PartialReader:
     def _is_streaming(self) -> bool:
         return len(self._open) == 1 and self._keys[0] in self._streamed
 
-    def _next(self) -> str:
+    def _skip_to_next(self) -> str:
         """Go past blanks; return the character there, "" at the end of the piece."""
         self._at = match_end(BLANK, self._text, self._at)
         return self._text[self._at] if self._at < len(self._text) else ""
@@ -254,6 +267,17 @@ class PartialReader:
         else:
             self._root, self.is_whole = value, True
             self._step = self._skip_all
+
+
+def snapshot(text: str) -> Any:
+    """Return the part of a growing value that no further text can change, None while there is nothing to show.
+
+    Unlike a reader's `value` it shows a literal with its last letter.  Reads up to the first fault, and never raises.
+    """
+    reader = PartialReader()
+    reader.feed(text)
+    reader.end_literal()
+    return reader.value
 
 
 def _read_number(token: str) -> Any:

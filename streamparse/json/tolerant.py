@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -9,7 +10,6 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import msgspec
 
 from streamparse.errors import CODES
-from streamparse.json.c_readers import BLANKS, parse_number
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
@@ -26,6 +26,7 @@ _CODE_OF_REPAIR = {
 }
 """The error code of each repair in strict mode; of all others it is `json_syntax`."""
 
+BLANKS = " \t\n\r"
 LITERALS = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS = {"True": True, "False": False, "None": None}
 
@@ -74,14 +75,13 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class TolerantReader:
-    """Reads one text: `read_document` returns its value, `root` holds it as far as it was read, also after a fault.
+    """Reads one text: `read_document` returns its value.
 
     A container is put where it belongs when it opens.  `repairs` names what was accepted beyond RFC 8259, each once, in
-    order of appearance; `strict` accepts nothing.  With `is_growing` the end of the text does not end a number.
+    order of appearance; `strict` accepts nothing.
     """
 
-    def __init__(self, text: str | bytes, mode: Mode, limits: Limits, is_growing: bool = False) -> None:
-        self.root: list[Any] = []
+    def __init__(self, text: str | bytes, mode: Mode, limits: Limits) -> None:
         self.repairs: dict[str, None] = {}
         self._strict = mode == "strict"
         self._heal = mode == "heal"
@@ -89,21 +89,21 @@ class TolerantReader:
         self._text = self._decode(text)
         self._quotes = "\"'" if self._heal else '"'
         self._limits = limits
-        self._is_growing = is_growing
         self._open: list[Any] = []
 
     def read_document(self) -> Any:
         """Return the value of a text that holds nothing else; raises JSONError."""
         self._skip_head()
-        self._read_value(self.root)
+        root: list[Any] = []
+        self._read_value(root)
         while self._open:
             self._read_member(self._open[-1])
-        if "fence" in self.repairs and self._next() == "`" and self._text.startswith("```", self._at):
+        if "fence" in self.repairs and self._skip_to_next() == "`" and self._text.startswith("```", self._at):
             self._at += 3
         self._skip()
         if self._at != len(self._text):
             self._fail("json_trailing", self._at)
-        return self.root[0]
+        return root[0]
 
     def _skip_head(self) -> None:
         """Go to the root value, past a byte order mark and the head of a fence."""
@@ -120,7 +120,7 @@ class TolerantReader:
 
     def _read_value(self, container: Any, key: str | None = None) -> None:
         """Read a scalar, or the opening bracket of a container, into its container."""
-        char = self._next()
+        char = self._skip_to_next()
         if char in "{[":
             if len(self._open) == self._limits.max_depth:
                 self._fail("json_depth", self._at)
@@ -130,7 +130,6 @@ class TolerantReader:
         elif char in self._quotes:
             value, closed = self._read_string(char)
             if not closed:
-                put_member(container, key, value)
                 self._fail("json_truncated", len(self._text))
         elif _NOT_FINITE.match(self._text, self._at):
             self._fail("json_non_finite", self._at)
@@ -143,12 +142,12 @@ class TolerantReader:
     def _read_member(self, container: Any) -> None:
         """Read the next member of the innermost container, or its end."""
         closer = "}" if isinstance(container, dict) else "]"
-        char = self._next()
+        char = self._skip_to_next()
         if container and char != closer:
             if char != ",":
                 self._fail("json_syntax", self._at)
             self._at += 1
-            char = self._next()
+            char = self._skip_to_next()
             if char == closer:
                 self._repair("trailing_comma", self._at)
         if char == closer:
@@ -158,8 +157,7 @@ class TolerantReader:
             self._read_value(container, self._read_key(container) if closer == "}" else None)
 
     def _read_key(self, members: dict[str, Any]) -> str:
-        """Read a key and its colon."""
-        start, char = self._at, self._next()
+        start, char = self._at, self._skip_to_next()
         word = _WORD.match(self._text, start) if self._heal else None
         closed = True
         if char in self._quotes:
@@ -173,7 +171,7 @@ class TolerantReader:
             self._fail("json_key_too_long", start)
         if not closed:
             self._fail("json_truncated", len(self._text))
-        if self._next() != ":":
+        if self._skip_to_next() != ":":
             self._fail("json_syntax", self._at)
         self._at += 1
         if key in members:
@@ -187,7 +185,7 @@ class TolerantReader:
         limit = self._limits.max_number
         if limit is not None and end - start > limit:
             self._fail("json_number_too_long", start + limit)
-        if cut and (self._open or self._is_growing):
+        if cut and self._open:
             self._fail("json_truncated", end)
         digits = self._text[start:end]
         if NUMBER.fullmatch(digits) is None:
@@ -264,7 +262,7 @@ class TolerantReader:
             self._repair("comment", self._at)
             self._at = match_end(BLANK, self._text, comment.end())
 
-    def _next(self) -> str:
+    def _skip_to_next(self) -> str:
         """Go to the next character that counts, and return it."""
         self._skip()
         if self._at == len(self._text):
@@ -323,3 +321,16 @@ def put_member(container: Any, key: str | None, value: Any) -> None:
         container[key] = value
     else:
         container.append(value)
+
+
+def parse_number(digits: str) -> int | float:
+    """Return what a JSON number says; raises ValueError beyond the range of floats, and beyond what int() takes."""
+    return int(digits) if digits.lstrip("-").isdigit() else parse_finite(digits)
+
+
+def parse_finite(digits: str) -> float:
+    """Return a number as a float; raises ValueError beyond the range of floats, and for NaN."""
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError("not finite")
+    return value

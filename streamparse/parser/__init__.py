@@ -30,29 +30,11 @@ if TYPE_CHECKING:
     from streamparse.parser.registry import parser_for, register_parser
 
 __all__ = [
-    "AsyncEventStream",
-    "AsyncSource",
-    "Chunk",
-    "CompositeParser",
-    "Dialects",
-    "EventStream",
-    "Findings",
-    "HeuristicParser",
-    "JSONContentParser",
-    "MarkupParser",
-    "NativeParser",
-    "Quoted",
-    "Reasoning",
-    "Source",
-    "StreamParser",
-    "TextParser",
-    "aiter_events",
-    "detect_format",
-    "iter_events",
-    "parse_response",
-    "parser_for",
+    "AsyncEventStream", "AsyncSource", "Chunk", "CompositeParser", "Dialects", "EventStream", "Findings",
+    "HeuristicParser", "JSONContentParser", "MarkupParser", "NativeParser", "Quoted", "Reasoning", "Source",
+    "StreamParser", "TextParser", "aiter_events", "detect_format", "iter_events", "parse_response", "parser_for",
     "register_parser",
-]
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # most programs need none of these
     __getattr__ = export_lazily(

@@ -8,7 +8,6 @@ as feeding it.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from streamparse.assembler import Assembler, HasOffset
@@ -19,6 +18,7 @@ from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WIRES
 from streamparse.response import ParsedResponse
 from streamparse.sink import Sink
+from streamparse.stats import Stats
 
 if TYPE_CHECKING:
     from streamparse.parser.late_calls import JSONRun
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class AssemblyLine:
     """The assembler, the in-band parser in front of it, and the wire in front of both.
 
-    Without a wire it reads text.  Users catch `ParseHalted`, and then set `_is_open` to False.
+    Without a wire it reads text.  Its subclasses catch `ParseHalted`, and then set `_is_open` to False.
     """
 
     def __init__(self, options: ParserOptions, wire: str | None = None) -> None:
@@ -40,7 +40,7 @@ class AssemblyLine:
             self._inband = InBandParser(
                 self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
                 options.quoted, ignored=("auto",) if parses_calls else (),
-                on_dialect=self._record.set_dialect, on_marker=self._mark,
+                on_dialect=self._record.set_dialect, on_marker=self._record.note_marker,
             )  # fmt: skip
         self._sink: Sink = self._inband or self._assembler
         self._selector: WireSelector | None = None
@@ -58,8 +58,8 @@ class AssemblyLine:
     def partial(self, index: int) -> dict[str, Any]:
         """The arguments of a call so far: of an open one only what no further text can change.
 
-        Numbers and literals are there once a delimiter has closed them, strings as far as they came, but for half an
-        escape; a key with its value.  Of a call that is complete all arguments are there.  What was returned does not
+        Numbers and literals are there once a delimiter has closed them, strings as far as they came, except for half
+        an escape; a key with its value.  Of a complete call all arguments are there.  What was returned does not
         change, and must not be changed.  Called after each piece, it costs as much as reading the call once, and each
         time a copy of what is still open.
         Raises KeyError if no call of that index has begun, or if it broke.
@@ -67,14 +67,11 @@ class AssemblyLine:
         return self._assembler.look(index)
 
     def origin_of(self, index: int) -> tuple[Source, Place]:
-        """How a call that has begun was found, and where it is: what its Complete says, but for repairs."""
+        """How a call that has begun was found, and where: what its Complete will say, except for repairs."""
         return self._record.origins.get(index, ("native", "field"))
 
-    def _mark(self, left: int) -> None:
-        """Note that a marker was met, with so many characters of the text still to be read."""
-
     def _halt(self, code: str, message: str, place: HasOffset) -> None:
-        """End the parse, after all that waited for more; raises `ParseHalted`."""
+        """End the parse: first what waited for more is decided.  Raises `ParseHalted`."""
         self._close_wire(place)
         self._close_text(place, stopped=False)
         self._assembler.halt(code, message)
@@ -90,14 +87,31 @@ class AssemblyLine:
             self._inband.close(stopped)
         self._record.position = end
 
+    def _finish(self, end: HasOffset, truncated: str | None) -> None:
+        """The answer is over: find what it still holds, and make `Done`; see `Assembler.close` for `truncated`."""
+        self._close_text(end, self._assembler.has_stopped)
+        if self._inband is not None:
+            self._recover()
+        self._assembler.close(truncated)
+
     def _recover(self) -> JSONRun | None:
-        """If the model ended its turn without a call, look for some in what is in doubt; see `late_calls`."""
-        if not self._assembler.stopped or self._assembler.calls_found:
+        """Look for calls in what is in doubt, if the model ended its turn without one; see `late_calls`."""
+        if not self._assembler.has_stopped or self._assembler.calls_found:
             return None
         from streamparse.parser.late_calls import recover  # noqa: PLC0415 - a module that many programs never need
 
         was_read = self._inband is None or not self._inband.ignores_calls
         return recover(self._assembler.response.content, self._options, was_read, self._assembler)
+
+    def _count(self, **counts: Any) -> Stats:
+        """Make the statistics so far, with counts of what was fed."""
+        return Stats.of(
+            self._assembler.response,
+            dialect=self._inband.dialect if self._inband is not None else None,
+            leniencies=dict(self._record.leniencies),
+            unread_calls=self._count_unread(),
+            **counts,
+        )
 
     def _count_unread(self) -> dict[str, int]:
         """Count the whole calls of declared tools that were left as text, by place, once the answer is over."""
@@ -107,7 +121,7 @@ class AssemblyLine:
             from streamparse.parser.late_calls import count_calls  # noqa: PLC0415 - as above
 
             response = self._assembler.response
-            unread = Counter(count_calls(response.content, self._options.tools, self._options.limits))
+            unread = count_calls(response.content, self._options.tools, self._options.limits)
             unread.subtract(call.place for call in response.tool_calls if call.source == "recovered")
-            self._unread = {place: count for place, count in unread.items() if count > 0}
+            self._unread = dict(+unread)
         return self._unread

@@ -1,4 +1,4 @@
-"""One chunk of a stream, of whatever library, as the message that a server sent.
+"""One chunk of a stream, from any library, as the message that the server sent.
 
 | chunk | known by | its message |
 |---|---|---|
@@ -25,10 +25,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -54,16 +54,16 @@ class Record(Protocol):
         """Return the fields."""
 
 
-def is_chunk(thing: object) -> bool:
-    """Whether `message_of` knows what a thing holds."""
+def is_chunk(thing: Any) -> bool:
+    """Whether `read_message` knows what a thing holds."""
     is_message = isinstance(thing, (bytes, bytearray, memoryview, str, Mapping))
-    return is_message or is_answer(thing) or _is_wrapped(thing) or _is_event(thing)
+    return is_message or is_answer(thing) or _inspect(thing.__class__).is_wrapper or _is_event(thing)
 
 
-def message_of(chunk: Any) -> Message | None:
+def read_message(chunk: Any) -> Message | None:
     """Return the message that a chunk is; None for an event that an SDK's helper made up.
 
-    Raises TypeError for what is no chunk, and whatever the code of an SDK's object raises.
+    Raises TypeError for other objects, and whatever the code of an SDK's object raises.
     """
     match chunk:
         case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
@@ -73,31 +73,22 @@ def message_of(chunk: Any) -> Message | None:
         case bytearray():
             return bytes(chunk)
         case Mapping():
-            return message_of(dict(chunk))
-    if is_answer(chunk) or _is_wrapped(chunk):
-        return _message_of_record(chunk)
+            return read_message(dict(chunk))
+    if is_answer(chunk) or _inspect(chunk.__class__).is_wrapper:
+        return _read_record(chunk)
     if _is_event(chunk):
-        return _event_stream_text(chunk.event, chunk.data)
+        return _write_event(chunk.event, chunk.data)
     raise TypeError(_explain_refusal(chunk))
 
 
-def _message_of_record(chunk: Any) -> Message | None:
-    kind = chunk.__class__
-    if _is_added(kind):
-        return message_of(chunk.chunk) if kind.__name__ == "ChunkEvent" else None
-    if _is_wrapped(chunk):
-        return message_of(chunk.data)
+def _read_record(chunk: Any) -> Message | None:
+    kind = _inspect(chunk.__class__)
+    if kind.is_added:
+        return read_message(chunk.chunk) if chunk.__class__.__name__ == "ChunkEvent" else None
+    if kind.is_wrapper:
+        return read_message(chunk.data)
     # A helper's events hold all the text so far, with each piece of it.
-    return message_of(fields_of(chunk, without=("snapshot",) if _is_of_helper(kind) else ()))
-
-
-def _is_wrapped(chunk: Any) -> bool:
-    return _is_wrapper_class(chunk.__class__)
-
-
-@lru_cache(256)
-def _is_wrapper_class(kind: type) -> bool:
-    return any(has_base(kind, package, *names) for package, names in WRAPPED_EVENTS.items())
+    return read_message(read_fields(chunk, without=("snapshot",) if kind.is_of_helper else ()))
 
 
 def _is_event(thing: Any) -> bool:
@@ -106,24 +97,12 @@ def _is_event(thing: Any) -> bool:
     return isinstance(data, str) and hasattr(thing, "event") and (event is None or isinstance(event, str))
 
 
-def _event_stream_text(event: str | None, data: str) -> str:
+def _write_event(event: str | None, data: str) -> str:
     """Write a decoded server-sent event as it was on the wire."""
     lines = [f"data: {line}\n" for line in _LINE_END.split(data)]
     if event:
         lines.insert(0, f"event: {_LINE_END.split(event)[0]}\n")
     return "".join(lines) + "\n"
-
-
-@lru_cache(256)
-def _is_of_helper(kind: type) -> bool:
-    """Whether a class is one of the events that `.stream()` of OpenAI's and Anthropic's SDKs gives."""
-    return any(".lib.streaming." in base.__module__ for base in kind.__mro__)
-
-
-@lru_cache(256)
-def _is_added(kind: type) -> bool:
-    """Whether such an event is not one of the API: then it repeats what the API's events say."""
-    return _is_of_helper(kind) and not any(".types." in base.__module__ for base in kind.__mro__)
 
 
 def _explain_refusal(thing: object) -> str:
@@ -136,21 +115,70 @@ def _explain_refusal(thing: object) -> str:
 # -- records -----------------------------------------------------------------------------------------------------------
 
 
+class _Kind(NamedTuple):
+    """What is known of the objects of a class."""
+
+    fields: frozenset[str] | None
+    """The names of the fields that it declares, in Python and on the wire; None if its objects are no records."""
+    is_model: bool
+    """Whether it is a model of pydantic."""
+    is_old_model: bool
+    """Whether it is a model of pydantic's first version."""
+    is_wrapper: bool
+    """Whether its objects hold a message in `data`."""
+    is_of_helper: bool
+    """Whether it is one of the events that `.stream()` of OpenAI's and Anthropic's SDKs gives."""
+    is_added: bool
+    """Whether such an event is not one of the API: then it repeats what the API's events say."""
+
+
+@lru_cache(256)
+def _inspect(kind: type) -> _Kind:
+    is_model = has_base(kind, "pydantic.main", "BaseModel")
+    is_old_model = has_base(kind, "pydantic.v1.main", "BaseModel")
+    is_of_helper = any(".lib.streaming." in base.__module__ for base in kind.__mro__)
+    return _Kind(
+        fields=_list_fields(kind, is_model, is_old_model),
+        is_model=is_model,
+        is_old_model=is_old_model,
+        is_wrapper=any(has_base(kind, package, *names) for package, names in WRAPPED_EVENTS.items()),
+        is_of_helper=is_of_helper,
+        is_added=is_of_helper and not any(".types." in base.__module__ for base in kind.__mro__),
+    )
+
+
+def _list_fields(kind: Any, is_model: bool, is_old_model: bool) -> frozenset[str] | None:
+    if is_model or is_old_model:
+        fields = kind.model_fields if is_model else kind.__fields__
+        return frozenset((*fields, *(field.alias for field in fields.values() if field.alias)))
+    if issubclass(kind, msgspec.Struct):
+        return frozenset(kind.__struct_fields__)
+    if dataclasses.is_dataclass(kind):
+        return frozenset(field.name for field in dataclasses.fields(kind))
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return frozenset(kind._fields)
+    if hasattr(kind, "__attrs_attrs__"):
+        return frozenset(attribute.name for attribute in kind.__attrs_attrs__)
+    return frozenset() if issubclass(kind, SimpleNamespace) else None
+
+
 def is_answer(thing: Any) -> bool:
     """Whether an object is a record, and may be an answer, a part of one, or an event of a stream."""
-    if _declares_answer(thing.__class__) and not isinstance(thing, type):
-        return True
-    return is_record(thing) and not _ANSWER_FIELDS.isdisjoint(_field_names(thing))
+    declared = _inspect(thing.__class__).fields
+    if declared is None or isinstance(thing, type):
+        return False
+    return not (_ANSWER_FIELDS.isdisjoint(declared) and _ANSWER_FIELDS.isdisjoint(_list_field_names(thing)))
 
 
 def is_record(thing: Any) -> bool:
     """Whether the class of an object declares its fields."""
-    return _is_record_class(thing.__class__) and not isinstance(thing, type)
+    return _inspect(thing.__class__).fields is not None and not isinstance(thing, type)
 
 
 def is_model(thing: Any) -> bool:
     """Whether an object is one of pydantic's models."""
-    return _is_model_class(thing.__class__) or _is_old_model_class(thing.__class__)
+    kind = _inspect(thing.__class__)
+    return kind.is_model or kind.is_old_model
 
 
 def has_base(kind: type, module: str, *names: str) -> bool:
@@ -161,76 +189,28 @@ def has_base(kind: type, module: str, *names: str) -> bool:
     )
 
 
-def fields_of(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
-    """Return the fields of a record, those of pydantic's models as JSON, but for those `without`.
+def read_fields(record: Any, without: Collection[str] = ()) -> Mapping[str, Any]:
+    """Return the fields of a record, those of pydantic's models as JSON, except those in `without`.
 
     What the record's own code raises is raised.
     """
-    kind = record.__class__
-    if _is_model_class(kind):
-        dumped: Mapping[str, Any] = record.model_dump(exclude={*without}, **_AS_SENT)
-        return dumped
-    if _is_old_model_class(kind):
-        old: Mapping[str, Any] = record.dict(by_alias=True, exclude={*without}, exclude_none=True)
-        return old
-    return {name: getattr(record, name) for name in _field_names(record) if name not in without}
+    kind = _inspect(record.__class__)
+    fields: Mapping[str, Any]
+    if kind.is_model:
+        fields = record.model_dump(exclude={*without}, **_AS_SENT)
+    elif kind.is_old_model:
+        fields = record.dict(by_alias=True, exclude={*without}, exclude_none=True)
+    else:
+        fields = {name: getattr(record, name) for name in _list_field_names(record) if name not in without}
+    return fields
 
 
-def _field_names(record: Any) -> Collection[str]:
+def _list_field_names(record: Any) -> Collection[str]:
     if isinstance(record, SimpleNamespace):
         return vars(record).keys()
-    extra = record.model_extra if _is_model_class(record.__class__) else None
-    return _declared_fields(record.__class__) | (extra or {}).keys()
-
-
-@lru_cache(256)
-def _declares_answer(kind: type) -> bool:
-    return _is_record_class(kind) and not _ANSWER_FIELDS.isdisjoint(_declared_fields(kind))
-
-
-def _declared_fields(kind: Any) -> Set[str]:
-    """The names of the fields that a class of records declares, in Python and on the wire."""
-    if _is_model_class(kind):
-        return _model_fields(kind.model_fields)
-    if _is_old_model_class(kind):
-        return _model_fields(kind.__fields__)
-    if issubclass(kind, msgspec.Struct):
-        return {*kind.__struct_fields__}
-    if dataclasses.is_dataclass(kind):
-        return {field.name for field in dataclasses.fields(kind)}
-    return {*kind._fields} if _is_named_tuple(kind) else _attrs_fields(kind)
-
-
-def _model_fields(fields: Mapping[str, Any]) -> set[str]:
-    """The names of the fields of a model, in Python and on the wire."""
-    return {*fields, *(field.alias for field in fields.values() if field.alias)}
-
-
-def _attrs_fields(kind: Any) -> set[str]:
-    declared: Iterable[Any] = getattr(kind, "__attrs_attrs__", ())  # a SimpleNamespace declares none
-    return {attribute.name for attribute in declared}
-
-
-@lru_cache(256)
-def _is_record_class(kind: type) -> bool:
-    is_plain = issubclass(kind, (msgspec.Struct, SimpleNamespace)) or dataclasses.is_dataclass(kind)
-    is_of_pydantic = _is_model_class(kind) or _is_old_model_class(kind)
-    return is_plain or is_of_pydantic or _is_named_tuple(kind) or hasattr(kind, "__attrs_attrs__")
-
-
-@lru_cache(256)
-def _is_model_class(kind: type) -> bool:
-    return has_base(kind, "pydantic.main", "BaseModel")
-
-
-@lru_cache(256)
-def _is_old_model_class(kind: type) -> bool:
-    """Whether a class is a model of pydantic's first version."""
-    return has_base(kind, "pydantic.v1.main", "BaseModel")
-
-
-def _is_named_tuple(kind: type) -> bool:
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+    kind = _inspect(record.__class__)
+    extra = record.model_extra if kind.is_model else None
+    return (kind.fields or frozenset()) | (extra or {}).keys()
 
 
 # -- decoded messages, written as the bytes that they were -------------------------------------------------------------
@@ -241,15 +221,15 @@ def encode_message(message: Mapping[str, Any]) -> bytes:
 
     Raises ValueError or RecursionError for a number or a depth beyond every bound, and TypeError for odd keys.
     """
-    return json.dumps(message, default=_to_jsonable).encode()
+    return json.dumps(message, default=_make_jsonable).encode()
 
 
-def _to_jsonable(value: Any) -> Any:
-    """What an SDK puts into a message besides JSON: its `str` is the best there is."""
+def _make_jsonable(value: Any) -> Any:
+    """Convert what an SDK puts into a message besides JSON; the last resort is its `str`."""
     if isinstance(value, (bytes, bytearray)):
         import base64  # noqa: PLC0415 - rarely needed
 
         return base64.b64encode(value).decode()  # as the wire of boto3's messages had it
     if is_record(value):
-        return dict(fields_of(value))
+        return dict(read_fields(value))
     return dict(value) if isinstance(value, Mapping) else str(value)

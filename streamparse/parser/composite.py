@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec.structs import replace
@@ -48,7 +49,7 @@ class CompositeParser:
     all of them count, the same call (name and arguments) of two parsers once.  The other options are those of
     `StreamParser`, and `otherwise`: the wire of a body that shows none.
 
-    Unknown names raise ValueError, and what is no response TypeError.  No response raises: what is wrong with it is in
+    Unknown names raise ValueError, and other objects TypeError.  No response raises: what is wrong with it is in
     `ParsedResponse.errors`.
     """
 
@@ -76,7 +77,10 @@ class CompositeParser:
         )  # fmt: skip
         self._reader = BodyReader(options)
         self._strategy: Strategy = strategy
-        self._parsers = None if given is None else tuple(_check_parsers(given))
+        self._parsers = None if given is None else tuple(given)
+        for parser in self._parsers or ():
+            if not isinstance(parser, ToolCallParser):
+                raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
         if given is None and strategy == "first":
             shared: dict[str, Any] = {
                 "wire": wire, "otherwise": otherwise, "tools": options.tools, "limits": limits
@@ -106,13 +110,6 @@ class CompositeParser:
         intents = find_intents(response.content, options.tools)
         response.intents = [intent for intent in intents if intent.name not in called]
         return response
-
-
-def _check_parsers(parsers: Iterable[ToolCallParser]) -> Iterable[ToolCallParser]:
-    for parser in parsers:
-        if not isinstance(parser, ToolCallParser):
-            raise TypeError(f"a parser needs can_parse and parse, got {parser!r}")
-        yield parser
 
 
 def parse_response(
@@ -219,11 +216,13 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     readings = [parser.parse(body) for parser in parsers]
     calling = [number for number, reading in enumerate(readings) if reading.tool_calls]
     counting = calling if strategy == "merge" else calling[:1]
-    calls = _group_equal((number, readings[number].tool_calls, _identity) for number in counting)
+    calls = _group_equal((number, readings[number].tool_calls, _identify) for number in counting)
     for same in calls:
         same.sort(key=_is_not_native)
     calls.sort(key=lambda same: _is_not_native(same[0]))
-    broken = _group_equal((number, reading.broken_calls, _broken_identity) for number, reading in enumerate(readings))
+    broken = _group_equal(
+        (number, reading.broken_calls, attrgetter("name", "raw", "code")) for number, reading in enumerate(readings)
+    )
     response = ParsedResponse(
         content=_clean_content(parsers, readings),
         reasoning="\n".join(_drop_repeats(reading.reasoning for reading in readings if reading.reasoning)),
@@ -240,25 +239,21 @@ def merge_readings(parsers: Sequence[ToolCallParser], strategy: Strategy, body: 
     response.intents = _drop_repeats(
         each for reading in readings for each in reading.intents if each.name not in called
     )
-    response.formats = {**_number_formats(calls, 0, readings), **_number_formats(broken, len(calls), readings)}
-    _renumber(response, readings, {**_number_calls(calls, 0), **_number_calls(broken, len(calls))})
+    numbers: dict[tuple[int, int], int] = {}  # of the calls, by their readings and the numbers that they have there
+    response.formats = {}
+    groups: list[Same[Any]] = [*calls, *broken]
+    for index, same in enumerate(groups):
+        at, first = same[0]
+        if first.index in readings[at].formats:
+            response.formats[index] = readings[at].formats[first.index]
+        numbers |= {(at, made.index): index for at, made in same}
+    _renumber(response, readings, numbers)
     return response
 
 
 def _is_not_native(found: tuple[int, ToolCall]) -> bool:
-    """By this are calls sorted whose source tells: native ones come first."""
+    """The key that sorts native calls first."""
     return found[1].source != "native"
-
-
-def _number_formats(together: Iterable[Same[Made]], first: int, readings: Sequence[ParsedResponse]) -> dict[int, str]:
-    """The formats by the new numbers of calls."""
-    found = ((index, readings[same[0][0]].formats.get(same[0][1].index)) for index, same in enumerate(together, first))
-    return {index: name for index, name in found if name is not None}
-
-
-def _number_calls(together: Iterable[Same[Made]], first: int) -> dict[tuple[int, int], int]:
-    """The new numbers of calls, by their readings and the numbers that they have there."""
-    return {(at, made.index): index for index, same in enumerate(together, first) for at, made in same}
 
 
 def _renumber(
@@ -289,15 +284,18 @@ def _put_native_first(response: ParsedResponse) -> None:
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
         if call.source != "native":
-            in_text[_identity(call)].append(at)
+            in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
-        if places := in_text[double.name, _decode_arguments(double.raw)]:
+        try:
+            arguments = _make_comparable(read(double.raw).value)
+        except JSONError:
+            continue
+        if places := in_text[double.name, arguments]:
             _exchange(response, places.popleft(), place)
 
 
 def _exchange(response: ParsedResponse, at: int, place: int) -> None:
-    """Put a broken call in the place of the call that it repeats, and the other way round."""
     call, double = response.tool_calls[at], response.broken_calls[place]
     shared = double.id == f"{call.id}_{double.index}"  # it came second, so it could not have its own
     kept, left = (call.id, double.id) if shared else (double.id, call.id)
@@ -305,14 +303,6 @@ def _exchange(response: ParsedResponse, at: int, place: int) -> None:
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
     if call.index in response.formats:
         response.formats[double.index] = response.formats.pop(call.index)
-
-
-def _decode_arguments(raw: str) -> object:
-    """What the text of arguments says, as `_identity` compares it."""
-    try:
-        return _canonical(read(raw).value)
-    except JSONError:
-        return None
 
 
 def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:
@@ -331,7 +321,7 @@ def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], obj
 
 
 def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
-    """The calls, each with an id of its own."""
+    """Give each call an id that no other has."""
     found = list(calls)
     ids = {call.id for call in found}
     minted = (id for number in count() if (id := f"call_{number}") not in ids)
@@ -343,7 +333,7 @@ def _assign_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
 
 
 def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark]:
-    """The marks of a reading in the text that is left, as far as their places in it are known."""
+    """Yield the marks of a reading, moved to their places in the text that is left, where those are known."""
     for mark in reading.order:
         content = _find_place(mark.content, reading.content, whole.content)
         reasoning = _find_place(mark.reasoning, reading.reasoning, whole.reasoning)
@@ -352,31 +342,27 @@ def _move_marks(reading: ParsedResponse, whole: ParsedResponse) -> Iterator[Mark
 
 
 def _find_place(place: int, text: str, cleaned: str) -> int | None:
-    """Where a place of a text is once things were taken out of it; None if they were on both sides of it."""
+    """Find a place of a text again after something was removed; None if that was on both sides of the place."""
     if cleaned[:place] == text[:place]:
         return place
     return len(cleaned) - len(text[place:]) if cleaned.endswith(text[place:]) else None
 
 
-def _broken_identity(call: BrokenCall) -> tuple[str, str, str]:
-    return call.name, call.raw, call.code
+def _identify(call: ToolCall) -> tuple[str, object]:
+    return call.name, _make_comparable(call.arguments)
 
 
-def _identity(call: ToolCall) -> tuple[str, object]:
-    return call.name, _canonical(call.arguments)
-
-
-def _canonical(value: Any) -> object:
-    """What can be compared of a JSON value, as RFC 8785 writes it: keys have no order, `1.0` is `1`, `true` is not."""
+def _make_comparable(value: Any) -> object:
+    """Return what is equal for equal JSON (RFC 8785), and hashable: keys have no order, `1.0` is `1`, `true` is not."""
     if isinstance(value, dict):
-        return dict, frozenset((key, _canonical(inner)) for key, inner in value.items())
+        return dict, frozenset((key, _make_comparable(inner)) for key, inner in value.items())
     if isinstance(value, (list, tuple)):
-        return list, tuple(map(_canonical, value))
+        return list, tuple(map(_make_comparable, value))
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else repr(value).encode()
 
 
 def _clean_content(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedResponse]) -> str:
-    """The content without what any parser took out of it."""
+    """Return the content without what any of the parsers removed."""
     content = next((reading.content for reading in readings if reading.content or reading.tool_calls), "")
     for parser, reading in zip(parsers, readings, strict=True):
         if reading.content != content and len(reading.content) < len(content) and parser.can_parse(content):
@@ -385,7 +371,7 @@ def _clean_content(parsers: Sequence[ToolCallParser], readings: Sequence[ParsedR
 
 
 def _drop_repeats(values: Iterable[Any]) -> list[Any]:
-    """Each value once, in order; not all of them can be hashed."""
+    """Keep each value once, in order; not all of them can be hashed."""
     kept: list[Any] = []
     for value in values:
         if value not in kept:

@@ -1,7 +1,7 @@
 """What a body or a text is, and what is in it, with the evidence.
 
 A body is known by the wire that claims its frames; what no wire claims is read as the text of an answer.
-Beside the format that "auto" finds, every other is tried by name: so that one learns which to name.
+Besides the format that "auto" finds, every other is tried by name, to show which ones could be named.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """What a body is; lengths are characters."""
 
     framing: str
-    """A format of the framers; `values`: somebody decoded it; `text`: not a body, but the text of an answer."""
+    """A format of the framers; `values`: it came decoded; `text`: not a body, but the text of an answer."""
     size: int
     frames: int = 0
     wire: str | None = None
@@ -68,7 +68,7 @@ def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Find
 
 
 def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Findings:
-    """Put together what was found, and what is found without looking into the text."""
+    """Combine both readings: all that was found, and what is in the native fields alone."""
     response, body = reading.response, reading.body
     text = native.response.content
     is_text = reading.wire is None
@@ -95,7 +95,7 @@ def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Finding
 
 
 def _write_example(dialect: str | None, wire: str | None) -> str | None:
-    """A call as the dialect writes it, or else as the wire has it."""
+    """Write a call in the dialect or, without one, in the wire's JSON."""
     if dialect in DIALECTS:
         return DIALECTS[dialect].example
     adapter = _find_adapter(wire)
@@ -103,12 +103,12 @@ def _write_example(dialect: str | None, wire: str | None) -> str | None:
 
 
 def _find_adapter(wire: str | None) -> str | None:
-    """The adapter of the first provider that speaks a wire."""
+    """Find the adapter of the first provider that speaks a wire."""
     return next((row.adapter for row in PROVIDERS.values() if row.wire == wire), None)
 
 
 def _find_marker(dialect: str | None, text: str) -> str | None:
-    """The first opening marker of a dialect in a text; None if it has none, or is found without any."""
+    """Find the first opening marker of a dialect in a text; None for a dialect without markers."""
     openers = DIALECTS[dialect].openers if dialect in DIALECTS else ()
     found = [(text.find(opener.text), opener.text) for opener in openers if opener.text and opener.text in text]
     return min(found)[1] if found else None

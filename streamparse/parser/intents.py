@@ -13,7 +13,7 @@ from bisect import bisect_right
 from typing import Any, Final
 
 from streamparse.parser.whole_bodies import NativeReader
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
 
@@ -27,31 +27,31 @@ _VERB: Final = r" (?:us|call|invok|run|execut|query|try)(?:e|ing|n?ning|ying|y)?
 _NAME: Final = r"[A-Za-z_](?:[\w.:-]{0,62}\w)?"
 _OPEN: Final = r"[`\"“*]{0,3}"
 _CLOSE: Final = r"(?:\(\))?[`\"”*]{0,3}"
-_INTENT: Final = plain(
+_INTENT: Final = lazy_re(
     rf"{_WISH}{_ADVERBS}{_VERB}(?:the |a |an |my |our )?"
     rf"(?:(?:tool|function)(?: (?:called|named))? {_OPEN}(?P<after>{_NAME}){_CLOSE}"
     rf"|{_OPEN}(?P<name>{_NAME}(?: [A-Za-z]{{1,24}}){{0,2}}?){_CLOSE} (?:tool|function)\b"
     rf"|{_OPEN}(?P<bare>{_NAME}){_CLOSE})"
 )
-_ELSEWHERE: Final = plain(
+_ELSEWHERE: Final = lazy_re(
     r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?^[ \t]*\1[^\n]*$|.*\Z)"
     r"|`[^`\n]{1,500}`|\"[^\"\n]{1,2000}\"|“[^“”]{1,2000}”|^[ \t]*>[^\n]*$",
     re.MULTILINE | re.DOTALL,
 )
 """Code, quotations and quoted lines."""
-_END: Final = plain(r"[.!?](?=[\s\"'”)*]|\Z)|\n")
-_CLAUSE: Final = plain(r"[,;:—–(]")
-_DENIED: Final = plain(
+_END: Final = lazy_re(r"[.!?](?=[\s\"'”)*]|\Z)|\n")
+_CLAUSE: Final = lazy_re(r"[,;:—–(]")
+_DENIED: Final = lazy_re(
     r"\b(?:no|not|never|neither|nor|cannot|without|doubt|refuse|rather than|instead of|\w+n['’]t)\b", re.IGNORECASE
 )
-_OFFERED: Final = plain(
+_OFFERED: Final = lazy_re(
     r"^\W*(?:if|unless|whether|should you|in case|when|once|would you|do you|shall I)\b", re.IGNORECASE
 )
-_CONDITIONED: Final = plain(
+_CONDITIONED: Final = lazy_re(
     r"\b(?:unless|only if|if (?:you|needed|necessary|required|possible|asked)|should you|when you ask)\b", re.IGNORECASE
 )
 """A condition, wherever it is in a sentence; any other `if` may be what the tool is to find out."""
-_NOT_NAMES: Final = plain(
+_NOT_NAMES: Final = lazy_re(
     "any|another|appropriate|available|best|better|built-in|common|correct|custom|different|each|existing|external|"
     "first|following|given|great|it|more|multiple|necessary|new|next|one|only|other|particular|powerful|previous|"
     "proper|provided|relevant|required|right|same|second|several|simple|some|special|specific|specified|such|suitable|"
@@ -94,7 +94,7 @@ class HeuristicParser(NativeReader):
 
 
 def _find_name(match: re.Match[str], known: dict[str, str]) -> str | None:
-    """The tool's name; None if nothing that may be one is named."""
+    """Return the tool's name; None if the words name no tool."""
     written = match["after"] or match["name"] or match["bare"]
     if known:
         return known.get(_fold_name(written)) or known.get(_fold_name(written.removeprefix("functions.")))
@@ -109,7 +109,7 @@ def _fold_name(name: str) -> str:
 
 
 def _find_sentence(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """What is before a match in its sentence, and the sentence."""
+    """Return the part of the sentence before a match, and the sentence."""
     window, last = max(0, match.start() - 500), match.end() + 500
     ends = [end.end() for end in _END.finditer(text, window, match.start())]
     start = ends[-1] if ends else window

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 
 from streamparse.assembler import Assembler, ParseHalted
-from streamparse.dialects import CATALOGUE, Dialects, InBandParser
+from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted
 from streamparse.dialects.engine.attempt import has_required
 from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 from streamparse.parser.options import ParserOptions
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -54,7 +54,10 @@ def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) ->
         return None
     run = _find_json(content, options.tools, options.limits)
     if run is not None:
-        _tell_json(run, sink)
+        for found in run.calls:
+            handle = sink.call_start(found.name, found.id, "recovered", "bare")
+            sink.call_arguments(handle, msgspec.json.encode(found.arguments).decode())
+            sink.call_end(handle)
         return run
     for call in _find_markup(content, options, was_read):
         handle = sink.call_start(call.name, call.id or None, "recovered", call.place)
@@ -64,18 +67,12 @@ def recover(content: str, options: ParserOptions, was_read: bool, sink: Sink) ->
     return None
 
 
-def count_calls(content: str, tools: Toolset, limits: Limits) -> dict[str, int]:
+def count_calls(content: str, tools: Toolset, limits: Limits) -> Counter[str]:
     """Count the whole calls of declared tools that are in a text, by place."""
     if not _has_signs(content) and "{" not in content:
-        return {}
-    scratch = Assembler(tools, limits)
-    inband = InBandParser(scratch, CATALOGUE, "all", tools, "closed", limits, quoted="calls")
-    try:
-        inband.text(content)
-        inband.close(stopped=True)
-    except ParseHalted:
-        pass
-    return dict(Counter(call.place for call in scratch.response.tool_calls if call.name in tools))
+        return Counter()
+    response = _read(content, "all", tools, limits, "calls")
+    return Counter(call.place for call in response.tool_calls if call.name in tools)
 
 
 # -- calls that are JSON -----------------------------------------------------------------------------------------------
@@ -92,47 +89,29 @@ _NAMESPACE: Final = "functions."
 
 
 def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
-    """The JSON of a message that is calls: all of the visible content, or an envelope that begins or ends it.
+    """Find JSON that is calls: all of the visible content, or an envelope that begins or ends it.
 
     Where tools are declared, it must name one of them; else only an envelope that is all of the content counts.
     """
-    if not _may_hold_json(content):
+    # A message begins or ends as JSON does, in a fence or not; one search through prose would cost more.
+    if _FIRST.match(content) is None and content[-_TAIL:].rstrip()[-1:] not in ("}", "]", "`", ";"):
         return None
     first, last = len(content) - len(content.lstrip()), len(content.rstrip())
     for run in _find_runs(content, tools, limits):
         at_start, at_end = run.start <= first, run.end >= last
         is_open_envelope = run.enveloped and not run.fenced and (at_start or at_end)
         is_whole = at_start and at_end
-        if (
-            (is_whole or is_open_envelope) and _names_declared_tool(run, tools)
-            if tools
-            else (run.enveloped and is_whole)
-        ):
+        counts = run.enveloped and is_whole
+        if tools:  # one call of a declared tool, with what it requires, vouches for the others
+            is_known = any(each.name in tools and has_required(tools[each.name], each.arguments) for each in run.calls)
+            counts = (is_whole or is_open_envelope) and is_known
+        if counts:
             return run if at_end else run._replace(end=len(content[: run.end].rstrip()))
     return None
 
 
-def _may_hold_json(content: str) -> bool:
-    """Whether a message begins or ends as JSON does, in a fence or not; one search through prose costs more."""
-    begins, ends = _FIRST.match(content), content[-_TAIL:].rstrip()[-1:]
-    return begins is not None or ends in ("}", "]", "`", ";")
-
-
-def _tell_json(run: JSONRun, sink: Sink) -> None:
-    """Tell the calls of a run."""
-    for found in run.calls:
-        call = sink.call_start(found.name, found.id, "recovered", "bare")
-        sink.call_arguments(call, msgspec.json.encode(found.arguments).decode())
-        sink.call_end(call)
-
-
-def _names_declared_tool(run: JSONRun, tools: Toolset) -> bool:
-    """Whether some call is of a declared tool, with what it requires: the one vouches for the others."""
-    return any(found.name in tools and has_required(tools[found.name], found.arguments) for found in run.calls)
-
-
 def _resolve_name(found: Found, tools: Toolset) -> Found:
-    """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
+    """Remove the namespace of a prompt, which OpenAI's models write before a tool's name."""
     bare = found.name.removeprefix(_NAMESPACE)
     return found._replace(name=bare) if found.name not in tools and bare in tools else found
 
@@ -155,7 +134,10 @@ def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun
     end = at = candidate.end()
     while at < len(content) and content[at] in "[{":
         closed = Scanner(limits.max_depth).scan(content, at)
-        value = _read_value(content[at:closed], limits) if closed > at else None
+        try:
+            value = read(content[at:closed], "heal", limits).value if closed > at else None
+        except JSONError:
+            break
         found = list(calls_in(value))
         if not found:
             break
@@ -173,68 +155,60 @@ def _skip(pattern: re.Pattern[str], content: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _read_value(text: str, limits: Limits) -> Any:
-    try:
-        return read(text, "heal", limits).value
-    except JSONError:
-        return None
-
-
 # -- calls in markup ---------------------------------------------------------------------------------------------------
 
 _SIGNS: Final = "<[`("
-_TAG: Final = plain(r"(</?)([A-Za-z][\w.:-]{0,63})")
+_TAG: Final = lazy_re(r"(</?)([A-Za-z][\w.:-]{0,63})")
 _WORDS: Final = frozenset(
     {
         "tool_call", "tool_calls", "toolcall", "tools", "tool", "tool_use", "function_call", "function_calls",
         "function", "invoke", "parameter", "arguments", "arg_key", "arg_value",
     }
 )  # fmt: skip
-_BRACKETS: Final = plain(r"\[(/?)(?i:tool_call)\]")
-_FENCE_IN_TAG: Final = plain(
+_BRACKETS: Final = lazy_re(r"\[(/?)(?i:tool_call)\]")
+_FENCE_IN_TAG: Final = lazy_re(
     r"(<tool_calls?>)\s{0,64}```\w{0,16}[ \t]{0,8}\r?\n(.*?)\n?[ \t]{0,8}```\s{0,64}(</tool_calls?>)", re.DOTALL
 )
 _QUOTES: Final = str.maketrans("“”„‟", '""""')
-_TOOL_CODE: Final = plain(r"\s*```tool_code[ \t]*\r?\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
-_PRINT: Final = plain(r"print\((.*)\)\Z", re.DOTALL)
-_PYTHON_CALL: Final = plain(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
-_Reads: TypeAlias = Callable[[str, Dialects, Toolset, Limits], list[ToolCall]]
+_TOOL_CODE: Final = lazy_re(r"\s*```tool_code[ \t]*\r?\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
+_PRINT: Final = lazy_re(r"print\((.*)\)\Z", re.DOTALL)
+_PYTHON_CALL: Final = lazy_re(r"\s*[A-Za-z_][\w.]{0,255}\(.*\)\s*\Z", re.DOTALL)
 
 
 def _find_markup(content: str, options: ParserOptions, was_read: bool) -> list[ToolCall]:
-    """The calls in open markup, of declared tools if there are any, with nothing visible after them."""
+    """Find calls in open markup, of declared tools if there are any, with nothing visible after them."""
     if not _has_signs(content):
         return []
     tools, dialects = options.tools, options.dialects
     armed: Dialects = "all" if "auto" in dialects or "all" in dialects else dialects
-    for text, reads in _list_readings(content, was_read):
-        calls = reads(text, armed, tools, options.limits)
+    for text, is_python in _list_readings(content, was_read):
+        calls = _find_calls(text, armed, is_python, tools, options.limits)
         if calls and (not tools or all(call.name in tools for call in calls)):
             return calls
     return []
 
 
 def _has_signs(content: str) -> bool:
-    """Whether a text holds what all markup does; each sign is looked for by itself, which is quickest."""
+    """Whether a text holds a character that all markup has.  One search for each is quicker than a pattern."""
     return any(sign in content for sign in _SIGNS)
 
 
-def _list_readings(content: str, was_read: bool) -> Iterator[tuple[str, _Reads]]:
-    """The text as it is, then as it is meant where it is malformed; each with what reads it."""
+def _list_readings(content: str, was_read: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the text as it is, then mended where it is malformed; and whether it is a Python list of calls."""
     if not was_read:
-        yield content, _read_open
+        yield content, False
     if _BRACKETS.search(content) or any(_fold_tag(tag) in _WORDS for tag in _TAG.finditer(content)):
         mended = _FENCE_IN_TAG.sub(r"\1\n\2\n\3", _BRACKETS.sub(r"<\1tool_call>", _TAG.sub(_mend_tag, content)))
         if mended != content:
-            yield mended, _read_open
+            yield mended, False
         if (straight := mended.translate(_QUOTES)) != mended:
-            yield straight, _read_open
+            yield straight, False
     code = _TOOL_CODE.match(content)
     if code is not None:
         printed = _PRINT.match(code[1].strip())
-        yield f"[{printed[1] if printed is not None else code[1]}]", _read_python
+        yield f"[{printed[1] if printed is not None else code[1]}]", True
     elif _PYTHON_CALL.match(content) is not None:
-        yield f"[{content.strip()}]", _read_python
+        yield f"[{content.strip()}]", True
 
 
 def _fold_tag(tag: re.Match[str]) -> str:
@@ -242,37 +216,32 @@ def _fold_tag(tag: re.Match[str]) -> str:
 
 
 def _mend_tag(tag: re.Match[str]) -> str:
-    """A tag of the formats in another case, or with a hyphen."""
+    """Write a known tag in lower case, without hyphens."""
     word = _fold_tag(tag)
     return tag[1] + word if word in _WORDS else tag[0]
 
 
-def _read_open(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> list[ToolCall]:
-    """The calls in plain markup that ends the text."""
-    response = _read(text, dialects, tools, limits)
+def _find_calls(text: str, dialects: Dialects, is_python: bool, tools: Toolset, limits: Limits) -> list[ToolCall]:
+    """Find calls in plain markup that ends the text, or in a text that is nothing but a Python list of calls."""
+    response = _read(text, ["pythonic"] if is_python else dialects, tools, limits)
     ends = [mark.content for mark in response.order if mark.what == "call"]
-    if not ends or response.broken_calls or response.content[ends[-1] :].strip():
+    rest = response.content if is_python else response.content[ends[-1] :] if ends else ""
+    is_halted = any(error.scope == "stream" for error in response.errors)
+    if is_halted or response.broken_calls or rest.strip() or (is_python and not tools):
         return []
-    return [call for call in response.tool_calls if call.place == "plain" and not call.revoked]
+    calls = [call for call in response.tool_calls if not call.revoked]
+    return calls if is_python else [call for call in calls if call.place == "plain"]
 
 
-def _read_python(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> list[ToolCall]:  # noqa: ARG001
-    """The calls of a text that is nothing else but a list of them."""
-    response = _read(text, ["pythonic"], tools, limits) if tools else ParsedResponse()
-    if response.content.strip() or response.broken_calls:
-        return []
-    return [call for call in response.tool_calls if not call.revoked]
-
-
-def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits) -> ParsedResponse:
-    """Read a whole text, in which no thought is looked for."""
+def _read(text: str, dialects: Dialects, tools: Toolset, limits: Limits, quoted: Quoted = "text") -> ParsedResponse:
+    """Read a whole text; it holds no thoughts."""
     scratch = Assembler(tools, limits)
-    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits)
+    inband = InBandParser(scratch, CATALOGUE, dialects, tools, "closed", limits, quoted)
     try:
         inband.text(text)
         inband.close(stopped=True)
         scratch.stop()
         scratch.close()
-    except ParseHalted:
-        return ParsedResponse()
+    except ParseHalted:  # the response says so
+        pass
     return scratch.response

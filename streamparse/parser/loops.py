@@ -6,10 +6,9 @@ Between the source and the caller there is a single generator: no queue, no task
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
 from itertools import islice
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
@@ -24,7 +23,7 @@ _DRAIN_SECONDS: Final = 1.0
 """Seconds that are waited for them, where that can be done."""
 
 
-class EventStream(Iterator[Event]):
+class EventStream(Iterator[Event], AbstractContextManager["EventStream", None]):
     """The events of a source, in a `for` loop; what `iter_events` returns.
 
     Leaving the loop early closes the source as soon as CPython drops the loop's iterator; `close()` or a `with`
@@ -33,9 +32,9 @@ class EventStream(Iterator[Event]):
     """
 
     def __init__(self, parser: StreamParser, source: Source) -> None:
-        """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
+        """Open the source; nothing is read yet.  Raise TypeError for any other object."""
         chunks, self._closing = open_source(source)
-        self._events = _events(parser, chunks, self._closing)
+        self._events = _read_events(parser, chunks, self._closing)
         self.parser = parser
 
     def __iter__(self) -> Generator[Event, None, None]:
@@ -51,18 +50,12 @@ class EventStream(Iterator[Event]):
         self._events.close()
         self._closing.close()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the source."""
         self.close()
 
 
-class AsyncEventStream(AsyncIterator[Event]):
+class AsyncEventStream(AsyncIterator[Event], AbstractAsyncContextManager["AsyncEventStream", None]):
     """The events of a source, in an `async for` loop; what `aiter_events` returns.
 
     Use it in an `async with` block: then the source is closed when the block ends, on `break`, exceptions and
@@ -73,9 +66,9 @@ class AsyncEventStream(AsyncIterator[Event]):
     """
 
     def __init__(self, parser: StreamParser, source: AsyncSource) -> None:
-        """Open the source; nothing is read yet.  Raise TypeError if it is no source."""
+        """Open the source; nothing is read yet.  Raise TypeError for any other object."""
         chunks, self._closing = open_async_source(source)
-        self._events = _async_events(parser, chunks, self._closing)
+        self._events = _read_events_async(parser, chunks, self._closing)
         self.parser = parser
 
     def __aiter__(self) -> AsyncGenerator[Event, None]:
@@ -93,13 +86,7 @@ class AsyncEventStream(AsyncIterator[Event]):
         finally:
             await self._closing.aclose()
 
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the source."""
         await self.aclose()
 
@@ -121,14 +108,14 @@ def iter_events(
     `chunks` is any iterable of bytes, text, decoded messages or SDK objects, or a response of an HTTP client; it is
     closed at the end.  The other arguments are `StreamParser`'s.
 
-    `Done` comes with the server's end marker, be it that the connection stays open.  The loop then reads what is left
-    of the body, which should be nothing, for an HTTP client uses no connection again whose body has not ended: leave
-    the loop at `Done` to wait for nothing.  Of wires without a marker, and of Anthropic and Responses, whose bodies may
+    `Done` comes with the server's end marker, even if the connection stays open.  The loop then reads what is left of
+    the body, which should be nothing: an HTTP client reuses a connection only if its body has ended.  Leave the loop
+    at `Done` to wait for nothing.  Of wires without a marker, and of Anthropic and Responses, whose bodies may
     hold several answers, `Done` comes with the end of the body.
 
     An exception of the source is raised, after the events of what came before it and a `Done(ok=False)`; if the answer
     was over, after its own `Done`.
-    Misuse raises at once: TypeError for what is no source, ValueError for an unknown wire or dialect.
+    Misuse raises at once: TypeError for an object that is not a source, ValueError for an unknown wire or dialect.
     """
     parser = StreamParser(
         wire,
@@ -178,7 +165,7 @@ def aiter_events(
 # The generators know nothing of the classes above: a cycle would keep an abandoned loop alive until the collector runs.
 
 
-def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[Event, None, None]:
+def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[Event, None, None]:
     with closing:
         while True:
             try:
@@ -199,7 +186,7 @@ def _events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -
             pass
 
 
-async def _async_events(
+async def _read_events_async(
     parser: StreamParser, chunks: AsyncIterator[Chunk], closing: AsyncExitStack
 ) -> AsyncGenerator[Event, None]:
     async with closing:

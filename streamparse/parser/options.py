@@ -27,8 +27,10 @@ class ParserOptions(msgspec.Struct, frozen=True, kw_only=True):
     quoted: Quoted = "text"
 
     def __post_init__(self) -> None:
-        check_reasoning(self.reasoning)
-        check_quoted(self.quoted)
+        if self.reasoning != "auto":
+            check_reasoning(self.reasoning)
+        if self.quoted != "text":
+            check_quoted(self.quoted)
         for name in (self.wire, self.otherwise):
             if name not in WIRES and name != "auto":
                 find_wire(name)

@@ -67,11 +67,11 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
     Raises ValueError for an unknown name, and TypeError if a registered factory makes no parser.
     """
-    return _check_parser(provider, factory_of(provider)(tools))
+    return _check_parser(provider, find_factory(provider)(tools))
 
 
-def factory_of(name: str) -> ParserFactory:
-    """Return what makes the parser of this name; raises ValueError for one that nobody knows."""
+def find_factory(name: str) -> ParserFactory:
+    """Return what makes the parser of this name; raises ValueError for an unknown one."""
     key = normalize_name(name) if isinstance(name, str) else ""
     if not key:
         raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")

@@ -34,7 +34,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from streamparse.parser.chunks import is_answer, is_model
-from streamparse.parser.to_builtins import has_method, http_response_of, stream_in
+from streamparse.parser.to_builtins import find_stream, has_method, unwrap_http_response
 
 Chunk: TypeAlias = Any
 """Bytes, text, a decoded message, or an object of an SDK that holds one."""
@@ -73,25 +73,23 @@ def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncE
         return own, _make_closing(source, own)
     sync = iter(opened)
     in_turns = _take_turns(sync)
-    closing = AsyncExitStack()
-    for thing in _drop_repeats(source, sync):
-        closing.push_async_callback(_close, thing, "close", "aclose")
+    closing = _make_closing(source, sync, names=("close", "aclose"))
     closing.push_async_callback(in_turns.aclose)
     return in_turns, closing
 
 
-def _make_closing(*things: object) -> AsyncExitStack:
-    """Return what closes the things, the last one first."""
+def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close")) -> AsyncExitStack:
+    """Return what closes the things by the first of these methods that they have, the last one first."""
     closing = AsyncExitStack()
     for thing in _drop_repeats(*things):
-        closing.push_async_callback(_close, thing, "aclose", "close")
+        closing.push_async_callback(_close, thing, *names)
     return closing
 
 
 def _unwrap(source: Source, prefix: str) -> Source:
-    """Return what is read: of a response around another, the inner one, whose bytes are had with fewer detours."""
-    source = http_response_of(source)
-    if isinstance(source, Mapping) and (found := stream_in(source)) is not None:
+    """Return the innermost response: its bytes come with the fewest detours."""
+    source = unwrap_http_response(source)
+    if isinstance(source, Mapping) and (found := find_stream(source)) is not None:
         return found[1]
     is_event_source = has_method(source, f"{prefix}iter_sse") and hasattr(source, "response")
     return source.response if is_event_source and has_method(source.response, f"{prefix}iter_bytes") else source
@@ -143,7 +141,7 @@ def _iter_content(response: Any) -> Iterable[bytes]:
 
 
 def _is_at_hand(source: Source) -> bool:
-    """Whether a source is a chunk, and no stream of them: pydantic's models are iterables of their fields."""
+    """Whether a source is a single chunk.  Pydantic's models are iterables, too: of their fields."""
     if isinstance(source, (bytes, bytearray, memoryview, str, Mapping)):
         return True
     is_stream = isinstance(source, (Iterable, AsyncIterable)) and not (is_model(source) or isinstance(source, tuple))
@@ -199,7 +197,7 @@ async def _enter_async(manager: AbstractAsyncContextManager[AsyncSource]) -> Asy
 
 
 def _explain_refusal(source: Source, takes: str) -> str:
-    """Say in a sentence why a thing is no source, and what to pass instead."""
+    """Say in a sentence why an object is not a source, and what to pass instead."""
     name = _class_name(source)
     if inspect.isawaitable(source):
         return f"this {name} must be awaited: pass what it returns"

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from streamparse.assembler import HasOffset, Offset, ParseHalted
+from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
 from streamparse.frames import AutoFramer, Frame, Framer, FrameTemplate
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.chunks import Record, encode_message, message_of
+from streamparse.parser.chunks import Record, encode_message, read_message
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
@@ -26,9 +26,9 @@ from streamparse.stats import Stats
 from streamparse.tools import Toolset
 
 _MAX_MISSES: Final = 16
-"""After so many messages in a row of which none had the form of the one before, no form is learnt for a while."""
+"""After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
 _COOLDOWN: Final = 1000
-"""How long: messages."""
+"""For this many messages."""
 
 
 class StreamParser(AssemblyLine):
@@ -40,7 +40,7 @@ class StreamParser(AssemblyLine):
     | `dialects` | names of `DIALECTS`, dialects of your own, "auto", "all", "reasoning" (thoughts alone), or `()` |
     | `tools` | the tools of the request, in any form |
     | `reasoning` | whether the text starts inside a thought |
-    | `limits` | what ends the parse, or a call, for it is too much |
+    | `limits` | what ends the parse, or a call, because it is too large |
     | `strict` | nothing is repaired |
     | `choice` | the one that is parsed, where a server sends several |
     | `quoted` | whether a whole quoted call of a declared tool is text, or a call with `place="quoted"` |
@@ -71,7 +71,7 @@ class StreamParser(AssemblyLine):
         self._fast_path: FastPath | None = None
         self._frames = 0
         self._message_bytes = 0
-        self._joiner = SurrogateJoiner()
+        self._joiner: SurrogateJoiner | None = None  # once text was fed
 
     def feed(self, chunk: bytes | bytearray | memoryview | str | Mapping[str, Any] | Record) -> list[Event]:
         """Take the next piece of the body: bytes or text cut anywhere, one decoded message, or an SDK's object of one.
@@ -153,15 +153,11 @@ class StreamParser(AssemblyLine):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers."""
-        return Stats.of(
-            self._assembler.response,
+        return self._count(
             bytes=self._framer.received + self._message_bytes,
             frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
-            leniencies=dict(self._record.leniencies),
-            dialect=self._inband.dialect if self._inband is not None else None,
-            unread_calls=self._count_unread(),
         )
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
@@ -173,7 +169,10 @@ class StreamParser(AssemblyLine):
             self._fast_path.reset()
         if not isinstance(chunk, (bytes, bytearray, str)):
             return self._feed_object(chunk)
-        data = self._joiner.join(chunk).encode() if isinstance(chunk, str) else bytes(chunk)
+        if isinstance(chunk, str):
+            self._joiner = self._joiner or SurrogateJoiner()
+            chunk = self._joiner.join(chunk).encode()
+        data = bytes(chunk)
         if not self._is_open:
             return []
         most = self._options.limits.max_total
@@ -186,7 +185,7 @@ class StreamParser(AssemblyLine):
     def _feed_object(self, chunk: Any) -> list[Event]:
         """Feed a decoded message, or an object of an SDK that holds one; raise TypeError for anything else."""
         try:
-            message = message_of(chunk)
+            message = read_message(chunk)
         except (ValueError, RecursionError) as error:
             return self._refuse(error)
         if isinstance(message, dict):
@@ -211,12 +210,14 @@ class StreamParser(AssemblyLine):
     def _run(self, frames: list[Frame]) -> list[Event]:
         record, selector = self._record, self._selector
         try:
-            for frame in frames if selector.scope == "body" else selector.until_end(frames):
+            for frame in frames:
+                if selector.scope != "body" and selector.has_ended:
+                    break
                 record.position = frame
-                selector.frame(frame)
+                (selector.take or selector.look)(frame)
             self._frames += len(frames)
             fault = self._framer.error
-            if selector.ended:
+            if selector.scope != "body" and selector.has_ended:
                 self._fast_path = None
             elif fault is not None:
                 self._halt(fault.code, fault.message, fault)
@@ -224,7 +225,9 @@ class StreamParser(AssemblyLine):
                 self._open_fast_path()
         except ParseHalted:
             self._stop()
-        return record.take()
+        events = record.events
+        record.events = []
+        return events
 
     def _open_fast_path(self) -> None:
         """Once framing and wire are known and a frame has come, take the fast path for single messages."""
@@ -232,19 +235,18 @@ class StreamParser(AssemblyLine):
         if isinstance(framer, AutoFramer) and framer.framer is not None:
             framer = self._framer = framer.framer
         wire = self._selector.wire
-        if self._frames and wire is not None and self._selector.settled and not isinstance(framer, AutoFramer):
+        if self._frames and wire is not None and self._selector.take is not None and not isinstance(framer, AutoFramer):
             self._record.position = framer
             self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        """Read no further."""
         self._is_open = False
         self._fast_path = None
 
     def _end_at_limit(self, code: str, message: str) -> list[Event]:
-        if self._is_open and not self._selector.ended:
+        if self._is_open and not self._selector.has_ended:
             self._stop()
             try:
                 self._halt(code, message, Offset(self._framer.received))
@@ -260,27 +262,20 @@ class StreamParser(AssemblyLine):
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         is_fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
-        left = self._joiner.end().encode()
+        left = self._joiner.end().encode() if self._joiner else b""
         events = self._run([*(self._framer.feed(left) if left else ()), *self._framer.close()]) if is_fed else []
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:
                 self._selector.give_up()
-                end = self._end_of_answer()
+                # The answer ends at its marker if no more is read, else with the body.
+                is_over, position = self._selector.has_ended, self._record.position
+                end = Offset(position.offset if is_over else self._framer.received + self._message_bytes)
                 self._close_wire(end)
-                self._close_text(end, self._assembler.stopped)
-                if self._inband is not None:
-                    self._recover()
-                self._assembler.close(truncated)
+                self._finish(end, truncated)
             except ParseHalted:
                 self._is_open = False
         return [*events, *self._record.take()]
-
-    def _end_of_answer(self) -> HasOffset:
-        """Where the answer ends: at its marker if no more is read, else with the body."""
-        if self._selector.ended:
-            return Offset(self._record.position.offset)
-        return Offset(self._framer.received + self._message_bytes)
 
 
 class FastPath:

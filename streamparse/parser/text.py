@@ -34,16 +34,12 @@ class TextParser(AssemblyLine):
         limits: Limits = Limits(),  # noqa: B008 - frozen
         quoted: Quoted = "text",
     ) -> None:
-        self._length = 0
         self._joiner = SurrogateJoiner()
         options = ParserOptions(
             dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits, quoted=quoted
         )
         super().__init__(options)
-
-    def _mark(self, left: int) -> None:
-        """Errors in a call carry the place of its marker, in characters."""
-        self._record.position = Offset(self._length - left)
+        self._length = self._record.characters = 0
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of text; return the events that it completes.  Anything but text raises TypeError."""
@@ -56,7 +52,7 @@ class TextParser(AssemblyLine):
     def _feed(self, text: str) -> list[Event]:
         if not self._is_open or not text:
             return []
-        self._length += len(text)
+        self._length = self._record.characters = self._length + len(text)
         try:
             self._sink.text(text)
         except ParseHalted:
@@ -79,10 +75,7 @@ class TextParser(AssemblyLine):
             self._assembler.stop()
         self._assembler.end()
         try:
-            self._close_text(Offset(self._length), self._assembler.stopped)
-            if self._inband is not None:
-                self._recover()
-            self._assembler.close(None)
+            self._finish(Offset(self._length), None)
         except ParseHalted:
             pass
         return [*events, *self._record.take()]
@@ -90,13 +83,7 @@ class TextParser(AssemblyLine):
     @property
     def stats(self) -> Stats:
         """What was read so far, in numbers; `bytes` counts characters here."""
-        return Stats.of(
-            self._assembler.response,
-            bytes=self._length,
-            dialect=self._inband.dialect if self._inband is not None else None,
-            leniencies=dict(self._record.leniencies),
-            unread_calls=self._count_unread(),
-        )
+        return self._count(bytes=self._length)
 
 
 class SurrogateJoiner:

@@ -18,11 +18,12 @@ import inspect
 import types
 from collections import UserString
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence, Set, ValuesView
+from functools import lru_cache
 from os import PathLike
 from typing import Any, Final
 
-from streamparse.parser.chunks import fields_of, has_base, is_answer, is_chunk, is_record, message_of
-from streamparse.patterns import plain
+from streamparse.parser.chunks import has_base, is_answer, is_chunk, is_record, read_fields, read_message
+from streamparse.patterns import lazy_re
 
 _API_RESPONSES: Final = ("BaseAPIResponse", "APIResponse", "AsyncAPIResponse", "LegacyAPIResponse")
 _MOST_DEPTH: Final = 256
@@ -31,8 +32,8 @@ _TEXT: Final = (str, UserString)
 _RAW: Final = (*_TEXT, bytes, bytearray, memoryview)
 _SCALARS: Final = (bool, int, float, type(None))
 _MANY: Final = (list, tuple, Sequence, Set, ValuesView)
-_LINE: Final = plain(rb"[ \t]*|(?:data|event|id|retry):[^\r\n]*|:[^\r\n\"{}\[\]]*")
-_JSON_LINE: Final = plain(rb"data:[ \t]*\{")
+_LINE: Final = lazy_re(rb"[ \t]*|(?:data|event|id|retry):[^\r\n]*|:[^\r\n\"{}\[\]]*")
+_JSON_LINE: Final = lazy_re(rb"data:[ \t]*\{")
 
 
 class Unreadable(ValueError):
@@ -53,60 +54,49 @@ def to_builtins(thing: Any) -> Any:
 
 
 def _read(thing: Any) -> Any:
-    thing = http_response_of(_unwrap_error(thing) if isinstance(thing, BaseException) else thing)
+    if isinstance(thing, BaseException):  # which an SDK or an HTTP client made of what a server sent
+        sent = next((sent for name in ("response", "body") if (sent := getattr(thing, name, None)) is not None), None)
+        thing = thing if isinstance(sent, BaseException | None) else sent
+    thing = unwrap_http_response(thing)
     if is_http_response(thing):
-        return body_at_hand(thing)
-    if not _is_readable(thing):
+        return read_http_body(thing)
+    if thing is None:
+        return None
+    if isinstance(thing, _RAW):
+        return _repair_surrogates(_read_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
+    is_mapping = isinstance(thing, Mapping) and find_stream(thing) is None
+    if is_mapping or is_answer(thing):
+        return _Values().of(thing if is_mapping else read_fields(thing), 0)
+    if not (_is_list(thing) and all(map(_is_piece, thing))):
         raise NoAnswer(explain_refusal(thing))
-    if thing is None or isinstance(thing, _RAW):
-        return thing if thing is None else _plain_raw(thing)
-    if isinstance(thing, Mapping):
-        return _Values().of(thing, 0)
-    if not _is_list(thing):
-        return _Values().of(fields_of(thing), 0)
-    pieces = [piece for chunk in thing if (piece := _read_piece(chunk)) is not None or chunk is None]
+    pieces = []
+    for chunk in thing:
+        is_value = isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk)
+        piece = chunk if is_value else read_message(chunk)  # of an event that an SDK's helper made up: None
+        if is_value or piece is not None:
+            pieces.append(piece)
     if pieces and all(isinstance(piece, _RAW) for piece in pieces):
         return _join(pieces)
     return _Values().of(pieces, 0)
-
-
-def _is_readable(thing: Any) -> bool:
-    if isinstance(thing, Mapping):
-        return stream_in(thing) is None
-    if is_record(thing):
-        return is_answer(thing)
-    return thing is None or isinstance(thing, _RAW) or (_is_list(thing) and all(map(_is_piece, thing)))
 
 
 def _is_piece(thing: Any) -> bool:
     return isinstance(thing, (*_RAW, *_SCALARS)) or _is_list(thing) or is_chunk(thing)
 
 
-def _read_piece(chunk: Any) -> Any:
-    """What a piece of a list holds: the message, if it is a chunk of a stream."""
-    return chunk if isinstance(chunk, (*_RAW, *_SCALARS)) or _is_list(chunk) else message_of(chunk)
-
-
-def _unwrap_error(error: BaseException) -> Any:
-    """What a server sent, of which an SDK or an HTTP client made an exception; the exception itself for others."""
-    sent = next((sent for name in ("response", "body") if (sent := getattr(error, name, None)) is not None), None)
-    return error if sent is None or isinstance(sent, BaseException) else sent
-
-
 def _join(pieces: Any) -> str | bytes:
-    """Pieces cut anywhere, or the lines of an event stream without their ends, as HTTP clients iterate them."""
+    """Join pieces cut anywhere, or the lines of an event stream, which HTTP clients yield without their ends."""
     if all(isinstance(piece, _TEXT) for piece in pieces):
-        texts = list(map(_plain_text, pieces))
+        texts = list(map(_read_text, pieces))
         return _repair_surrogates(_find_separator([text.encode("utf-8", "replace") for text in texts]).join(texts))
     parts = [
-        _repair_surrogates(_plain_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece)
-        for piece in pieces
+        _repair_surrogates(_read_text(piece)).encode() if isinstance(piece, _TEXT) else bytes(piece) for piece in pieces
     ]
     return _find_separator(parts).encode().join(parts)
 
 
 def _find_separator(parts: list[bytes]) -> str:
-    """What ended each piece: nothing, unless all are lines; those of an event each, where the blank ones are left out.
+    """Find what ended each piece: nothing, unless all are lines; two line ends where the blank lines were left out.
 
     Of lines, one at least has JSON: a text may begin like a field, too.
     """
@@ -116,15 +106,12 @@ def _find_separator(parts: list[bytes]) -> str:
 
 
 def _is_list(thing: Any) -> bool:
-    return isinstance(thing, _MANY) and not (is_record(thing) or isinstance(thing, UserString))
+    is_many = isinstance(thing, _MANY) and not isinstance(thing, UserString)
+    return thing.__class__ is list or (is_many and not is_record(thing))
 
 
-def _plain_raw(thing: Any) -> Any:
-    return _repair_surrogates(_plain_text(thing)) if isinstance(thing, _TEXT) else bytes(thing)
-
-
-def _plain_text(thing: str | UserString) -> str:
-    """The characters, whatever a type of one's own makes of them."""
+def _read_text(thing: str | UserString) -> str:
+    """Return the characters, also of a subclass with a `__str__` of its own."""
     return str.__str__(thing) if isinstance(thing, str) else thing.data
 
 
@@ -148,7 +135,7 @@ class _Values:
         if isinstance(value, enum.Enum):
             value = value.value
         if isinstance(value, str):
-            return _repair_surrogates(_plain_text(value))
+            return _repair_surrogates(_read_text(value))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -162,9 +149,9 @@ class _Values:
 
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
-    """The fields of a value inside of an answer; None if it has none."""
+    """Return the fields of a value within an answer; None if it has no fields."""
     if is_record(thing):
-        return fields_of(thing)
+        return read_fields(thing)
     if isinstance(thing, (BaseException, PathLike, type, types.ModuleType, types.FunctionType)):
         return None
     return (
@@ -184,14 +171,17 @@ def has_method(thing: object, name: str) -> bool:
     return callable(getattr(thing.__class__, name, None))
 
 
-def http_response_of(thing: Any) -> Any:
+def unwrap_http_response(thing: Any) -> Any:
     """Return the HTTP client's response that an SDK has wrapped; anything else as it is."""
+    return thing.http_response if _is_sdk_response_class(thing.__class__) else thing
+
+
+@lru_cache(256)
+def _is_sdk_response_class(kind: type) -> bool:
     modules = ("_response", "_legacy_response")
-    is_wrapped = any(
-        base.__name__ in _API_RESPONSES and base.__module__.rpartition(".")[2] in modules
-        for base in thing.__class__.__mro__
+    return any(
+        base.__name__ in _API_RESPONSES and base.__module__.rpartition(".")[2] in modules for base in kind.__mro__
     )
-    return thing.http_response if is_wrapped else thing
 
 
 def is_http_response(thing: object) -> bool:
@@ -201,7 +191,7 @@ def is_http_response(thing: object) -> bool:
     )
 
 
-def body_at_hand(response: Any) -> bytes:
+def read_http_body(response: Any) -> bytes:
     """Return the bytes of a response; raise NoAnswer if they have not been read."""
     try:
         content = response.content
@@ -211,13 +201,16 @@ def body_at_hand(response: Any) -> bytes:
     return bytes(content)
 
 
-def stream_in(body: Mapping[str, Any]) -> tuple[str, Any] | None:
+def find_stream(body: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Return the key and the stream, or body, that a response of boto3 holds; None if it holds none."""
-    return next(((key, each) for key, each in body.items() if _is_of_boto(each)), None)
+    for key, value in body.items():
+        if _is_boto_class(value.__class__):
+            return key, value
+    return None
 
 
-def _is_of_boto(value: object) -> bool:
-    kind = value.__class__
+@lru_cache(256)
+def _is_boto_class(kind: type) -> bool:
     streams = ("EventStream", "AioEventStream", "StreamingBody", "AioStreamingBody")
     return any(has_base(kind, package, *streams) for package in ("botocore", "aiobotocore"))
 
@@ -227,7 +220,7 @@ def explain_refusal(thing: object) -> str:
     name = thing.__class__.__name__
     if inspect.isawaitable(thing):
         return f"a response must not be awaited for: await this {name} first"
-    if isinstance(thing, Mapping) and (found := stream_in(thing)) is not None:
+    if isinstance(thing, Mapping) and (found := find_stream(thing)) is not None:
         key, stream = found
         if has_method(stream, "read"):
             return f"the body of this answer has not been read: pass what its {key!r} reads"

@@ -1,28 +1,195 @@
 """Whole responses: the assembly line, fed once.
 
-What differs from a stream comes before it (`body`: what kind of body it is, and the body around what is only a part of
-one) and after it (`late_calls`: JSON in the content).  A body whose wire does not show is the text of an answer, unless
-it is an error as every provider writes one.
+What differs from a stream comes before it (what kind of body it is, and the body around what is only a part of one) and
+after it (`late_calls`: JSON in the content).  A body whose wire does not show is the text of an answer, unless it is an
+error as every provider writes one.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from streamparse.assembler import Offset, ParseHalted
+from streamparse.dialects.grammars.call_json import calls_in
+from streamparse.frames import AutoFramer, Format, Frame, FramingError
+from streamparse.json import snapshot
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
-from streamparse.parser.body import Body, read_body
 from streamparse.parser.late_calls import JSONRun
 from streamparse.parser.options import ParserOptions
-from streamparse.providers.wires import DEFAULT_WIRE, find_foreign_error
+from streamparse.parser.to_builtins import Unreadable, to_builtins
+from streamparse.patterns import lazy_re
+from streamparse.providers.partial_bodies import complete_body, wrap_bare_value
+from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES
+from streamparse.reading.decode import decode_frame, read_excerpt
+from streamparse.reading.wire import detect, find_claimant, find_foreign_error
 from streamparse.response import ParsedResponse
 from streamparse.tools import Toolset
 
-_EXCERPT: Final = 200
+_JSON: Final = ("json", "ndjson", "json-array")
+_OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
+_PAGE: Final = lazy_re(r"\s*<(?:!doctype\s+html|html\b|\?xml\b)", re.IGNORECASE)
+
+_EVENT: Final = lazy_re(r"response\..+|ping|\w+[-_](?:start|delta|stop|end)|.+\.(?:start|delta|stop|complete|chunk)")
+_CONVERSE: Final = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"}
+)
+
+
+Shown = TypeVar("Shown")
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """What a whole response is made of."""
+
+    frames: list[Frame] = []
+    framing: Format | None = None
+    """None if it was not bytes, but decoded values."""
+    size: int = 0
+    """In bytes; of values, of their JSON."""
+    text: str | None = None
+    """What it is if it shows no wire; None if it is then nothing."""
+    wire: str | None = None
+    """The wire that claims one of the first frames."""
+    shown_by: Frame | None = None
+    """That frame."""
+    is_whole: bool = False
+    """Whether it is all of an answer: one object that is no message of a stream."""
+    is_prose: bool = False
+    """Whether it was given as text, and is not framed in any way."""
+    may_be_answer: bool = False
+    """Whether it is JSON given as text that may well be the answer itself, and not the error it looks like."""
+    fault: FramingError | None = None
+    """Why only these frames can be read."""
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a stream of JSON, or the end of one, though of no known wire: then it is no text."""
+        first = self.frames[:UNDECIDED_FRAMES] if self.framing in ("sse", "aws-eventstream") else ()
+        data = [frame.data.strip() for frame in first if frame.field == b"data"]
+        return any(each[:1] == b"{" or each == b"[DONE]" for each in data)
+
+
+# -- what kind of body it is -------------------------------------------------------------------------------------------
+
+
+def read_body(thing: Any, limits: Limits) -> Body:
+    """Read anything: text, bytes, decoded JSON, SDK objects, lists of chunks; raises TypeError for other objects."""
+    try:
+        value = "" if thing is None else to_builtins(thing)
+        if isinstance(value, str):
+            return _read_text(value, limits)
+        if isinstance(value, bytes):
+            return _drop_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
+        if value == []:
+            return Body(fault=FramingError("empty_body", "there is no response", 0))
+        return _read_value(value)
+    except (Unreadable, ValueError, RecursionError) as error:
+        return Body(fault=FramingError("unexpected_shape", f"the response cannot be read: {error}", 0))
+
+
+def _read_text(text: str, limits: Limits) -> Body:
+    if not text.strip():
+        return Body(text=text, size=len(text), is_prose=True)  # an answer that says nothing
+    body = _read_bytes(text.encode(), text, limits)
+    prose = not any(frame.field == b"data" for frame in body.frames)
+    return msgspec.structs.replace(body, is_prose=prose, may_be_answer=body.wire is None and '"error"' not in text)
+
+
+def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
+    framer = AutoFramer(limits)
+    most = limits.max_total
+    frames = framer.feed(data if most is None else data[:most])
+    fault = framer.error
+    if most is not None and len(data) > most and fault is None:
+        fault = FramingError("limit_total", f"the response exceeds {most} bytes", most)
+    elif fault is None:
+        frames += framer.close()
+        fault = framer.error
+    framing = framer.format or "empty"
+    if framing == "empty":
+        text = None
+    is_one_value = framing == "json-array" or (len(frames) == 1 and framing in ("json", "ndjson"))
+    value = decode_frame(Frame(data)) if is_one_value and fault is None else None
+    completed = complete_body(value)
+    if completed is not None and completed != value:
+        return msgspec.structs.replace(_read_value(completed), framing=framing, size=len(data), text=text)
+    wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
+    if wire is None and text is not None and framing in _JSON:  # perhaps it was cut
+        wire = _find_wire((find_claimant(message, b""), None) for message in _list_messages(snapshot(text)))[0]
+        shown_by = frames[0] if frames and wire is not None else None
+    return Body(
+        frames=frames,
+        framing=framing,
+        size=len(data),
+        text=text,
+        wire=wire,
+        shown_by=shown_by,
+        is_whole=isinstance(value, dict) and not is_piece(value),
+        fault=fault,
+    )
+
+
+def _drop_silent_text(body: Body) -> Body:
+    """Drop the text of bytes that are no answer: of no wire, and blank, a page, or JSON (perhaps cut) without calls."""
+    text = body.text or ""
+    silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
+    is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
+    if body.wire is not None:
+        return body
+    if silent or _PAGE.match(text) or (is_json and next(calls_in(decode_frame(Frame(text.encode()))), None) is None):
+        return msgspec.structs.replace(body, text=None)
+    return body
+
+
+def _read_value(value: Any) -> Body:
+    """Make the body of decoded JSON: one message, or a list of them."""
+    value = complete_body(value) or wrap_bare_value(value) or value
+    # Wires are asked for the messages as they are: not all of them can be written as JSON.
+    owners = [find_claimant(message, b"") for message in _list_messages(value)]
+    frames = []
+    size = 0
+    for message in value if isinstance(value, list) else [value]:
+        frames.append(Frame(json.dumps(message).encode(), offset=size))
+        size += len(frames[-1].data)
+    wire, shown_by = _find_wire(zip(owners, frames, strict=False))
+    is_text = wire is None and next(calls_in(value), None) is not None
+    return Body(
+        frames=frames,
+        size=size,
+        is_whole=isinstance(value, dict) and not is_piece(value),
+        text=json.dumps(value, ensure_ascii=False) if is_text else None,
+        wire=wire,
+        shown_by=shown_by,
+    )
+
+
+def _list_messages(value: Any) -> list[Any]:
+    return value[:UNDECIDED_FRAMES] if isinstance(value, list) else [value]
+
+
+def _find_wire(owners: Iterable[tuple[str | None, Shown]]) -> tuple[str | None, Shown | None]:
+    """Return the first wire that claims something, and what it claims."""
+    return next(((wire, shown) for wire, shown in owners if wire is not None), (None, None))
+
+
+def is_piece(value: dict[str, Any]) -> bool:
+    """Whether an object is one message of a stream."""
+    kinds = (value.get("type"), value.get("event_type"), value.get("object"))
+    if value.get("done") is False or any(isinstance(kind, str) and _EVENT.fullmatch(kind) for kind in kinds):
+        return True
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    is_delta = isinstance(first, dict) and first.get("delta") is not None and first.get("message") is None
+    return is_delta or not _CONVERSE.isdisjoint(value)
+
+
+# -- the line, fed once ------------------------------------------------------------------------------------------
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -65,25 +232,25 @@ class BodyReader:
         return self._read_text(text).end(recovers)
 
     def _read(self, body: Body) -> _BodyLine:
-        """Read a body by the wire that is named, or by the one that it shows if it says nothing in the words of that.
+        """Read a body by the named wire; if that finds nothing, by the wire that the body shows.
 
         What is kept of an answer often has another form than the answer, such as a message whose content is a text.
         """
         forced = None if self.options.wire == "auto" else self.options.wire
         line = self._read_as(body, forced)
         is_other = body.wire not in (None, forced) and line.wire == forced is not None
-        return self._read_as(body, body.wire) if is_other and body.whole and line.is_silent else line
+        return self._read_as(body, body.wire) if is_other and body.is_whole and line.is_silent else line
 
     def _read_as(self, body: Body, forced: str | None) -> _BodyLine:
         wire = forced or body.wire
-        may_fail = body.frames and (forced or not body.answer)
-        failed = may_fail and find_foreign_error(body.frames[0], forced) is not None
-        if body.text is not None and not failed and (wire is None or body.prose) and not body.streamed:
-            return self._read_text(body.text)
+        if body.text is not None and (wire is None or body.is_prose) and not body.is_stream:
+            may_fail = body.frames and (forced or not body.may_be_answer)
+            if not may_fail or find_foreign_error(body.frames[0], forced) is None:
+                return self._read_text(body.text)
         line = _BodyLine(self.options, wire or self.options.otherwise)
         line.take_frames(body)
         if wire is None:
-            line.disown(body)
+            line.reject(body)
         return line
 
     def _read_text(self, text: str) -> _BodyLine:
@@ -108,7 +275,7 @@ class NativeReader:
 
 
 class _BodyLine(AssemblyLine):
-    """One whole response on its way: taken first, then ended."""
+    """The line of one whole response: it is taken first, then ended."""
 
     @property
     def wire(self) -> str | None:
@@ -122,7 +289,7 @@ class _BodyLine(AssemblyLine):
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing has come of what an answer is made of, nor that it failed."""
+        """Whether nothing of an answer has come, and no failure."""
         response = self.response
         said = response.content or response.reasoning or response.refusal or response.items
         failed = any(error.code == "provider_error" for error in response.errors)
@@ -134,14 +301,14 @@ class _BodyLine(AssemblyLine):
         try:
             for frame in body.frames:
                 self._record.position = frame
-                self._selector.frame(frame)
+                (self._selector.take or self._selector.look)(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)
             self._close_wire(end)
-            if body.whole and not self._assembler.ended and not (body.wire is None and self.is_silent):
+            if body.is_whole and not self._assembler.has_ended and not (body.wire is None and self.is_silent):
                 self._assembler.end_whole()
-            self._close_text(end, self._assembler.stopped)
+            self._close_text(end, self._assembler.has_stopped)
         except ParseHalted:  # the response says why
             self._is_open = False
 
@@ -154,12 +321,12 @@ class _BodyLine(AssemblyLine):
         except ParseHalted:
             self._is_open = False
 
-    def disown(self, body: Body) -> None:
+    def reject(self, body: Body) -> None:
         """No frame showed its wire: if the one that was tried found no fault, it is no answer at all."""
         if body.frames and self._is_open and not self.response.errors:
             self._record.position = body.frames[-1]
-            excerpt = body.frames[0].data[:_EXCERPT].decode("utf-8", "replace")
-            self._assembler.error("stream", "not_a_stream", f"no known wire speaks like this: {excerpt!r}")
+            message = f"no known wire speaks like this: {read_excerpt(body.frames[0])!r}"
+            self._assembler.error("stream", "not_a_stream", message)
 
     def end(self, recovers: bool) -> ParsedResponse:
         """Give up what is open, and return what the response holds."""
@@ -177,7 +344,7 @@ class _BodyLine(AssemblyLine):
 
 
 def _cut_out(response: ParsedResponse, run: JSONRun) -> None:
-    """Leave of a run only the text around its calls; what comes after it moves up."""
+    """Remove the calls of a run from the content, and move the marks after it."""
     response.content = response.content[: run.start] + run.said + response.content[run.end :]
     removed = run.end - run.start - len(run.said)
     response.order = [

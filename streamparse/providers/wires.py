@@ -37,21 +37,10 @@ __all__ = [
     "register_wire",
 ]
 
-WireName: TypeAlias = (
-    Literal[
-        "auto",
-        "openai-chat",
-        "openai-responses",
-        "openai-completions",
-        "anthropic",
-        "gemini",
-        "ollama-chat",
-        "ollama-generate",
-        "bedrock-converse",
-        "cohere",
-    ]
-    | str
-)
+WireName: TypeAlias = Literal[
+    "auto", "openai-chat", "openai-responses", "openai-completions", "anthropic", "gemini", "ollama-chat",
+    "ollama-generate", "bedrock-converse", "cohere",
+] | str  # fmt: skip
 """The name of a wire: one of ours, which editors complete, or of one that was registered."""
 
 WIRES.update(

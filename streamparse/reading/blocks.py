@@ -116,7 +116,7 @@ class Blocks:
         return True
 
     def stop(self, index: int | None) -> None:
-        """The server says that a block is over."""
+        """The server reports that a block is over."""
         block = self._blocks.get(index)
         if block is None or block.has_not_started:
             return
@@ -167,31 +167,28 @@ class Blocks:
     def _end_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for block in waiting:
-            assert block.call is not None
-            if not self._send_initial(block):
-                self._sink.call_end(block.call)
+            self._end_call(block, can_wait=False)
 
     def _end(self, index: int | None, block: _Block) -> None:
         if block.call is not None:
-            if self._send_initial(block):
-                return
-            if block.call.pending:
-                self._waiting.append(block)
-            else:
-                self._sink.call_end(block.call)
+            self._end_call(block, can_wait=True)
         elif block.item.is_lost:
             return
         elif block.kind is not None:
-            self._sink.item(block.kind, _build_item(block), index)
+            self._sink.item(block.kind, _build_item(block.item), index)
         elif (signature := block.item.read_text(_SIGNATURE)) is not None:
             self._sink.item(_SIGNATURE, signature, index)
 
-    def _send_initial(self, block: _Block) -> bool:
-        """Send the arguments of a call's start, if they count; whether they did."""
+    def _end_call(self, block: _Block, can_wait: bool) -> None:
+        """End a call; the arguments of its start count if no others came, and without any it may have to wait."""
+        assert block.call is not None
         initial, block.initial = block.initial, ""
-        if initial and block.call is not None:
+        if initial:
             self._sink.call_arguments(block.call, initial)
-        return bool(initial)
+        elif can_wait and block.call.pending:
+            self._waiting.append(block)
+        else:
+            self._sink.call_end(block.call)
 
     def _report_limit(self, index: int | None) -> None:
         self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
@@ -202,15 +199,12 @@ class Blocks:
             self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 
-def _build_item(block: _Block) -> dict[str, Any]:
+def _build_item(item: PendingItem) -> dict[str, Any]:
     """The whole item; its input is JSON, or the text as it came if that was cut."""
-    item = block.item.build()
-    text = block.item.read_text(_INPUT)
+    fields, text = item.build(), item.read_text(_INPUT)
     if text is None:
-        return item
-    if not text.strip():
-        return item | {_INPUT: block.item.fields.get(_INPUT, text)}
+        return fields
     try:
-        return item | {_INPUT: msgspec.json.decode(text)}
+        return fields | {_INPUT: msgspec.json.decode(text) if text.strip() else item.fields.get(_INPUT, text)}
     except (ValueError, RecursionError):
-        return item
+        return fields

@@ -129,7 +129,7 @@ def write_initial_arguments(input: Any) -> str:
 
 
 def find_objects(value: Any, *path: str) -> list[dict[str, Any]]:
-    """The objects at a path of decoded JSON; on the way, a list stands for each of its elements."""
+    """The objects at a path of decoded JSON; on the way, a list means each of its elements."""
     found = value if isinstance(value, list) else [value]
     for key in path:
         inner = [each.get(key) for each in found if isinstance(each, dict)]
@@ -143,6 +143,6 @@ def read_str(value: Any) -> str:
 
 def get_fields(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
     """The fields of a message that are there, decoded: all, or those of these names."""
-    given = ((name, getattr(message, name)) for name in names or message.__struct_fields__)
+    given = ((name, getattr(message, name)) for name in (message.__struct_fields__ if names is None else names))
     decoded = ((name, read_value(value) if isinstance(value, msgspec.Raw) else value) for name, value in given)
     return {name: value for name, value in decoded if value is not None}

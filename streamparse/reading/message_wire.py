@@ -4,7 +4,7 @@ The fast path is one typed msgspec decode.  What it refuses is read again, slowl
 unexpected type keeps its other fields; NaN, raw control characters and broken UTF-8 are tolerated; the rest becomes an
 `Error` with its offset, and the stream goes on.
 
-What is no message at all is taken here too: the end marker, errors outside of the protocol, halves of characters, bare
+What is not a message is taken here, too: the end marker, errors outside of the protocol, halves of characters, bare
 JSON, an HTML page in place of an event.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from io import StringIO
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -40,8 +40,8 @@ from streamparse.sink import Outcome, Sink
 from streamparse.tools import Toolset
 
 # -- ----------------------------------------------------------------------------------------------------
-# How a turn ended, as the sink wants it.  A reason that no table has ended it well: so does whatever word comes next
-# year.
+# How a turn ended, as the sink wants it.  A reason that is in no table means a good end:
+# so will the words of next year's servers.
 
 _OUTCOMES: Final[dict[Stop, Outcome]] = {
     "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
@@ -49,7 +49,7 @@ _OUTCOMES: Final[dict[Stop, Outcome]] = {
 
 
 def find_outcome(reason: str) -> Outcome:
-    """Return how a turn ended that has this reason, whichever server says so.  Case counts."""
+    """Return how a turn ended that has this reason, whichever server sends it.  Case counts."""
     return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
 
 
@@ -70,17 +70,16 @@ def send_whole_call(sink: Sink, name: str | None, arguments: msgspec.Raw, id: st
 # Bare JSON between the events of a stream, which the framer has cut into lines and fields.
 
 
-class BareJsonJoiner:
+class BareJsonJoiner(msgspec.Struct, eq=False):
     """Joins such lines again; `max_event` bounds what waits for its end.
 
     Gemini writes an error after its first events this way, pretty printed over several lines.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._max_event = most(limits.max_event)
-        self._data = bytearray()
-        self._offset = 0
-        self._scanner: ValueScanner | None = None
+    max_event: int
+    _data: bytearray = msgspec.field(default_factory=bytearray)
+    _offset: int = 0
+    _scanner: ValueScanner | None = None
 
     def add(self, frame: Frame) -> Frame | None:
         """Take a line that is not data; return the value that it ends, as a frame."""
@@ -93,7 +92,7 @@ class BareJsonJoiner:
         if frame.field != b"":  # the framer took the text before the colon for the name of a field
             line = frame.field + b":" + frame.data if frame.data else frame.field
         self._data += line
-        return self.close() if self._scanner.end(line) >= 0 or len(self._data) > self._max_event else None
+        return self.close() if self._scanner.end(line) >= 0 or len(self._data) > self.max_event else None
 
     def close(self) -> Frame | None:
         """Return what waits, whole or not."""
@@ -136,9 +135,9 @@ class MessageWire(Generic[T]):
         self._choice = choice
         self._limits = limits
         self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
-        self._decode_lenient: Callable[[str], T] = msgspec.json.Decoder(self.shape, strict=False).decode
-        self._bare_json = BareJsonJoiner(limits)
+        self._bare_json = BareJsonJoiner(most(limits.max_event))
         self._half: Frame | None = None  # ends in half of a character
+        self.waits = False
         self._page = StringIO()  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
         self._over = False
@@ -153,10 +152,6 @@ class MessageWire(Generic[T]):
     @property
     def over(self) -> bool:
         return self._over
-
-    @property
-    def waits(self) -> bool:
-        return self._half is not None
 
     def take(self, message: T) -> None:
         """Send the sink what a decoded message holds."""
@@ -223,7 +218,7 @@ class MessageWire(Generic[T]):
             self._sink.end()
             return None
         if has_half_at_end(data):
-            self._half = frame
+            self._half, self.waits = frame, True
             return None
         return self._decode_slowly(frame) if data and not self._report_error_frame(frame) else None
 
@@ -235,7 +230,8 @@ class MessageWire(Generic[T]):
         self._mend(value)
         for _ in range(_MOST_PRUNINGS):
             try:
-                return self._decode_lenient(json.dumps(value, ensure_ascii=False))  # `convert` makes no `Raw`
+                text = json.dumps(value, ensure_ascii=False)  # `convert` makes no `Raw`
+                return cast("T", msgspec.json.decode(text, type=self.shape, strict=False))
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
@@ -257,8 +253,11 @@ class MessageWire(Generic[T]):
                 return None
         try:
             value = loads_lenient(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             self._refuse(frame, self._find_error(text))
+            return None
+        except RecursionError:  # there is no limit to the depth, but one of the interpreter
+            self._sink.error("frame", "json_depth", "a frame nests deeper than can be read", frame.offset)
             return None
         if isinstance(value, dict):
             return value
@@ -281,7 +280,7 @@ class MessageWire(Generic[T]):
 
     def _rejoin(self, half: Frame, frame: Frame) -> Frame:
         """Take the message that waits, and return the next one without what belongs to it."""
-        self._half = None
+        self._half, self.waits = None, False
         data, rest = rejoin_pairs(half.data, frame.data)
         self.frame(replace(half, data=data))
         return replace(frame, data=rest)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.plugins import load, register_group
-from streamparse.reading.decode import decode_frame, read_excerpt
+from streamparse.reading.decode import decode_frame
 from streamparse.reading.errors import find_error
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -40,7 +40,7 @@ class MinimalWire(Protocol):
         """Send the sink what a decoded message holds."""
 
     def frame(self, frame: Frame) -> None:
-        """Send the sink what a frame holds: `decode` and `take`, and what else has to be done for other frames."""
+        """Send the sink what a frame holds: `decode` and `take` for a message, and whatever other frames need."""
 
     def close(self) -> None:
         """The body is over: send what waited for more."""
@@ -109,7 +109,7 @@ _MEMBERS: Final = ("claims", "take", "frame", "close")
 def register_wire(name: str, wire: type[MinimalWire]) -> None:
     """Add a wire to `WIRES`: by its name, and for "auto", which asks it after all others.
 
-    Raises TypeError for what is no class of the shape of `Wire`, ValueError if the name is taken.
+    Raises TypeError for anything but a class of the shape of `Wire`, ValueError if the name is taken.
     """
     if name in WIRES or name in ("", "auto"):
         raise ValueError(f"there is a wire {name!r} already")
@@ -133,11 +133,13 @@ def detect(frame: Frame) -> str | None:
     return find_claimant(decode_frame(frame), frame.event)
 
 
-def find_claimant(message: Any, event: bytes) -> str | None:
+def find_claimant(message: Any, event: bytes, among: Iterable[str] = WIRES) -> str | None:
     """Name the wire that claims a decoded message, which came in an SSE event of that name; None if none does."""
-    if not isinstance(message, dict):
-        return None
-    return next((name for name, wire in WIRES.items() if wire.claims(message, event)), None)
+    if isinstance(message, dict):
+        for name in among:
+            if WIRES[name].claims(message, event):
+                return name
+    return None
 
 
 def find_foreign_error(frame: Frame, wire: str | None = None) -> Any:
@@ -148,70 +150,8 @@ def find_foreign_error(frame: Frame, wire: str | None = None) -> Any:
     if frame.event:  # a server that names its events speaks a wire
         return None
     message = decode_frame(frame)
-    wires = (WIRES[wire],) if wire is not None else WIRES.values()
-    if isinstance(message, dict) and any(each.claims(message, frame.event) for each in wires):
-        return None
-    return find_error(message)
+    owner = find_claimant(message, frame.event, WIRES if wire is None else (wire,))
+    return find_error(message) if owner is None else None
 
 
 register_group(_GROUP, register_wire)
-
-
-# -- ----------------------------------------------------------------------------------------------------
-# Recognition: whether a body is of the wire that was named for it.
-#
-# A wire skips what it does not know, so a body of another wire would look like an answer without content.  The frames
-# of a body show its wire by `Wire.claims`.  None of 886 recorded streams has a frame of another wire before the first
-# of its own.
-
-
-class Recognition:
-    """Looks at the frames of a body until one shows that the wire is the named one, or until enough do not.
-
-    A whole body is judged at the same frame as a stream: it is a stream that is fed once.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.settled = False
-        """Whether no more frames need to be looked at."""
-        self._name = name
-        self._own = False  # the wire has claimed a frame
-        self._looked = 0
-        self._other: tuple[str, Frame] | None = None  # the wire that has claimed one instead
-        self._unknown: Frame | None = None  # the first message that no wire claims
-
-    def look(self, frame: Frame) -> None:
-        """Take the next frame of the body, before the wire does."""
-        message = decode_frame(frame)
-        if not isinstance(message, dict):
-            return
-        wire = WIRES[self._name]
-        if wire.claims(message, frame.event):
-            self._own = self.settled = True
-        elif frame.event != b"error" and find_error(message) is None:
-            other = find_claimant(message, frame.event)
-            self._looked += 1
-            self._own = other in wire.reads
-            self.settled = self._own or self._looked >= UNDECIDED_FRAMES
-            if other is None:
-                self._unknown = self._unknown or frame
-            elif not self._own:
-                self._other = self._other or (other, frame)
-
-    def find_mistake(self, silent: bool, ended: bool) -> tuple[str, str, int] | None:
-        """Return why this is no answer of the named wire, as a code, a message and an offset; None if it is, or may be.
-
-        `silent` says that nothing was read so far, not even a failure, `ended` that the end marker came.
-        """
-        if self._own:
-            return None
-        if self._other is not None:
-            name, frame = self._other
-            message = f"the body looks like {name}, not like {self._name}: {read_excerpt(frame)!r}"
-            return "wrong_wire", message, frame.offset
-        if silent and self._unknown is not None:
-            message = f"no known wire speaks like this: {read_excerpt(self._unknown)!r}"
-            return "not_a_stream", message, self._unknown.offset
-        if silent and ended:
-            return "not_a_stream", "the body has an end, and before it no message that can be read", 0
-        return None

@@ -47,8 +47,13 @@ def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
 
     Raises ValueError if it is of no known shape.
     """
-    listed = next((each for key in LISTS if isinstance(each := definition.get(key), list)), None)
-    wrapped = next((each for key in _WRAPPERS if isinstance(each := definition.get(key), Mapping)), None)
+    listed = wrapped = None
+    for key in LISTS:
+        if listed is None and isinstance(each := definition.get(key), list):
+            listed = each
+    for key in _WRAPPERS:
+        if wrapped is None and isinstance(each := definition.get(key), Mapping):
+            wrapped = each
     if listed is not None:
         if all(isinstance(each, Mapping) for each in listed):
             return [_read(_from_openapi(each)) for each in listed]

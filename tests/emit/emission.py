@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.emitting.outcome import find_ending
-from streamparse.finish_reasons import full_reason
+from streamparse.finish_reasons import find_full_reason
 from streamparse.providers.emitters import EMITTERS
 
 __all__ = ["Told", "answers", "emitted", "read_again", "told", "until_failure"]
@@ -87,7 +87,7 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
                 failed = True
             case sp.Done(finish_reason=reason, ok=ok):
                 standing = bool(calls) and not revoked
-                word = full_reason(reason, details)
+                word = find_full_reason(reason, details)
                 meaning = find_ending(word, ok=ok, called=standing, broken=bool(broken), refused=refused)
     if failed:
         meaning = "error"

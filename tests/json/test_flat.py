@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.json import JSONError
-from streamparse.json.c_readers import read_flat_object
 from streamparse.json.tolerant import TolerantReader
+from streamparse.json.whole_text import read_flat_object
 from streamparse.limits import Limits
 
 LIMITS = Limits(max_depth=3, max_number=4, max_key=6)

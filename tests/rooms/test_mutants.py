@@ -80,7 +80,7 @@ def test_what_is_known_to_be_equivalent_is_a_mutant() -> None:
 def test_each_room_is_drawn_from_by_its_share_of_the_code() -> None:
     rooms = [
         mutants.Room("a", ["streamparse/json/scan.py"], []),
-        mutants.Room("b", ["streamparse/assembler/completed_calls.py"], []),
+        mutants.Room("b", ["streamparse/assembler/call.py"], []),
     ]
     found = mutants.find_all(rooms)
     lines = [mutants.count_code_lines(room) for room in rooms]

@@ -18,7 +18,7 @@ from cuts import merged
 from pydantic import BaseModel, ConfigDict, Field
 
 import streamparse as sp
-from streamparse.parser.chunks import message_of
+from streamparse.parser.chunks import read_message
 
 MESSAGES: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
@@ -181,13 +181,13 @@ def test_models_of_pydantic_are_the_json_they_came_from() -> None:
         type: str = "part"
 
     part = Part(data=b"\x00", mimeType="image/png")
-    assert message_of(part) == {"data": "\x00", "mimeType": "image/png", "type": "part"}
+    assert read_message(part) == {"data": "\x00", "mimeType": "image/png", "type": "part"}
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_a_server_sent_event_is_written_with_a_data_line_for_each_of_its_lines(line_end: str) -> None:
     event = SimpleNamespace(event="delta\nid: 7", data=f"{{{line_end}}}\u2028")
-    assert message_of(event) == "event: delta\ndata: {\ndata: }\u2028\n\n"
+    assert read_message(event) == "event: delta\ndata: {\ndata: }\u2028\n\n"
 
 
 class Every:

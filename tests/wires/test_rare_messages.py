@@ -140,3 +140,26 @@ def test_a_step_of_the_server_that_grows_beyond_the_limit_is_an_error_and_the_te
         ("error", "limit_args"),
         ("text_delta", None),
     ]
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "gemini", "ollama-chat", "openai-chat", "openai-responses"])
+def test_a_frame_that_is_too_deep_to_read_is_an_error_where_depth_has_no_limit(wire: str) -> None:
+    parser = sp.StreamParser(wire, limits=sp.Limits(max_depth=None))
+    body = '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    events = parser.feed(body if wire == "ollama-chat" else f"data: {body}\n")
+    assert [event.code for event in events if isinstance(event, sp.Error)] == ["json_depth"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "message"),
+    [
+        ("gemini", '{"event_type": "step.delta", "index": 0, "delta": {"type": "thought", "content": %s}}'),
+        ("gemini", '{"event_type": "step.start", "index": 0, "step": {"type": "thought", "content": %s}}'),
+        ("openai-responses", '{"type": "response.output_text.annotation.added", "annotation": %s}'),
+    ],
+)
+def test_a_value_of_any_depth_is_read_or_is_an_error(wire: str, message: str) -> None:
+    for depth in [*range(100, 900, 100), *range(900, 1000)]:
+        parser = sp.StreamParser(wire)
+        events = [*parser.feed(f"data: {message % ('[' * depth + ']' * depth)}\n\n"), *parser.close()]
+        assert isinstance(events[-1], sp.Done)

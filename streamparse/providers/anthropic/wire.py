@@ -5,8 +5,8 @@ Server-sent events whose `type` says what they are (the event's name may be miss
     message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
 
 Blocks may overlap, and `ping` and `error` come anywhere.  `{}` as the `input` of a starting block only keeps the place.
-Citations stand before the text of their block.  Where a text follows a text, the border is an item, for nobody else
-knows where that which is cited begins and ends: `content_block_start`.
+Citations come before the text of their block.  Where a text follows a text, the border between the two is an item,
+`content_block_start`: without it the cited text would have no beginning and no end.
 """
 
 from __future__ import annotations
@@ -33,14 +33,9 @@ from streamparse.tools import Toolset
 
 _DeltaType: TypeAlias = Literal["text_delta", "input_json_delta", "thinking_delta", "signature_delta"]
 _EventType: TypeAlias = Literal[
-    "content_block_delta",
-    "content_block_start",
-    "content_block_stop",
-    "message_start",
-    "message_delta",
-    "message_stop",
-    "ping",
-]
+    "content_block_delta", "content_block_start", "content_block_stop", "message_start", "message_delta",
+    "message_stop", "ping",
+]  # fmt: skip
 
 TYPES: Final[tuple[str, ...]] = get_args(_EventType)
 """The types of the events of a stream; `message` is a whole answer, `error` an error."""
@@ -126,12 +121,11 @@ class Anthropic(MessageWire[Event]):
             self._text(delta.text)
         elif delta.partial_json:
             self._arguments(event.index, delta.partial_json)
-        elif delta.thinking:
-            self._sink.reasoning(delta.thinking)
+        else:
+            if delta.thinking:
+                self._sink.reasoning(delta.thinking)
             if delta.signature:
                 self._blocks.sign(event.index, delta.signature)
-        elif delta.signature:
-            self._blocks.sign(event.index, delta.signature)
 
     def plain(self, event: Event) -> Plain | None:
         delta = event.delta
@@ -153,7 +147,7 @@ class Anthropic(MessageWire[Event]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _take_other(self, event: Event) -> None:
-        """Take an event that is no delta of a block."""
+        """Take any event but the delta of a block."""
         if event.error is not None:
             self._fail(event.error)
             return
@@ -210,7 +204,7 @@ class Anthropic(MessageWire[Event]):
 
     def _stop(self) -> None:
         if not self._ended:
-            self._blocks.finish(cut=True)  # without a reason nobody knows
+            self._blocks.finish(cut=True)  # without a reason it is not known
         self._ended = self._stopped = True
         self._sink.end()
 
@@ -244,8 +238,8 @@ class Anthropic(MessageWire[Event]):
             return self.decode(frame.data)
         except (ValueError, RecursionError):
             pass
-        told = self._report_error_frame(frame) or self._take_unknown(decode_untyped(frame.data))
-        return None if told else super()._decode_message(frame)
+        is_done = self._report_error_frame(frame) or self._take_unknown(decode_untyped(frame.data))
+        return None if is_done else super()._decode_message(frame)
 
     def _take_unknown(self, event: dict[str, Any]) -> bool:
         """Take an event of a kind that no Struct names; whether it was one."""

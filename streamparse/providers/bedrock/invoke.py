@@ -2,8 +2,8 @@
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html
 
-Claude speaks like Anthropic, gpt-oss like OpenAI's chat, Nova in the events of Converse; who has a text API of its own
-is in `streamparse.providers.bedrock.invoke`.
+Claude speaks like Anthropic, gpt-oss like OpenAI's chat, Nova in the events of Converse.  Models with a text API of
+their own are read below.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.providers.anthropic.wire import METRICS
 from streamparse.reading.decode import decode_frame, decode_untyped, get_fields, read_excerpt
 from streamparse.reading.errors import find_error, report_provider_error
 from streamparse.reading.message_wire import MessageWire, find_listed_outcome, send_whole_call
@@ -107,11 +108,10 @@ class BedrockText(MessageWire[_Chunk]):
 
 # -- ----------------------------------------------------------------------------------------------------
 
-METRICS: Final = "amazon-bedrock-invocationMetrics"
 _METRICS: Final = METRICS.encode()
 _CONVERSE: Final = "bedrock-converse"
 _CLAUDE: Final = "anthropic"
-"""Its wire tells the metrics itself."""
+"""Its wire sends the metrics itself."""
 
 
 class Invoked:
@@ -153,7 +153,7 @@ class Invoked:
             self._refuse()
 
     def _decide(self, frame: Frame) -> None:
-        """Find out the wire; messages that do not tell wait."""
+        """Find out the wire; messages that do not show it wait."""
         message = decode_frame(frame)
         is_text = isinstance(message, dict) and BedrockText.claims(message, b"")
         name = None if is_text else find_claimant(message, b"")

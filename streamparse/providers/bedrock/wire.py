@@ -177,9 +177,11 @@ class BedrockConverse(MessageWire[Event]):
 
     def _take_other(self, event: Event) -> None:
         """Take an event that is named in its JSON, the end of the turn, what was counted, or a whole body."""
-        for inner in get_fields(event, _EVENTS).values():
-            self.take(inner)
-            return
+        for name in _EVENTS:
+            inner = getattr(event, name)
+            if inner is not None:
+                self.take(inner)
+                return
         for name, error in get_fields(event, _EXCEPTIONS).items():
             self._fail({"message": name, **(error if isinstance(error, dict) else {}), "code": name})
         self._fail(event.message or event.detail)

@@ -5,8 +5,8 @@ Server-sent events with a `type`, whose names some relays drop:
     message-start · content-start, content-delta …, content-end · tool-plan-delta …
     · tool-call-start, tool-call-delta …, tool-call-end · citation-start, citation-end · message-end
 
-or one whole message.  The plan before the calls is neither the answer nor a thought: Cohere wants it back beside
-the calls, so it is told as an item, once it is whole.
+or one whole message.  The plan before the calls is neither the answer nor a thought: Cohere wants it back with
+the calls, so it is sent as an item, once it is whole.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Cohere(MessageWire[_Event]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _take_message(self, index: int | None, message: _Message) -> None:
-        """Tell a piece of a message, or all of one."""
+        """Send a piece of a message, or all of one."""
         if message.tool_plan:
             self._plan.write(message.tool_plan)
         for content in _as_list(message.content):
@@ -162,7 +162,7 @@ class Cohere(MessageWire[_Event]):
             self._sink.call_arguments(call, function.arguments)
 
     def _end_call(self, index: int | None) -> None:
-        """A call is said to be over: without arguments it may have been cut, unless the model moved on from it."""
+        """A call is reported to be over: without arguments it may have been cut, unless the model moved on from it."""
         call = self._calls.get(index or 0)
         if call is not None and call.pending:
             self._ended.append(call)

@@ -25,16 +25,21 @@ from streamparse.sink import Call, Sink
 # The shape of an event of Gemini's Interactions API, or of a whole interaction: only the fields that are read.
 
 
-class Delta(msgspec.Struct, gc=False):
-    """A piece of a step."""
+class Piece(msgspec.Struct, gc=False):
+    """What a step and a piece of one have in common."""
 
     text: str | None = None
     type: str | None = None
     arguments: msgspec.Raw = msgspec.Raw()
-    content: Any = None
+    content: msgspec.Raw = msgspec.Raw()
     signature: str | None = None
     id: str | None = None
     name: str | None = None
+
+
+class Delta(Piece, gc=False):
+    """A piece of a step."""
+
     annotations: list[Any] | None = None
     # of what the server itself does, and of media
     call_id: Any = None
@@ -46,16 +51,9 @@ class Delta(msgspec.Struct, gc=False):
     uri: Any = None
 
 
-class Step(msgspec.Struct, gc=False):
+class Step(Piece, gc=False):
     """A step where it starts, or a whole one."""
 
-    type: str | None = None
-    id: str | None = None
-    name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
-    signature: str | None = None
-    text: str | None = None
-    content: msgspec.Raw = msgspec.Raw()
     summary: msgspec.Raw = msgspec.Raw()
 
 
@@ -106,7 +104,7 @@ class Interactions:
         return isinstance(kind, str) or message.get("object") == "interaction"
 
     def take(self, event: InteractionEvent) -> None:
-        """Tell one event, whichever its vocabulary."""
+        """Send what one event of either vocabulary holds."""
         kind = event.event_type or ""
         delta = event.delta
         if delta is not None:
@@ -129,7 +127,7 @@ class Interactions:
             self._sink.usage(event.metadata.usage)
 
     def close(self) -> None:
-        """The body is over: what the server itself did is told as far as it came."""
+        """The body is over: what the server itself did is sent as far as it came."""
         for index in list(self._server_steps):
             self._stop(index)
 
@@ -138,7 +136,7 @@ class Interactions:
     def _take_delta(self, index: int | None, delta: Delta) -> None:
         kind = delta.type or "text"
         if kind in ("text", "thought_summary", "thought"):
-            self._send_text(kind, delta.text, delta.content)
+            self._send_text(kind, delta.text, read_value(delta.content))
         elif kind == "arguments_delta":
             self._take_arguments(index, read_argument_text(delta.arguments))
         elif kind == "function_call":
@@ -211,7 +209,13 @@ class Interactions:
 
 
 def _join_texts(content: Any) -> str:
-    """The text of a content part, or of a list of them."""
-    if isinstance(content, list):
-        return "".join(_join_texts(part) for part in content)
-    return read_str(content.get("text") if isinstance(content, dict) else content)
+    """The text of a content part, or of a list of them; lists may be deeper than functions can call each other."""
+    texts: list[str] = []
+    waiting = [content]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += reversed(part)
+        else:
+            texts.append(read_str(part.get("text") if isinstance(part, dict) else part))
+    return "".join(texts)

@@ -65,7 +65,7 @@ class ArgumentWriter:
         if text is None and value is None:
             return ""  # a path is announced
         if self._in_string:
-            raise PathError(f"{shown} begins inside of a string")
+            raise PathError(f"{shown} begins inside a string")
         start = self._go_to(_parse_path(shown), shown)
         self._shown = shown
         return start + (value or "" if text is None else '"' + self._write_characters(text, part))
@@ -124,12 +124,12 @@ def _parse_path(path: str) -> Path:
         steps.append(int(index) if index else key or quoted or double_quoted or "")
         at = match.end()
     if not path.startswith("$") or at != len(path) or not steps:
-        raise PathError(f"{path!r} is no path")
+        raise PathError(f"{path!r} is not a path")
     return steps
 
 
 def _write_literal(part: PartialArg) -> str | None:
-    """The JSON text of a value that is no string."""
+    """The JSON text of any value but a string."""
     if part.boolValue is not None:
         return "true" if part.boolValue else "false"
     number = bytes(part.numberValue).decode("utf-8", "replace")

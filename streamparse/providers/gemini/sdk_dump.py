@@ -19,7 +19,7 @@ _UNDERSCORE: Final = re.compile("(?<=[a-z0-9])_([a-z])")
 
 
 def is_dumped(data: bytes) -> bool:
-    """Whether a message has a field that only a dump has.  Raises ValueError or RecursionError for what is no JSON."""
+    """Whether a message has a field that only a dump has.  Raises ValueError or RecursionError for invalid JSON."""
     waiting: list[Any] = [msgspec.json.decode(data)]
     while waiting:
         value = waiting.pop()
@@ -33,7 +33,7 @@ def is_dumped(data: bytes) -> bool:
 
 
 def restore_message(data: bytes) -> bytes:
-    """Return a dumped message as the server had sent it.  Raises ValueError or RecursionError for what is no JSON."""
+    """Return a dumped message as the server had sent it.  Raises ValueError or RecursionError for invalid JSON."""
     message = msgspec.json.decode(data)
     return msgspec.json.encode(restore_fields(message) if isinstance(message, dict) else message)
 

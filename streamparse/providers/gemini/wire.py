@@ -3,7 +3,7 @@
 A chunk holds candidates, a candidate parts, and a part is one of many things.  Calls come whole, their arguments an
 object, or in pieces (`partialArgs`).  There is no end marker: a candidate has a `finishReason`, some bodies just end.
 A signature goes back on the very part that it came with, so a text that is signed begins with `content_block_start`;
-behind one that does not, it came in an empty part of its own.
+after a text without that item, it came in an empty part of its own.
 The Interactions API (`streamparse.providers.gemini.interactions`) is read too, and so are dumps of Google's SDK and the
 envelope of Code Assist.
 """
@@ -205,7 +205,7 @@ class Gemini(MessageWire[Chunk]):
             self._sink.item("thought_signature", part.thoughtSignature, None if call is None else call.index)
 
     def _take_call(self, function: FunctionCall) -> Call | None:
-        """Tell a call, or a piece of one, and return it; a piece that goes on has no name, or the same id again."""
+        """Send a call, or a piece of one, and return it; a further piece has no name, or the same id again."""
         call = self._call
         if function.name and (call is None or not self._is_continued_by(call, function)):
             self._end_call()

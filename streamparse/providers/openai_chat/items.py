@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from streamparse.limits import Limits, most
 from streamparse.reading.decode import get_fields
 from streamparse.reading.pieces import Budget, PendingCall, PendingText
 from streamparse.sink import Sink
@@ -19,7 +18,7 @@ from streamparse.sink import Sink
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
 _MOST_AHEAD: Final = 4096
-"""Characters that the content may be behind; a thought that comes much earlier is compared with nothing."""
+"""Characters that the content may lag; a thought that came much earlier is not compared."""
 
 
 def is_thought_start(text: str) -> bool:
@@ -33,10 +32,10 @@ class Echo:
     If the tag comes together with the first of the thought, neither the tags nor what is between them is sent.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, send: Callable[[str], None]) -> None:
         self.active = True
         """Whether the content may still repeat the thought."""
-        self._send = tell
+        self._send = send
         self._ahead = ""  # what the field had and the content has not repeated yet
         self._has_thought = False
         self._begun = False
@@ -53,7 +52,7 @@ class Echo:
         """Take a piece of the content."""
         if not self.active:
             self._send(text)
-        elif not self._has_thought:  # the tag alone: its own field may have the thought before the content goes on
+        elif not self._has_thought:  # the tag alone: the thought may come in its own field before more content
             self._begun = True
             self.active = text.strip() in ("", _OPEN)
             self._send(text)
@@ -104,7 +103,7 @@ class Detail(msgspec.Struct, gc=False):
     index: int | None = None
 
 
-class Details:
+class Details(msgspec.Struct, eq=False):
     """Entries of OpenRouter's `reasoning_details`: the thoughts, and what goes back with them.
 
     https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
@@ -113,15 +112,14 @@ class Details:
     or hidden, without its text; one that comes whole, and has no other open before it, is a single item with its text.
     """
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._open: tuple[int | None, str | None] | None = None
+    sink: Sink
+    _open: tuple[int | None, str | None] | None = None
 
     def take(self, details: list[Detail], thought: str) -> None:
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
         same = thought in ("", "".join(_read_text(detail) for detail in details))
         if not same:
-            self._sink.reasoning(thought)
+            self.sink.reasoning(thought)
         for detail in details:
             key = detail.index, detail.type
             text = _read_text(detail) if same else ""
@@ -131,32 +129,31 @@ class Details:
             if begins and (not ends or (text and self._open)):
                 self._send(detail, _BEGINNING if ends else without)
             if text:
-                self._sink.reasoning(text)
+                self.sink.reasoning(text)
             if ends:
                 self._send(detail, without if self._open else ())
             self._open = None if ends else key
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
         names = [name for name in Detail.__struct_fields__ if name not in but]
-        self._sink.item(detail.type or "reasoning_details", get_fields(detail, names))
+        self.sink.item(detail.type or "reasoning_details", get_fields(detail, names))
 
 
 def _read_text(detail: Detail) -> str:
     return detail.text or detail.summary or ""
 
 
-class CustomCalls:
+class CustomCalls(msgspec.Struct, eq=False):
     """Calls of tools that take text: no arguments are decoded, so each is an item, sent when the answer is over.
 
-    `max_calls` bounds how many are kept, `max_call_args` their inputs, all together.
+    `max_calls` bounds how many are kept, `budget` their inputs, all together.
     """
 
-    def __init__(self, sink: Sink, limits: Limits) -> None:
-        self._sink = sink
-        self._budget = Budget(most(limits.max_call_args))
-        self._max_calls = most(limits.max_calls)
-        self._calls: dict[int | None, PendingCall] = {}
-        self._refused = False
+    sink: Sink
+    max_calls: int
+    budget: Budget
+    _calls: dict[int | None, PendingCall] = {}
+    _has_refused: bool = False
 
     def add(self, index: int | None, id: str | None, piece: Custom) -> None:
         """Take a piece of a call."""
@@ -164,27 +161,27 @@ class CustomCalls:
         if call is not None and id and call.id and id != call.id:
             self._send(self._calls.pop(index))
             call = None
-        if call is None and len(self._calls) < self._max_calls:
-            call = self._calls[index] = PendingCall(PendingText(self._budget), id, piece.name or "")
+        if call is None and len(self._calls) < self.max_calls:
+            call = self._calls[index] = PendingCall(PendingText(self.budget), id, piece.name or "")
         if call is not None:
             if not call.early.add(piece.input or ""):
-                self._sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
-        elif not self._refused:
-            self._refused = True
-            self._sink.error("frame", "limit_calls", f"more than {self._max_calls} custom calls")
+                self.sink.error("frame", "limit_args", f"the input of {call.name!r} ({call.id}) is too long")
+        elif not self._has_refused:
+            self._has_refused = True
+            self.sink.error("frame", "limit_calls", f"more than {self.max_calls} custom calls")
 
     def close(self, cut: bool) -> None:
-        """The answer is over; if it was cut, so was the last call, which is an error: nobody knows how it goes on."""
+        """The answer is over; if it was cut, so was the last call, which is an error."""
         last = self._calls.popitem()[1] if cut and self._calls else None
         for call in self._calls.values():
             self._send(call)
         self._calls.clear()
         if last is not None:
             message = f"the stream ended inside the call of {last.name!r}: {last.early}"
-            self._sink.error("frame", "truncated_call", message)
+            self.sink.error("frame", "truncated_call", message)
 
     def _send(self, call: PendingCall) -> None:
         text = call.early.take()
         if not call.early.is_lost:
             data = {"id": call.id, "type": "custom", "custom": {"name": call.name or None, "input": text}}
-            self._sink.item("custom_tool_call", data)
+            self.sink.item("custom_tool_call", data)

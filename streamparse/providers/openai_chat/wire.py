@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
 from streamparse.reading.message_wire import MessageWire, find_outcome
+from streamparse.reading.pieces import Budget
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
@@ -100,7 +101,7 @@ class _Choice(msgspec.Struct, gc=False):
     text: str | None = None
     index: int | None = 0
     finish_reason: str | None = None
-    stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, beside the finish reason
+    stop_reason: Any = None  # DeepSeek on Bedrock; vLLM: what stopped it, besides the finish reason
 
 
 class _Chunk(ErrorFields, gc=False):
@@ -166,7 +167,7 @@ class OpenAIChat(MessageWire[Chunk]):
         self._echo: Echo | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
-        self._custom = CustomCalls(sink, limits)
+        self._custom = CustomCalls(sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
         self._details = Details(sink)
 
     @staticmethod
@@ -269,7 +270,7 @@ class OpenAIChat(MessageWire[Chunk]):
             self._text(delta.content)
 
     def _begin_text(self, text: str) -> None:
-        """Tell the first of the text; if that begins a thought between tags, its own field may repeat it."""
+        """Send the first of the text; if that begins a thought between tags, its own field may repeat it."""
         if is_thought_start(text):
             self._echo = Echo(self._sink.text)
             self._text = self._echo.take_text
@@ -278,13 +279,13 @@ class OpenAIChat(MessageWire[Chunk]):
         (self._sink.text if self._text == self._begin_text else self._text)(text)
 
     def _can_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
-        """Whether a thought from its own field stands in the content, too."""
+        """Whether a thought from its own field may be in the content, too."""
         if self._echo is not None:
             return self._echo.active
         return self._text == self._begin_text and isinstance(content, str) and is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
-        """What Snowflake Cortex sends beside the content: calls, and the content once more."""
+        """What Snowflake Cortex sends besides the content: calls, and the content once more."""
         for content in _find_contents(delta):
             id, name, input = (content.get(key) for key in ("tool_use_id", "name", "input"))
             if id or name or input:
@@ -362,12 +363,12 @@ class OpenAIChat(MessageWire[Chunk]):
 
 
 def _find_contents(delta: Delta) -> list[dict[str, Any]]:
-    """Return the contents of a delta of Snowflake Cortex: a list, or one that stands flat in the delta, or both.
+    """Return the contents of a delta of Snowflake Cortex: a list, or one whose fields are in the delta, or both.
 
     https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api
 
     A call begins with its `tool_use_id` and its `name`, and pieces of its `input` follow; in a whole message all of
-    them stand one level deeper, in `tool_use`.
+    them are one level deeper, in `tool_use`.
     """
     listed = delta.content_list or [{"tool_use_id": delta.tool_use_id, "name": delta.name, "input": delta.input}]
     contents = [content for content in listed if isinstance(content, dict)]

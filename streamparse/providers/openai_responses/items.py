@@ -1,4 +1,4 @@
-"""The items of one OpenAI response: which event belongs to which, and what of it is new.
+"""The items of one OpenAI response: which event belongs to which, and which part of it is new.
 
 An item has an id and an output index, and each of them is wrong on some server:
 
@@ -10,7 +10,7 @@ An item has an id and an output index, and each of them is wrong on some server:
 | transformers | an item is added and done twice, with the same id and another index |
 | a stream taken up again | deltas of items that were never added |
 
-So items are told apart by kind first.  Within a kind an event's item is the one of its id, else the one of its index;
+So items are separated by kind first.  Within a kind an event's item is the one of its id, else the one of its index;
 an event with neither belongs to the last.
 """
 
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable
 from io import StringIO
 from itertools import islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+import msgspec
 
 from streamparse.limits import Limits, most
 from streamparse.reading.decode import decode_lenient
@@ -34,20 +36,17 @@ _NEW: Final = object()
 _NEAR: Final = 8  # so many parts are looked at for a text whose number is another one
 
 
-class PartsItem:
-    """A message or a thought, and what of its parts has been sent.
+class PartsItem(msgspec.Struct, eq=False):
+    """A message or a thought, and how much of its parts has been sent.
 
     A part has a number, but vLLM and Bedrock Mantle count from 1 in the deltas and from 0 in the whole item.  So a part
-    that is said to be whole is known by its text, before its number counts.  Without numbers there is one part.
-    `has_begun` says that the head of a message was sent, or that there was nothing to send of it.
+    that is reported whole is known by its text, before its number counts.  Without numbers there is one part.
+    `has_begun` says that the head of a message was sent, or that there was nothing to send.
     """
 
-    __slots__ = ("_open", "has_begun", "parts")
-
-    def __init__(self) -> None:
-        self.parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
-        self._open: OrderedDict[object, None] = OrderedDict()  # those that were not said to be whole by themselves
-        self.has_begun = False
+    parts: dict[object, StringIO] = {}  # what was sent of each part, by its number
+    has_begun: bool = False
+    _open: OrderedDict[object, None] = msgspec.field(default_factory=OrderedDict)  # not reported whole by themselves
 
     def get_part(self, number: int | None) -> StringIO:
         """Return what was sent of a part, to which that must be added which is sent now."""
@@ -57,7 +56,7 @@ class PartsItem:
         return self.parts[number]
 
     def is_new(self, number: int | None, text: str) -> bool:
-        """Whether nothing was sent of a part that is said to be whole by itself; it counts as sent now."""
+        """Whether nothing was sent of a part that is reported whole by itself; it counts as sent now."""
         if number in self.parts or (self.parts and (number is None or None in self.parts)):
             self._open.pop(number, None)
             return False
@@ -103,9 +102,9 @@ def _is_text(sent: StringIO, text: str) -> bool:
 
 
 class CallItem(PendingCall, eq=False):
-    """A call: `index` is where it began, `id` that of its item before, `said` what its arguments were said to be."""
+    """A call: `index` is where it began, `id` that of its item before, `confirmed` the arguments of the last report."""
 
-    said: str = ""
+    confirmed: str = ""
     is_done: bool = False
 
 
@@ -187,7 +186,7 @@ class Calls:
         return self._items.find(id, index) or last or self._items.add(id, index)
 
     def take_arguments(self, id: str | None, index: int | None, name: str, arguments: str) -> None:
-        """The arguments are said to be whole; LM Studio sends them only so."""
+        """The arguments are reported whole; LM Studio sends them only so."""
         last = self._find_last(index)
         if last is not None and name not in ("", last.name):
             last = None
@@ -202,7 +201,7 @@ class Calls:
                 call.early.add(arguments)
 
     def take_done(self, name: str, ids: Ids, index: int | None, arguments: str, is_whole: bool) -> None:
-        """The item is said to be done, and whole if its status does not say otherwise."""
+        """The item is reported done, and whole unless its status contradicts."""
         known = self._find_known(name, ids, index, arguments)
         call = known or self._find_unfinished(name, index) or self._items.add(None, index)
         early = call.early.take() if call.call is None else ""
@@ -253,10 +252,10 @@ class Calls:
             self._sink.call_arguments(call.call, arguments)
 
     def _confirm(self, call: CallItem, arguments: str) -> None:
-        """Hold what a call's arguments are said to be at its end against what came; each text once."""
-        if not arguments or call.call is None or arguments == call.said:
+        """Compare the arguments that are reported at a call's end with what came; each text once."""
+        if not arguments or call.call is None or arguments == call.confirmed:
             return
-        call.said = arguments
+        call.confirmed = arguments
         sent = "" if call.call.pending else call.call.raw
         if not call.call.closed and arguments.startswith(sent):
             self._sink.call_arguments(call.call, arguments[len(sent) :])
@@ -277,17 +276,17 @@ class Calls:
         there = None if index is None else self._items.find(None, index)
         return there if there is not None and there.name == name else None
 
-    def _find_known(self, name: str, ids: Ids, index: int | None, said: str | None = None) -> CallItem | None:
-        """The call that is added again, or is said to be done with these arguments: the same item, or one of its id.
+    def _find_known(self, name: str, ids: Ids, index: int | None, arguments: str | None = None) -> CallItem | None:
+        """The call that is added again, or is reported done with these arguments: the same item, or one of its id.
 
         At another place that is another call: when it is added, or if the known one was done with other arguments.
         """
         known = self._find_by_ids(name, ids, index)
         if known is None or known is self._items.find_by_id(ids[1]) or index in (None, known.index):
             return known
-        if known.index is None or (said is not None and not known.is_done):
+        if known.index is None or (arguments is not None and not known.is_done):
             return known
-        return known if said is not None and _are_same_arguments(said, known.said) else None
+        return known if arguments is not None and _are_same_arguments(arguments, known.confirmed) else None
 
     def _find_last(self, index: int | None) -> CallItem | None:
         """The last call, which takes what has no index and an unknown id."""

@@ -1,4 +1,4 @@
-"""What of one OpenAI response has been sent on, so that nothing is sent twice and nothing is lost.
+"""How much of one OpenAI response has been sent on, so that nothing is sent twice and nothing is lost.
 
 A part of an answer comes up to five times: as deltas, as text that is done, as a part that is done, as an item that is
 done, and in the output of the terminal event.  The first time is sent, the others confirm.
@@ -51,11 +51,10 @@ class Output:
         self.calls = Calls(sink, limits)
         budget = Budget(most(limits.max_call_args))
         self._text_calls = Items(lambda: CallItem(PendingText(budget)))
-        self.messages = Items(PartsItem)
-        self.thoughts = Items(PartsItem)
-        self._items: set[str | tuple[str, int | None]] = set()  # those passed on as they are
+        self.items = {"message": Items(PartsItem), "reasoning": Items(PartsItem)}
+        self._passed_on: set[str | tuple[str, int | None]] = set()  # those passed on as they are
         self._added: set[str | int | None] = set()  # ids and indexes
-        self._annotations: set[bytes] = set()
+        self._annotations: set[bytes | None] = set()
         self._after_message = False  # the last item that began is one
 
     def take_added(self, raw: msgspec.Raw, index: int | None) -> None:
@@ -70,34 +69,30 @@ class Output:
         elif item.type == _TEXT_CALL:
             call = self._text_calls.find_by_id(item.id) or self._text_calls.add(item.id, index)
             call.name = call.name or item.name or ""
-        elif item.type in ("message", "reasoning"):
-            items = self.messages if item.type == "message" else self.thoughts
+        elif item.type in self.items:
+            items = self.items[item.type]
             known = items.find_by_id(item.id) or items.add(item.id, index)
             items.alias(known, item.id, index)
             if item.type == "message":
                 self._begin(known, item)
 
     def is_new(self, raw: msgspec.Raw, index: int | None) -> bool:
-        """Whether an item that is said to begin never did: neither its id nor its index has come."""
+        """Whether an item that begins is really new: neither its id nor its index has come."""
         return index is not None and not self._added & ({self._read(raw).id, index} - {None})
 
     def take_done(self, raw: msgspec.Raw, index: int | None) -> None:
-        """An item is said to be whole: send what no delta had of it."""
+        """An item is reported whole: send what no delta had of it."""
         item = self._read(raw)
-        known = None
-        if item.type in ("message", "reasoning"):
-            items = self.messages if item.type == "message" else self.thoughts
-            known = items.find_or_add(item.id, index)
+        known = self.items[item.type].find_or_add(item.id, index) if item.type in self.items else None
         self._take_item(item, raw, index, known, item.id or "")
 
     def take_list(self, output: list[msgspec.Raw]) -> None:
         """The whole output is listed: send those items of which nothing came, even under another id."""
-        has_text = any(message.parts for message in self.messages.all)
-        has_thought = any(thought.parts for thought in self.thoughts.all)
+        was_sent = {kind: any(item.parts for item in items.all) for kind, items in self.items.items()}
         for index, raw in enumerate(output):
             item = self._read(raw)
-            known = self.messages.find(item.id, index) if item.type == "message" else None
-            if known is None and not (has_text if item.type == "message" else has_thought):
+            known = self.items["message"].find(item.id, index) if item.type == "message" else None
+            if known is None and not was_sent.get(item.type):
                 known = PartsItem()
             self._take_item(item, raw, index, known, (item.type, index))
             self._after_message = self._after_message and item.type in ("", "message")
@@ -110,9 +105,14 @@ class Output:
             call.early.add(piece)
 
     def take_annotation(self, annotation: Any) -> None:
-        """A citation, or what else is noted about the text."""
-        key = _encode_sorted(annotation)
-        if annotation is not None and key not in self._annotations:
+        """A citation, or another note about the text."""
+        if annotation is None:
+            return
+        try:
+            key = _encode_sorted(annotation)
+        except RecursionError:  # too deep to be compared
+            key = None
+        if key is None or key not in self._annotations:
             self._annotations.add(key)
             self._sink.item("annotation", annotation)
 
@@ -162,7 +162,7 @@ class Output:
             self._pass_on(item, raw, index, key)
 
     def _begin(self, message: PartsItem, item: _Item) -> None:
-        """A message begins: send what it is, if the server says so, and that it is not the one before it."""
+        """A message begins: send its phase, if the server reports one, and that it is not the message before it."""
         if message.has_begun or message.parts:
             return
         message.has_begun = True
@@ -196,10 +196,10 @@ class Output:
         if item.type == _TEXT_CALL and (call := self._text_calls.find(item.id, index)) is not None:
             call.is_done = True
             call.early.take()
-        is_known = (item.id or "") in self._items or key in self._items
+        is_known = (item.id or "") in self._passed_on or key in self._passed_on
         if item.id:
-            self._items.add(item.id)
+            self._passed_on.add(item.id)
         if index is not None:
-            self._items.add((item.type, index))
+            self._passed_on.add((item.type, index))
         if not is_known:
             self._sink.item(item.type, read_value(raw))

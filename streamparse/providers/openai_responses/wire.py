@@ -1,7 +1,7 @@
 """OpenAI Responses, and everything that speaks like it.
 
 Server-sent events with a `type`, ended by `response.completed`, `.incomplete` or `.failed`; or one whole `response`.
-Deltas tell; what is done only confirms, and tells what no delta told:
+Deltas are sent on; what is done only confirms them, and adds what no delta had:
 
     response.created
       output_item.added ─▶ output_text.delta … ─▶ output_text.done ─▶ output_item.done
@@ -52,7 +52,7 @@ class Event(Response, gc=False):
     delta: str | dict[str, Any] | None = None
     text: str | dict[str, Any] | None = None  # in a whole response: how the text is formatted
     refusal: str | None = None
-    name: str | None = None  # of the call, beside its arguments
+    name: str | None = None  # of the call, with its arguments
     arguments: msgspec.Raw = msgspec.Raw()
     item: msgspec.Raw = msgspec.Raw()
     annotation: Any = None
@@ -73,28 +73,25 @@ ENDS: Final = ("response.completed", "response.incomplete", "response.failed", "
 _LONGEST_GAP: Final = 64
 
 
-class SequenceTracker:
+class SequenceTracker(msgspec.Struct, eq=False):
     """Judges the numbers of events; `expected` is the one that comes next.
 
     Each response counts anew, so may each item.  Events that end a response may carry any number (LiteLLM writes 0),
     and a server is `is_trusted` only if it numbers every event (LiteLLM numbers a few) and has counted in turn.
     """
 
-    __slots__ = ("_id", "_missing", "_out_of_turn", "_sink", "expected", "gap", "is_trusted", "late")
-
-    def __init__(self, sink: Sink) -> None:
-        self.expected: int | None = None
-        self._sink = sink
-        self._id: str | None = None
-        self.is_trusted = True
-        self.gap = False  # before the event that was judged last, one is missing
-        self.late = False  # the event that was judged last comes after later ones
-        self._missing: set[int] = set()
-        self._out_of_turn = 0  # of the numbers below `expected`, those that did not come in turn
+    sink: Sink
+    expected: int | None = None
+    is_trusted: bool = True
+    has_gap: bool = False  # before the event that was judged last, one is missing
+    is_late: bool = False  # the event that was judged last comes after later ones
+    _id: str | None = None
+    _missing: set[int] = set()
+    _out_of_turn: int = 0  # of the numbers below `expected`, those that did not come in turn
 
     def take(self, number: int, kind: str | None, response: str | None) -> bool:
         """Judge a number that is not expected, of an event that may hold a response's id: whether the event counts."""
-        self.gap = self.late = False
+        self.has_gap = self.is_late = False
         starts = kind == "response.created" and response != self._id
         if starts:
             self._id = response
@@ -102,16 +99,16 @@ class SequenceTracker:
             self.is_trusted = True
             self.restart(number)
         elif number > self.expected:
-            self.gap = self._is_counting
+            self.has_gap = self._is_counting
             self._missing.update(range(self.expected, min(number, self.expected + _LONGEST_GAP)))
             self._out_of_turn += number + 1 - self.expected
             self.expected = number + 1
         elif self._is_counting and kind not in ENDS:
-            return self._is_late(number)
+            return self._admit(number)
         return True
 
     def is_step_back(self, number: int) -> bool:
-        """Whether a number has come, or should have, and is none that is missing."""
+        """Whether a number has come, or should have, and is not missing."""
         return self.expected is not None and number < self.expected and number not in self._missing
 
     def restart(self, number: int) -> None:
@@ -123,13 +120,13 @@ class SequenceTracker:
     def _is_counting(self) -> bool:
         return self.is_trusted and self.expected is not None and self.expected - self._out_of_turn > 1
 
-    def _is_late(self, number: int) -> bool:
+    def _admit(self, number: int) -> bool:
         if number in self._missing:
             self._missing.discard(number)
-            self.late = True
-            self._sink.error("frame", "out_of_order", f"event {number} comes after later ones")
+            self.is_late = True
+            self.sink.error("frame", "out_of_order", f"event {number} comes after later ones")
             return True
-        self._sink.error("frame", "duplicate_frame", f"event {number} came before")
+        self.sink.error("frame", "duplicate_frame", f"event {number} came before")
         return False
 
 
@@ -141,19 +138,19 @@ _CREATED: Final = "response.created"
 
 
 class _Part(NamedTuple):
-    """A kind of part of an item: which items have it, its number in them, and where its whole text stands."""
+    """A kind of part of an item: the type of its items, its number in them, and the field of its whole text."""
 
-    items: Literal["messages", "thoughts"]
+    item: Literal["message", "reasoning"]
     number: Literal["content_index", "summary_index"]
     whole: Literal["text", "refusal"]
     verb: Literal["text", "refusal", "reasoning"]
 
 
 _PARTS: Final = {
-    "response.output_text": _Part("messages", "content_index", "text", "text"),
-    "response.refusal": _Part("messages", "content_index", "refusal", "refusal"),
-    "response.reasoning_text": _Part("thoughts", "content_index", "text", "reasoning"),
-    "response.reasoning_summary_text": _Part("thoughts", "summary_index", "text", "reasoning"),
+    "response.output_text": _Part("message", "content_index", "text", "text"),
+    "response.refusal": _Part("message", "content_index", "refusal", "refusal"),
+    "response.reasoning_text": _Part("reasoning", "content_index", "text", "reasoning"),
+    "response.reasoning_summary_text": _Part("reasoning", "summary_index", "text", "reasoning"),
 }
 
 
@@ -170,10 +167,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._sequence = SequenceTracker(sink)
         self._run: Callable[[str], None] = sink.text  # how the deltas of one part are sent
         self._run_copy: StringIO | None = None  # and a copy, where a whole text will be compared with them
-        self._run_kind: str | None = ""  # the run's kind, item and part, or "" for no run
-        self._run_id: str | None = None
-        self._run_content: int | None = None
-        self._run_summary: int | None = None
+        self._run_key: tuple[object, ...] | None = None  # its kind, item and part
         self._output = Output(sink, limits)
         self._ended = False
         self._again = False  # another response has begun since one ended
@@ -202,18 +196,13 @@ class OpenAIResponses(MessageWire[Event]):
         elif not sequence.take(number, kind, event.response.id if event.response is not None else None):
             self.ignored += 1
             return
-        elif kind == _ARGUMENTS and (sequence.gap or sequence.late):
-            self._doubt(event, sequence.late)
-            if sequence.late:
+        elif kind == _ARGUMENTS and (sequence.has_gap or sequence.is_late):
+            self._doubt(event, sequence.is_late)
+            if sequence.is_late:
                 return
         delta = event.delta
-        if (
-            kind == self._run_kind
-            and event.item_id == self._run_id
-            and event.content_index == self._run_content
-            and event.summary_index == self._run_summary
-            and delta.__class__ is str
-        ):
+        key = kind, event.item_id, event.content_index, event.summary_index
+        if key == self._run_key and delta.__class__ is str:
             if delta:
                 if self._run_copy is not None:
                     self._run_copy.write(delta)
@@ -264,8 +253,7 @@ class OpenAIResponses(MessageWire[Event]):
         whole = getattr(event, part.whole) if step == "done" else None
         if not (event.delta if step == "delta" else whole and isinstance(whole, str)):
             return
-        items = self._output.messages if part.items == "messages" else self._output.thoughts
-        item = items.find_or_add(event.item_id, event.output_index)
+        item = self._output.items[part.item].find_or_add(event.item_id, event.output_index)
         number, send = getattr(event, part.number), getattr(self._sink, part.verb)
         if whole is None:
             self._start_run(event, send, item.get_part(number))
@@ -279,10 +267,8 @@ class OpenAIResponses(MessageWire[Event]):
         """
         self._run = send
         self._run_copy = copy
-        self._run_kind = event.type if event.item_id else ""
-        self._run_id = event.item_id
-        self._run_content = event.content_index
-        self._run_summary = event.summary_index
+        key = event.type, event.item_id, event.content_index, event.summary_index
+        self._run_key = key if event.item_id else None
         if isinstance(event.delta, str) and event.delta:
             if copy is not None:
                 copy.write(event.delta)
@@ -311,7 +297,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._again, self._ended, self._over = self._ended, False, False
         self._output.close()
         self._output = Output(self._sink, self._limits)
-        self._run_kind = ""
+        self._run_key = None
 
     def _finish(self, response: Response, status: str) -> None:
         self._output.take_list(response.output or [])

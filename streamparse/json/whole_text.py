@@ -1,11 +1,11 @@
-"""The quick readers, for clean text: text that every mode accepts as it is.
+"""Reads one whole text: by the quick readers if it is clean (every mode accepts it as it is), else tolerantly.
 
 `read_flat_object` has msgspec read what most arguments are, one object of scalars.  msgspec refuses what is not JSON,
 half a surrogate pair, and a number that no float holds; its integers are exact.  But of a key that comes twice it keeps
 the last value and says nothing.  Either of two signs shows that no member was lost:
 
-- the text is hardly longer than what msgspec writes of the object.  That is the shortest there is but for floats, and a
-  lost member would be five bytes at least: `"":0,`;
+- the text is hardly longer than what msgspec writes of the object.  That is the shortest text there is, except for
+  floats, and a lost member would be five bytes at least: `"":0,`;
 - the text has no more colons than the object has members, for each member has one of its own.
 
 `read_clean` has the standard library's C scanner read any other value.
@@ -14,7 +14,6 @@ the last value and says nothing.  Either of two signs shows that no member was l
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -23,14 +22,15 @@ from typing import Any
 
 import msgspec
 
+from streamparse.json.tolerant import BLANKS, Mode, Reading, TolerantReader, parse_finite
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_re
 
-BLANKS = " \t\n\r"
 _BRACKET = lazy_re(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([{}\[\]])', re.DOTALL)
 _RISE = {"{": 1, "[": 1, "}": -1, "]": -1, "": 0}
 _SURROGATE_ESCAPE = lazy_re(r"\\u[dD][89a-fA-F]")
 
+_DEFAULT_LIMITS = Limits()
 _LEAST_MEMBER = 5
 _WORDS = frozenset((str, bool, type(None)))
 _SHORTEST = _WORDS | {int}
@@ -38,6 +38,22 @@ _SCALARS = _SHORTEST | {float}
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
+
+
+def read(text: str | bytes, mode: Mode = "lenient", limits: Limits = _DEFAULT_LIMITS) -> Reading:
+    """Read a text that holds one JSON value and nothing else.
+
+    Of the limits, `max_depth`, `max_number` and `max_key` count here.  Integers are exact.
+    Raises JSONError, and nothing else for any text.
+    """
+    flat = read_flat_object(text, limits) if text.__class__ is str else None
+    if flat is not None:
+        return Reading(flat)
+    try:
+        return Reading(read_clean(text, limits))
+    except (ValueError, RecursionError):
+        reader = TolerantReader(text, mode, limits)
+        return Reading(reader.read_document(), tuple(reader.repairs))
 
 
 def read_flat_object(text: str, limits: Limits) -> dict[str, Any] | None:
@@ -55,10 +71,10 @@ def read_flat_object(text: str, limits: Limits) -> dict[str, Any] | None:
         not kinds <= _SCALARS or text.count(":") != len(value)
     ):
         return None
-    return value if _fits(value, kinds, len(text), limits) else None
+    return value if _is_within(value, kinds, len(text), limits) else None
 
 
-def _fits(value: dict[str, Any], kinds: set[type], size: int, limits: Limits) -> bool:
+def _is_within(value: dict[str, Any], kinds: set[type], size: int, limits: Limits) -> bool:
     """Whether a text of this size that holds this value is within the limits, for certain."""
     if limits.max_number is not None and size > limits.max_number and not kinds <= _WORDS:
         return False
@@ -75,7 +91,7 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
         text.encode()  # a lone surrogate is a ValueError
     text = text.strip(BLANKS)
     size = len(text)
-    if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _depth(text):
+    if limits.max_depth is not None and text.count("[") + text.count("{") > limits.max_depth < _measure_depth(text):
         raise ValueError("too deep")
     number, key = limits.max_number, limits.max_key
     scan = _clean_scanner(
@@ -89,8 +105,7 @@ def read_clean(text: str | bytes, limits: Limits) -> Any:
     return value
 
 
-def _depth(text: str) -> int:
-    """Return how deep the brackets of a JSON text nest."""
+def _measure_depth(text: str) -> int:
     return max(accumulate(map(_RISE.__getitem__, _BRACKET.findall(text))))
 
 
@@ -98,34 +113,21 @@ def _depth(text: str) -> int:
 def _clean_scanner(max_number: int | None, max_key: int | None) -> Callable[[str, int], tuple[Any, int]]:
     """Return the C scanner, made to raise ValueError where it would read what some mode does not accept."""
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) != len(pairs) or (max_key is not None and any(len(key) > max_key for key in result)):
             raise ValueError("a duplicate or long key")
         return result
 
-    def number(read_digits: Callable[[str], Any], digits: str) -> Any:
+    def read_number(read_digits: Callable[[str], Any], digits: str) -> Any:
         if max_number is not None and len(digits) > max_number:
             raise ValueError("a long number")
         return read_digits(digits)
 
     decoder = json.JSONDecoder(
-        object_pairs_hook=members,
-        parse_int=None if max_number is None else partial(number, int),
-        parse_float=partial(number, parse_finite),
+        object_pairs_hook=read_members,
+        parse_int=None if max_number is None else partial(read_number, int),
+        parse_float=partial(read_number, parse_finite),
         parse_constant=parse_finite,
     )
     return decoder.raw_decode
-
-
-def parse_number(digits: str) -> int | float:
-    """Return what a JSON number says; raises ValueError beyond the range of floats, and beyond what int() takes."""
-    return int(digits) if digits.lstrip("-").isdigit() else parse_finite(digits)
-
-
-def parse_finite(digits: str) -> float:
-    """Return a number as a float; raises ValueError beyond the range of floats, and for NaN."""
-    value = float(digits)
-    if not math.isfinite(value):
-        raise ValueError("not finite")
-    return value
