@@ -23,9 +23,9 @@ from demo_view import LiveView, report
 from live_server import CHAT, Read, Recording, is_available, replaying, running_server
 
 import streamparse as sp
-from streamparse.cli.marks import Mark, analyse
 from streamparse.cli.page import render
 from streamparse.cli.timeline import replay
+from streamparse.cli.timeline_model import Mark, analyse
 
 __all__ = ["main"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 import streamparse as sp
-from streamparse.cli.marks import CallSpan, Timeline
+from streamparse.cli.timeline_model import CallSpan, Timeline
 
 __all__ = ["LiveView", "report"]
 
@@ -88,7 +88,7 @@ def report(timeline: Timeline, closed: Sequence[float], started: Sequence[float]
         ]
         for rule, moment in _other_rules(call).items():
             lines.append(f"  {rule:<32}{moment:8.4f} s   {(moment - start) * 1000:.1f} ms later")
-    last, late = timeline.results_at("closed"), timeline.results_at("finish")
+    last, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if last is not None and late is not None:
         when = "before" if last < timeline.end else "after"
         lines.append(
@@ -101,4 +101,6 @@ def report(timeline: Timeline, closed: Sequence[float], started: Sequence[float]
 def _other_rules(call: CallSpan) -> dict[str, float]:
     """When the tool could have started by the rules of other clients."""
     rules = {"could, at the finish reason": call.finish, "could, at the end of the stream": call.end}
-    return rules if call.next_index >= call.finish else {"could, at the next call": call.next_index} | rules
+    if call.next_call is None or call.next_call >= call.finish:
+        return rules
+    return {"could, at the next call": call.next_call} | rules

@@ -13,10 +13,11 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
-from streamparse.cli import bench, detect, listing, parse, proxy, timeline
+from streamparse.cli import bench, detect, formats, parse, proxy, timeline
 from streamparse.cli.options import CommandError
+from streamparse.providers.wires import WIRES
 
 __all__ = ["main"]
 
@@ -39,10 +40,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # a model's answer holds what a terminal's encoding may lack
     try:
         try:
-            options = _command_line().parse_args(arguments)
+            options = _make_command_line().parse_args(arguments)
             status: int = options.run(options)
         finally:
-            sys.stdout.flush()  # also behind `--help`, and what came before a failure
+            sys.stdout.flush()  # also after `--help`, and what came before a failure
     except BrokenPipeError:
         _forget_output()  # the reader has gone (`| head`): nothing is left to say
         return 0
@@ -52,51 +53,44 @@ def _run(arguments: Sequence[str] | None) -> int:
     return status
 
 
-def _print_help(parser: argparse.ArgumentParser) -> int:
-    parser.print_help()
+def _print(text: str) -> int:
+    print(text)
     return 0
 
 
 def _print_version(_: argparse.Namespace) -> int:
     import streamparse  # noqa: PLC0415 - the package imports what is here only later
 
-    print(f"streamparse {streamparse.__version__}")
-    return 0
+    return _print(f"streamparse {streamparse.__version__}")
 
 
 def _forget_output() -> None:
-    """Let what is still to be written go nowhere: the interpreter tries it again at exit."""
+    """Discard what is still to be written: the interpreter would try it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _NOWHERE: Final = io.StringIO()
 
 
-class _Writable(Protocol):
-    def write(self, text: str, /) -> object: ...
-
-
 class _CommandLine(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors here."""
+    """A parser whose errors are one line, like all errors here."""
 
-    def print_help(self, file: _Writable | None = None) -> None:
-        """Write the help; argparse itself ignores that it cannot."""
+    def print_help(self, file: Any = None) -> None:
+        """Write the help; argparse itself ignores that it cannot be written."""
         (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see --help)\n")
 
 
-def _command_line() -> argparse.ArgumentParser:
+def _make_command_line() -> argparse.ArgumentParser:
     description = "Read the streams of language models."
     parser: argparse.ArgumentParser = _CommandLine(prog="streamparse", description=description)
     parser.add_argument("--version", action="store_const", const=_print_version, dest="run", help="print the version")
-    parser.set_defaults(run=lambda _: _print_help(parser))
+    parser.set_defaults(run=lambda _: _print(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
-    parse.add_command(commands)
-    detect.add_command(commands)
-    timeline.add_command(commands)
-    bench.add_command(commands)
-    proxy.add_command(commands)
-    listing.add_commands(commands)
+    for command in (parse, detect, timeline, bench, proxy, formats):
+        command.add_command(commands)
+    wires = commands.add_parser("wires", help="list the wires: the ways a server streams")
+    wires.set_defaults(run=lambda _: _print("\n".join(WIRES)))
     return parser

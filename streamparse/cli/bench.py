@@ -1,7 +1,7 @@
 """`streamparse bench`: how fast recorded streams are parsed on this machine.
 
 Each stream is fed as a server would write it, one event or line a read, unless pieces of another size are asked for.
-Figures are the best of many rounds: what the code costs, without what else the machine did.
+Figures are the best of many rounds: the cost of the code, without other work of the machine.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import astuple
 
-from streamparse.cli.options import CommandError, add_parser_options, parser_maker, piece_size, read_whole
+from streamparse.cli.options import CommandError, add_parser_options, make_parser_factory, parse_size, read_file
 from streamparse.parser import StreamParser
-
-__all__ = ["Figures", "add_command", "cut_by_event", "measure"]
 
 SUFFIXES = (".body", ".sse", ".ndjson", ".eventstream")
 
@@ -68,28 +67,29 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help=f"files, or folders of *{', *'.join(SUFFIXES)}"
     )
-    command.add_argument("--chunk", type=piece_size, metavar="N", help="feed pieces of N bytes instead of whole events")
+    command.add_argument("--chunk", type=parse_size, metavar="N", help="feed pieces of N bytes instead of whole events")
     command.add_argument("--seconds", type=float, default=0.3, metavar="S", help="time for each stream; default: 0.3")
     add_parser_options(command)
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    make = parser_maker(arguments)
-    streams = [stream for path in arguments.paths for stream in _streams(path)]
+    make = make_parser_factory(arguments)
+    streams = [stream for path in arguments.paths for stream in _find_streams(path)]
     width = max(len(stream.name) for stream in streams)
     print(f"{'stream':{width}}  {'kB':>9}  {'frames':>7}  {'events':>7}  {'MB/s':>8}  {'µs/frame':>8}", flush=True)
     everything = []
     for stream in streams:
-        figures = measure(make, _pieces(read_whole(stream), arguments.chunk), arguments.seconds)
+        figures = measure(make, _cut(read_file(stream), arguments.chunk), arguments.seconds)
         everything.append(figures)
-        print(_row(stream.name, width, figures), flush=True)
+        print(_write_row(stream.name, width, figures), flush=True)
     if len(everything) > 1:
-        print(_row("all", width, _sum(everything)))
+        totals = [sum(column) for column in zip(*map(astuple, everything), strict=True)]
+        print(_write_row("all", width, Figures(*totals)))
     return 0
 
 
-def _streams(path: Path) -> Iterator[Path]:
+def _find_streams(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
@@ -99,21 +99,12 @@ def _streams(path: Path) -> Iterator[Path]:
     yield from found
 
 
-def _pieces(body: bytes, size: int | None) -> list[bytes]:
+def _cut(body: bytes, size: int | None) -> list[bytes]:
     return [body[at : at + size] for at in range(0, len(body), size)] if size else cut_by_event(body)
 
 
-def _row(name: str, width: int, figures: Figures) -> str:
+def _write_row(name: str, width: int, figures: Figures) -> str:
     return (
         f"{name:{width}}  {figures.size / 1e3:9.1f}  {figures.frames:7}  {figures.events:7}"
         f"  {figures.rate:8.1f}  {figures.per_frame:8.2f}"
-    )
-
-
-def _sum(everything: list[Figures]) -> Figures:
-    return Figures(
-        sum(figures.size for figures in everything),
-        sum(figures.frames for figures in everything),
-        sum(figures.events for figures in everything),
-        sum(figures.seconds for figures in everything),
     )

@@ -6,13 +6,9 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-import msgspec
-
-from streamparse.cli.options import CommandError, add_tools_option, read_pieces, read_tools
-from streamparse.cli.printing import escaped, escaped_json
+from streamparse.cli.options import add_tools_option, read_pieces, read_tools
+from streamparse.cli.parse import escape, escape_json, to_json
 from streamparse.parser.detection import Findings, detect_format
-
-__all__ = ["add_command"]
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,34 +21,27 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    tools = read_tools(arguments.tools) if arguments.tools else None
-    body = b"".join(read_pieces(arguments.file))
-    try:
-        findings = detect_format(body, tools)
-    except (TypeError, ValueError) as error:  # of the tools
-        raise CommandError(str(error)) from error
-    except RecursionError as error:
-        raise CommandError(f"{arguments.tools}: nested too deeply") from error
+    findings = detect_format(b"".join(read_pieces(arguments.file)), read_tools(arguments))
     if arguments.json:
-        text = msgspec.json.encode(findings).decode()
-        sys.stdout.write((escaped_json(text) if sys.stdout.isatty() else text) + "\n")
+        text = to_json(findings)
+        print(escape_json(text) if sys.stdout.isatty() else text)
     else:
-        for label, words in _lines(findings):
-            print(f"{label:10}  {escaped(words)}")
+        for label, words in _describe(findings):
+            print(f"{label:10}  {escape(words)}")
     return 0
 
 
-def _lines(findings: Findings) -> Iterator[tuple[str, str]]:
-    """The findings as labels and words."""
+def _describe(findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield the findings as labels and words."""
     if findings.framing == "text":
         yield "framing", f"none: a text of {findings.size} characters"
     else:
         yield "framing", f"{findings.framing}: {findings.frames} frames, {findings.size} bytes"
         yield "wire", findings.wire or "an error that does not show the wire"
-    yield from _dialects(findings)
+    yield "dialect", _describe_dialect(findings)
     for call in findings.calls:
-        written = msgspec.json.encode(call.arguments).decode()
-        yield f"call {call.index}", f"{call.name}({written})  {call.source}" + ", revoked" * call.revoked
+        revoked = ", revoked" if call.revoked else ""
+        yield f"call {call.index}", f"{call.name}({to_json(call.arguments)})  {call.source}{revoked}"
     for broken in findings.broken_calls:
         yield f"call {broken.index}", f"{broken.name}: broken, {broken.code}: {broken.raw}"
     yield "reasoning", f"{findings.reasoning} characters, {findings.reasoning_from}" if findings.reasoning else "none"
@@ -64,12 +53,9 @@ def _lines(findings: Findings) -> Iterator[tuple[str, str]]:
         yield "finish", f"{findings.finish_reason or 'no reason given'}, {ended}"
 
 
-def _dialects(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Which formats read a call in the text."""
+def _describe_dialect(findings: Findings) -> str:
+    """Say which formats read a call in the text."""
+    also = ", ".join(findings.also)
     if findings.dialect:
-        also = f"; if named, also {', '.join(findings.also)}" if findings.also else ""
-        yield "dialect", findings.dialect + also
-    elif findings.also:
-        yield "dialect", f"none that auto takes for a call here; if named, {', '.join(findings.also)}"
-    else:
-        yield "dialect", "none"
+        return f"{findings.dialect}; if named, also {also}" if also else findings.dialect
+    return f"none that auto takes for a call here; if named, {also}" if also else "none"

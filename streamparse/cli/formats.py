@@ -1,51 +1,24 @@
-"""What is known of each format, as Markdown: the page `docs/formats.md` is printed by `streamparse formats --markdown`.
+"""`streamparse formats`: what is known of each format, as a list or as Markdown (`docs/formats.md` is such a page).
 
-Facts come from the rows of the table.  What streams is not claimed but tried: the example is read one character at a
-time, once with the schemas of its tools and once without.
+Facts come from the rows of the table.  How a format streams is tried: its example is read one character at a time,
+once with the schemas of its tools and once without.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from importlib.resources import files
+from string import Template
 
-import msgspec
-
+from streamparse.cli.options import CommandError
+from streamparse.cli.parse import to_json
 from streamparse.dialects import DIALECTS, THOUGHTS, Dialect, Thought
 from streamparse.dialects.engine.grammar import Opener
 from streamparse.events import ToolCallDelta
 from streamparse.parser import TextParser
 from streamparse.tools import Tool
-
-__all__ = ["EXAMPLE_TOOLS", "chapter", "in_auto", "page"]
-
-_HEAD = """\
-# The formats
-
-The ways in which models write a call as text, as this version reads them; `streamparse formats --markdown` prints this
-page. In the columns:
-
-- **streams** is how a string argument arrives: `delta` character by character, `parameter` when it is whole (which the
-  next tag shows), `call` with the end of the call. Behind a stroke: a value that looks like a number, of a tool
-  without a schema.
-- **auto** is what `dialects="all"` does, and `dialects="auto"` where servers leave calls in the text (on wires whose
-  servers parse calls themselves it reads thoughts alone): `armed` looks for the format in every answer; `declared` only
-  where tools are declared, and believes only their names; `start` does the same at the start of the message alone, and
-  right behind a call in that format; `named` does not look for it, since another format reads the same text, or the
-  opener says too little.
-- An opener that is **bare** is no marker of the format's own: a brace, a fence, a tool's name. Where tools are
-  declared, a call behind it must name one of them and hold the arguments that it requires. It is told when it is whole,
-  with `place="bare"`, and revoked if visible text follows, or if the answer does not end well.
-- An opener that is a **word** is a tag that other texts have, too. Such a call, likewise, must name a declared tool and
-  hold what it requires; it is then a call like any other (`place="plain"`).
-- Where two formats share an opener, what follows it decides; where that fits both, the first of this page reads it. So
-  with `"auto"` the calls of `mimo` are read as `qwen3-coder`: a line break next to a tag is no part of the value, and
-  a value without a schema may be a number. Name `mimo` where that matters.
-
-A marker that nothing of the format's grammar follows is text and comes out unchanged. So is one that is quoted
-([what counts](design.md#what-is-a-call-in-a-text)).
-
-"""
 
 _COUNTS = {
     "anywhere": "anywhere",
@@ -61,116 +34,135 @@ _AUTO = {
 }
 _IN_THOUGHT = {
     "text": "is more thought",
-    "ends": "is told when it is whole, and stands if only calls follow; else it is revoked, and is thought again",
-    "resumes": "is told when it is whole, and stands; the thought goes on behind it",
+    "ends": "is reported when it is whole; if anything but calls follows, it is revoked and is part of the thought",
+    "resumes": "is reported when it is whole, and kept; the thought goes on after it",
 }
 
 
-def _declared(name: str, **types: str) -> Tool:
+def _declare(name: str, **types: str) -> Tool:
     properties = {key: {"type": type} for key, type in types.items()}
     return Tool(name, parameters={"type": "object", "properties": properties})
 
 
 EXAMPLE_TOOLS = [
-    _declared("get_weather", city="string", days="integer"),
-    _declared("now"),
-    _declared("bash", command="string"),
-    _declared("brave_search", query="string"),
+    _declare("get_weather", city="string", days="integer"),
+    _declare("now"),
+    _declare("bash", command="string"),
+    _declare("brave_search", query="string"),
 ]
 """The tools that the examples of the table call."""
 
 
-def page() -> str:
-    """Return the whole page."""
-    rows = (
-        (f"[`{row.name}`](#{_anchor(row.name)})", row.models, _streams(row), f"`{in_auto(row)}`")
-        for row in DIALECTS.values()
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `formats` to the commands."""
+    command = commands.add_parser(
+        "formats",
+        help="list the dialects: the ways a model writes calls in text",
+        description="List the dialects: name, what `auto` does, who writes it. With names, all that is known of these.",
     )
-    chapters = (f"\n## `{row.name}`\n\n{chapter(row)}" for row in DIALECTS.values())
-    return "".join((_HEAD, _table(("format", "written by", "streams", "auto"), rows), *chapters, "\n", _reasoning()))
+    command.add_argument("names", nargs="*", metavar="NAME", help="a dialect to show in full")
+    command.add_argument("--markdown", action="store_true", help="print the page of all of them")
+    command.set_defaults(run=_run)
 
 
-def in_auto(row: Dialect) -> str:
+def _run(arguments: argparse.Namespace) -> int:
+    unknown = [name for name in arguments.names if name not in DIALECTS]
+    if unknown:
+        raise CommandError(f"unknown dialect {unknown[0]!r}; known are: {', '.join(DIALECTS)}")
+    width = max(map(len, DIALECTS))
+    if arguments.names:
+        text = "".join(f"# {name}\n\n{write_chapter(DIALECTS[name])}\n" for name in arguments.names)
+    elif arguments.markdown:
+        text = write_page()
+    else:
+        text = "".join(f"{name:{width}}  {find_auto(row):8}  {row.models}\n" for name, row in DIALECTS.items())
+    print(text, end="")
+    return 0
+
+
+def write_page() -> str:
+    """Return the page of all formats, as Markdown."""
+    rows = [
+        (f"[`{row.name}`](#{_make_anchor(row.name)})", row.models, _describe_streaming(row), f"`{find_auto(row)}`")
+        for row in DIALECTS.values()
+    ]
+    thoughts = [
+        (
+            f"`{row.name}`",
+            row.models,
+            _quote_all(row.opens) or "in a header",
+            _quote_all(row.closes),
+            "with `auto`, too" if row.token else "if named" if row.inside else "no",
+        )
+        for row in THOUGHTS.values()
+    ]
+    return Template(files("streamparse.cli").joinpath("formats.md").read_text("utf-8")).substitute(
+        table=_write_table(("format", "written by", "streams", "auto"), rows),
+        chapters="".join(f"\n## `{row.name}`\n\n{write_chapter(row)}" for row in DIALECTS.values()),
+        thoughts=_write_table(("reasoning", "written by", "opens", "closes", "after text"), thoughts),
+    )
+
+
+def find_auto(row: Dialect) -> str:
     """Return in one word what `"auto"` does with a format: the most that it does with one of its openers."""
     ways = {opener.auto for opener in row.openers}
     return next(way for way in _AUTO if way in ways)
 
 
-def chapter(row: Dialect) -> str:
-    """Return what is known of one format."""
-    parts = [f"Written by {row.models}.\n\n{_fenced(row.example)}\n"]
-    parts.append(_table(("opener", "counts", "with `auto`"), (_opener(row, opener) for opener in row.openers)))
-    found = _found_by_auto(row)
+def write_chapter(row: Dialect) -> str:
+    """Return what is known of one format, as Markdown."""
+    openers = _write_table(("opener", "counts", "with `auto`"), [_describe_opener(row, each) for each in row.openers])
+    found = _find_dialect_read_by_auto(row)
     read = f"`auto` reads the example as `{found}`" if found else "`auto` reads no call in the example"
-    parts.append(f"\n- Streams: {_streams(row)}; {read}.\n")
-    parts.append(f"- Inside of an open thought a call {_IN_THOUGHT[row.in_thought]}.\n")
-    thoughts = ", ".join(_span(thought) for thought in _thoughts(row))
-    parts.append(f"- Reasoning: {thoughts}.\n")
-    for markers, what in ((row.opens_text, "Opens the visible text"), (row.drops, "Passed over")):
-        if markers:
-            parts.append(f"- {what}: {', '.join(map(_code, markers))}.\n")
-    if row.settles:
-        parts.append(f"- May follow bare calls, which stand: {', '.join(map(_code, row.settles))}.\n")
-    return "".join(parts)
+    thoughts = [THOUGHTS[each] if isinstance(each, str) else each for each in dict.fromkeys(("think", *row.thoughts))]
+    facts = [
+        f"Streams: {_describe_streaming(row)}; {read}",
+        f"Inside an open thought a call {_IN_THOUGHT[row.in_thought]}",
+        f"Reasoning: {', '.join(map(_describe_thought, thoughts))}",
+        *(f"{what}: {_quote_all(markers)}" for what, markers in _list_markers(row) if markers),
+    ]
+    return f"Written by {row.models}.\n\n{_fence(row.example)}\n{openers}\n" + "".join(f"- {fact}.\n" for fact in facts)
 
 
-def _opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
-    marker = _code(opener.text + "NAME" * opener.each_tool) if opener.text or opener.each_tool else "none"
+def _list_markers(row: Dialect) -> Iterable[tuple[str, Iterable[str]]]:
+    yield "Opens the visible text", row.opens_text
+    yield "Passed over", row.drops
+    yield "May follow bare calls, which are kept", row.settles
+
+
+def _describe_opener(row: Dialect, opener: Opener) -> tuple[str, ...]:
+    marker = _quote(opener.text + "NAME" * opener.each_tool) if opener.text or opener.each_tool else "none"
     marker += ", bare" if opener.bare else ", a word" if opener.word else ""
-    shared = [other.name for other in DIALECTS.values() if other is not row and opener.text in _texts(other)]
     auto = _AUTO[opener.auto]
-    if opener.text and shared and not opener.each_tool:
-        auto += f"; shared with {', '.join(f'`{name}`' for name in shared)}"
+    if opener.text and not opener.each_tool:
+        shared = [f"`{other.name}`" for other in DIALECTS.values() if other is not row and _has_opener(other, opener)]
+        auto += f"; shared with {', '.join(shared)}" if shared else ""
     counts = _COUNTS[opener.position]
     if opener.text in ("{", "[") and opener.position == "start":
         counts += "; if the format is named, at the start of a line"
     return marker, counts, auto
 
 
-def _texts(row: Dialect) -> set[str]:
-    return {opener.text for opener in row.openers if not opener.each_tool}
+def _has_opener(row: Dialect, opener: Opener) -> bool:
+    return any(each.text == opener.text and not each.each_tool for each in row.openers)
 
 
-def _thoughts(row: Dialect) -> Iterator[Thought]:
-    for each in dict.fromkeys(("think", *row.thoughts)):
-        yield THOUGHTS[each] if isinstance(each, str) else each
-
-
-def _reasoning() -> str:
-    rows = (
-        (
-            f"`{row.name}`",
-            row.models,
-            ", ".join(map(_code, row.opens)) or "in a header",
-            ", ".join(map(_code, row.closes)),
-            "with `auto`, too" if row.token else "if named" if row.inside else "no",
-        )
-        for row in THOUGHTS.values()
-    )
-    return (
-        "## Reasoning\n\nA thought opens before all other text, or next to a call. `think` is looked for beside every "
-        "format. Some markers\nare tokens of a model's own: unless they are quoted they open a thought behind text, "
-        "too, where the format is named,\nor also with `auto`, if no blank stands right before them in the line.\n\n"
-        + _table(("reasoning", "written by", "opens", "closes", "behind text"), rows)
-    )
-
-
-def _span(thought: Thought) -> str:
-    closes = " or ".join(map(_code, thought.closes))
-    return f"{' or '.join(map(_code, thought.opens))} to {closes}" if thought.opens else f"in a header, to {closes}"
+def _describe_thought(thought: Thought) -> str:
+    closes = " or ".join(map(_quote, thought.closes))
+    return f"{' or '.join(map(_quote, thought.opens))} to {closes}" if thought.opens else f"in a header, to {closes}"
 
 
 # -- what is tried -------------------------------------------------------------------------------------
 
 
-def _streams(row: Dialect) -> str:
-    typed = _way(row.name, row.example, EXAMPLE_TOOLS)
+def _describe_streaming(row: Dialect) -> str:
+    typed = _find_unit(row.name, row.example, EXAMPLE_TOOLS)
     # What looks like a number is one only if the schema, or the end of the parameter, says so.
-    untyped = _way(row.name, row.example.replace("Paris", "12345"), [Tool(tool.name) for tool in EXAMPLE_TOOLS])
+    untyped = _find_unit(row.name, row.example.replace("Paris", "12345"), [Tool(tool.name) for tool in EXAMPLE_TOOLS])
     return f"`{typed}`" if typed == untyped else f"`{typed}` / `{untyped}`"
 
 
-def _way(name: str, example: str, tools: list[Tool]) -> str:
+def _find_unit(name: str, example: str, tools: list[Tool]) -> str:
     """Read an example one character at a time and see in which pieces the arguments come."""
     parser = TextParser([name], tools=tools)
     events = [event for character in example for event in parser.feed(character)]
@@ -180,7 +172,7 @@ def _way(name: str, example: str, tools: list[Tool]) -> str:
     return "parameter" if len(pieces) > 1 else "call"
 
 
-def _found_by_auto(row: Dialect) -> str | None:
+def _find_dialect_read_by_auto(row: Dialect) -> str | None:
     parser = TextParser("auto", tools=EXAMPLE_TOOLS)
     parser.feed(row.example)
     parser.close()
@@ -190,23 +182,32 @@ def _found_by_auto(row: Dialect) -> str | None:
 # -- Markdown ------------------------------------------------------------------------------------------
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def _write_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-def _code(text: str) -> str:
-    """A literal in back-ticks, as many as it needs; line breaks and blanks at its ends are shown escaped."""
-    shown = msgspec.json.encode(text).decode() if text != text.strip() or "\n" in text else text
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+def _quote_all(texts: Iterable[str]) -> str:
+    return ", ".join(map(_quote, texts))
+
+
+def _quote(text: str) -> str:
+    """Write a literal in back-ticks, as many as it needs; line breaks and blanks at its ends are shown escaped."""
+    shown = to_json(text) if text != text.strip() or "\n" in text else text
+    ticks = "`" * (1 + _count_ticks(shown))
     pad = " " if "`" in shown else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def _fenced(text: str) -> str:
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+def _fence(text: str) -> str:
+    fence = "`" * max(3, 1 + _count_ticks(text))
     return f"{fence}text\n{text.rstrip(chr(10))}\n{fence}\n"
 
 
-def _anchor(name: str) -> str:
+def _count_ticks(text: str) -> int:
+    """Return the length of the longest run of back-ticks."""
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _make_anchor(name: str) -> str:
     return re.sub(r"[^\w-]", "", name.lower())

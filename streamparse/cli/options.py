@@ -1,4 +1,4 @@
-"""What the commands have in common: how a parser is chosen, how bytes are read, how a failure is told."""
+"""What the commands share: options that choose a parser, reading of files and standard input, and the error."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from streamparse.dialects import Dialects
 from streamparse.parser import StreamParser
-
-__all__ = [
-    "CommandError",
-    "add_dialect_option",
-    "add_parser_options",
-    "add_tools_option",
-    "dialects_named",
-    "has_colours",
-    "parser_maker",
-    "piece_size",
-    "read_pieces",
-    "read_tools",
-    "read_whole",
-]
+from streamparse.tools import Toolset
 
 READ_SIZE = 64 * 1024
 
 
 class CommandError(Exception):
-    """What the user asked for cannot be done; the message is one line for stderr."""
+    """A command cannot be carried out; the message is one line for stderr."""
+
+
+@contextmanager
+def name_in_errors(name: object) -> Iterator[None]:
+    """Raise what goes wrong with a file, or with the JSON in it, as a `CommandError` that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror or error}") from error
+    except (ValueError, TypeError) as error:
+        raise CommandError(f"{name}: {error}") from error
+    except RecursionError as error:
+        raise CommandError(f"{name}: nested too deeply") from error
 
 
 def add_parser_options(command: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_parser_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_dialect_option(command: argparse.ArgumentParser) -> None:
-    """Add the option that names dialects; `dialects_named` reads it."""
+    """Add the option that names dialects; `read_dialects` reads it."""
     command.add_argument(
         "--dialect",
         action="append",
@@ -53,31 +53,37 @@ def add_dialect_option(command: argparse.ArgumentParser) -> None:
     )
 
 
-def dialects_named(arguments: argparse.Namespace) -> Dialects:
+def read_dialects(arguments: argparse.Namespace) -> Dialects:
     """Return what `--dialect` says, as a parser takes it."""
     names: list[str] = arguments.dialect or []
     return tuple(name for name in names if name != "none") if names else "auto"
 
 
 def add_tools_option(command: argparse.ArgumentParser) -> None:
-    """Add the option that declares tools."""
+    """Add the option that declares tools; `read_tools` reads it."""
     command.add_argument("--tools", type=Path, metavar="FILE.json", help="tool definitions, a JSON array")
 
 
-def parser_maker(arguments: argparse.Namespace) -> Callable[[], StreamParser]:
-    """Return what makes a fresh parser as the options say; raise CommandError if they make no sense."""
-    dialects = dialects_named(arguments)
-    tools = read_tools(arguments.tools) if arguments.tools else None
+def read_tools(arguments: argparse.Namespace) -> Toolset:
+    """Return the tools of the file that `--tools` names; raise CommandError if they cannot be read."""
+    if arguments.tools is None:
+        return Toolset()
+    with name_in_errors(arguments.tools):
+        definitions = msgspec.json.decode(arguments.tools.read_bytes())
+        return Toolset.of(definitions if isinstance(definitions, list) else [definitions])
+
+
+def make_parser_factory(arguments: argparse.Namespace) -> Callable[[], StreamParser]:
+    """Return a function that makes a new parser as the options say; raise CommandError if they name nothing known."""
+    dialects, tools = read_dialects(arguments), read_tools(arguments)
 
     def make() -> StreamParser:
         return StreamParser(arguments.wire, dialects=dialects, tools=tools)
 
     try:
         make()
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from error
-    except RecursionError as error:
-        raise CommandError(f"{arguments.tools}: nested too deeply") from error
     return make
 
 
@@ -86,58 +92,24 @@ def has_colours() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def piece_size(text: str) -> int:
-    """Return the number an option gives; for argparse."""
+def parse_size(text: str) -> int:
+    """Return the number of bytes that an option gives; for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
 
 
-def read_pieces(name: str, size: int | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file, or of standard input for "-", as they arrive; with a size, in pieces of that size."""
+def read_pieces(name: str, size: int = READ_SIZE) -> Iterator[bytes]:
+    """Yield the bytes of a file, or of standard input for "-", as they arrive, in pieces of at most that size."""
     if name == "-" and sys.stdin is None:
         raise CommandError("standard input is closed")
-    try:
-        descriptor = sys.stdin.fileno() if name == "-" else os.open(name, os.O_RDONLY)
-    except OSError as error:
-        raise CommandError(_told(name, error)) from error
-    try:
-        while piece := _read(name, descriptor):
-            yield from _cut(piece, size or READ_SIZE)
-    finally:
-        if name != "-":
-            os.close(descriptor)
+    is_file = name != "-"
+    with name_in_errors(name), open(name if is_file else sys.stdin.fileno(), "rb", closefd=is_file) as file:
+        while piece := os.read(file.fileno(), READ_SIZE):  # what is there, not as much as would fit
+            yield from (piece[start : start + size] for start in range(0, len(piece), size))
 
 
-def read_whole(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """Return the bytes of a file; raise CommandError if it cannot be read."""
-    try:
+    with name_in_errors(path):
         return path.read_bytes()
-    except OSError as error:
-        raise CommandError(_told(str(path), error)) from error
-
-
-def read_tools(path: Path) -> list[Any]:
-    """Return the definitions a file holds; raise CommandError if they cannot be read."""
-    try:
-        tools = msgspec.json.decode(read_whole(path))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise CommandError(f"{path}: nested too deeply") from error
-    return tools if isinstance(tools, list) else [tools]
-
-
-def _read(name: str, descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, READ_SIZE)  # what is there, not as much as would fit
-    except OSError as error:
-        raise CommandError(_told(name, error)) from error
-
-
-def _cut(piece: bytes, size: int) -> Iterator[bytes]:
-    return (piece[start : start + size] for start in range(0, len(piece), size))
-
-
-def _told(name: str, error: OSError) -> str:
-    return f"{name}: {error.strerror or error}"

@@ -1,6 +1,8 @@
 """The page of a timeline: one HTML file that loads nothing.
 
-Whatever came from the stream is escaped, and stands only in text and titles.
+Its picture has a lane for the prose and one for each call.  A lane's bar grows while the arguments come, its diamond
+is where the call was whole, and what follows in green is the head start over each rule.  Below it is the tool's run.
+Text from the stream is escaped, and appears only in text and titles.
 """
 
 from __future__ import annotations
@@ -8,140 +10,270 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
+from string import Template
+from typing import Final
 
-from streamparse.cli.drawing import amount, draw, excerpt
-from streamparse.cli.marks import CallSpan, Rule, Timeline
+import msgspec
 
-__all__ = ["render"]
+from streamparse.cli.timeline_model import Axis, CallSpan, Rule, Timeline
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_LEFT, _RIGHT, _WIDTH = 184.0, 1056.0, 1120.0
+_TOP, _LANE, _BAR, _RUN = 50.0, 34.0, 16.0, 9.0
+_CHARACTER: Final = 6.4
+"""Width of a character on a bar, in user units: a little too wide rather than too narrow."""
 
-_RULES: tuple[tuple[Rule, str], ...] = (
-    ("next_index", "the next call"),
-    ("finish", "the finish reason"),
-    ("end", "the end of the stream"),
-)
+
+_NOTES: Final[dict[Axis, str]] = {
+    "bytes": "The axis counts bytes, since the times of the reads are not known: distances say how much of the stream"
+    " was still to come, not how long that took.",
+    "seconds": "Times are those at which bytes were read, from the start of the request.",
+}
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """A rule's colour on the page, and its words."""
+
+    style: str
+    moment: str
+    column: str
+
+
+_RULES: Final[dict[Rule, _Words]] = {
+    "next_call": _Words("gain-next", "the next call", "next call"),
+    "finish": _Words("gain-finish", "the finish reason", "finish"),
+    "end": _Words("gain-end", "the end of the stream", "end"),
+}
 
 
 def render(timeline: Timeline, title: str) -> str:
     """Return the page as HTML text; it needs no other file and makes no request."""
-    assets, title = files("streamparse.cli"), excerpt([title])
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
-            f"<style>\n{assets.joinpath('page.css').read_text('utf-8')}</style></head>",
-            f"<body><main><h1>{title}</h1>",
-            f'<p class="subtitle">{_subtitle(timeline)}</p>',
-            *_figures(timeline),
-            f'<section class="card">{draw(timeline)}{_legend(timeline)}</section>',
-            *_table(timeline),
-            *_errors(timeline),
-            f'<p class="note">{_note(timeline)}</p>',
-            f"</main><script>\n{assets.joinpath('page.js').read_text('utf-8')}</script></body></html>\n",
-        ]
+    template, style, script = (
+        files("streamparse.cli").joinpath(f"page.{suffix}").read_text("utf-8") for suffix in ("html", "css", "js")
+    )
+    return Template(template).substitute(
+        title=_shorten(title),
+        style=style,
+        script=script,
+        summary=_summarize(timeline),
+        figures="".join(_write_figures(timeline)),
+        picture=_Drawing(timeline).draw(),
+        legend="".join(_write_legend(timeline)),
+        table="".join(_write_table(timeline)),
+        errors="".join(_write_errors(timeline)),
+        note=_NOTES[timeline.axis],
     )
 
 
-def _subtitle(timeline: Timeline) -> str:
+def _shorten(text: str, size: int = 200) -> str:
+    """Cut a text from the stream, and make it safe in HTML."""
+    shown = text[:size] + ("…" if len(text) > size else "")
+    return escape("".join(c if c.isprintable() or c == "\n" else "�" for c in shown))
+
+
+def _summarize(timeline: Timeline) -> str:
     whole = sum(call.closed is not None for call in timeline.calls)
     calls = f"{len(timeline.calls)} call{'' if len(timeline.calls) == 1 else 's'}"
-    if whole < len(timeline.calls):
-        calls += f", {whole} whole"
-    ended = f"ended by the server: {excerpt([timeline.finish_reason or 'no reason given'])}"
-    moments = f"end at {amount(timeline.end, timeline)}"
+    calls += f", {whole} whole" if whole < len(timeline.calls) else ""
+    ended = f"ended by the server: {_shorten(timeline.finish_reason or 'no reason given')}"
+    moments = f"end at {timeline.format(timeline.end)}"
     if timeline.finish < timeline.end:
-        moments = f"finish reason at {amount(timeline.finish, timeline)}, {moments}"
+        moments = f"finish reason at {timeline.format(timeline.finish)}, {moments}"
     return f"{calls} · {ended if timeline.ok else 'not ended by the server'} · {moments}"
 
 
-def _figures(timeline: Timeline) -> Iterator[str]:
+def _write_figures(timeline: Timeline) -> Iterator[str]:
     if not timeline.calls:
         return
     yield '<section class="figures">'
-    for rule, words in _RULES:
-        if gains := timeline.gains(rule):
+    for rule, words in _RULES.items():
+        if gains := timeline.list_gains(rule):
             calls = "one call" if len(gains) == 1 else f"{len(gains)} calls"
-            text = f"the widest head start over {words}; {amount(sum(gains), timeline)} over {calls}"
-            yield _figure(amount(max(gains), timeline), text, won=max(gains) > 0)
-    now, late = timeline.results_at("closed"), timeline.results_at("finish")
+            text = f"the widest head start over {words.moment}; {timeline.format(sum(gains))} over {calls}"
+            yield _write_figure(timeline.format(max(gains)), text, won=max(gains) > 0)
+    now, late = timeline.find_last_result("closed"), timeline.find_last_result("finish")
     if now is not None and late is not None:
-        text = f"until every result was there; {amount(late, timeline)} had each tool begun at the finish reason"
-        yield _figure(amount(now, timeline), text, won=now < late)
+        text = f"until every result was there; {timeline.format(late)} had each tool begun at the finish reason"
+        yield _write_figure(timeline.format(now), text, won=now < late)
     yield "</section>"
 
 
-def _figure(figure: str, text: str, won: bool) -> str:
+def _write_figure(figure: str, text: str, *, won: bool) -> str:
     return f'<div class="figure{" won" * won}"><b>{figure}</b><span>{text}</span></div>'
 
 
-def _legend(timeline: Timeline) -> str:
-    kinds: list[str] = list(dict.fromkeys(stretch.kind for stretch in timeline.prose))
-    swatches = [("", kind, kind) for kind in kinds]
-    if timeline.calls:
-        swatches += [
-            ("", "arguments", "arguments arrive"),
-            ("diamond", "closed", "call whole: can run"),
-        ]
-        swatches += [("", "gain-next", "head start over the next call")] * bool(timeline.gains("next_index"))
-        swatches.append(("", "gain-finish", "head start over the finish reason"))
-        swatches += [("", "gain-end", "head start over the end")] * (timeline.finish < timeline.end)
-    if any(call.run for call in timeline.calls):
-        swatches.append(("", "run", "tool runs"))
-    if any(call.closed is None or (call.run and not call.run.ok) for call in timeline.calls):
-        swatches.append(("", "failed", "broken or failed"))
-    items = (f'<li><i class="{shape}" style="--swatch:var(--{name})"></i>{text}</li>' for shape, name, text in swatches)
-    return f'<ul class="legend">{"".join(items)}</ul>'
+def _write_legend(timeline: Timeline) -> Iterator[str]:
+    calls = timeline.calls
+    kinds = dict.fromkeys(stretch.kind for stretch in timeline.prose)
+    swatches = [(True, kind, kind) for kind in kinds] + [
+        (bool(calls), "arguments", "arguments arrive"),
+        (bool(calls), "closed", "call whole: can run"),
+        (bool(timeline.list_gains("next_call")), "gain-next", "head start over the next call"),
+        (bool(calls), "gain-finish", "head start over the finish reason"),
+        (bool(calls) and timeline.finish < timeline.end, "gain-end", "head start over the end"),
+        (any(call.run for call in calls), "run", "tool runs"),
+        (any(call.closed is None or (call.run and not call.run.ok) for call in calls), "failed", "broken or failed"),
+    ]
+    for is_there, name, text in swatches:
+        if is_there:
+            yield f'<li><i class="{"diamond" * (name == "closed")}" style="--swatch:var(--{name})"></i>{text}</li>'
 
 
-def _table(timeline: Timeline) -> Iterator[str]:
+def _write_table(timeline: Timeline) -> Iterator[str]:
     if not timeline.calls:
         return
     runs, trouble = any(call.run for call in timeline.calls), any(call.problem for call in timeline.calls)
     yield '<section class="card"><table><thead><tr><th>call</th><th class="left">tool</th><th>begins</th><th>whole</th>'
     yield "<th>next call<br>begins</th>"
-    yield "<th>gained over<br>next call</th><th>gained over<br>finish</th><th>gained over<br>end</th>"
+    yield "".join(f"<th>gained over<br>{words.column}</th>" for words in _RULES.values())
     yield "<th>run<br>took</th>" * runs + '<th class="left">trouble</th>' * trouble
     yield "</tr></thead><tbody>"
     for call in timeline.calls:
-        yield _row(timeline, call, runs, trouble)
+        values: list[tuple[float | None, str]] = [(call.start, ""), (call.closed, ""), (call.next_call, "")]
+        values += [(gain, "won" if gain else "") for gain in map(call.find_gain, _RULES)]
+        values += [(call.run.end - call.run.start if call.run else None, "")] * runs
+        yield f'<tr data-call="{call.index}"><td>{call.index}</td><td class="left">'
+        yield f'<code title="{_shorten(call.arguments)}">{_shorten(call.name, 40)}</code></td>'
+        for value, style in values:
+            yield f'<td class="{style}">{"–" if value is None else timeline.format(value)}</td>'
+        yield f'<td class="left bad">{_shorten(call.problem, 60)}</td>' * trouble + "</tr>"
     yield "</tbody></table></section>"
 
 
-def _row(timeline: Timeline, call: CallSpan, runs: bool, trouble: bool) -> str:
-    def cell(value: float | None, style: str = "") -> str:
-        return f'<td class="{style}">{"–" if value is None else amount(value, timeline)}</td>'
-
-    tool = f'<code title="{excerpt(call.fragments)}">{excerpt([call.name], 40)}</code>'
-    cells = [f'<td>{call.index}</td><td class="left">{tool}</td>']
-    cells += [cell(call.start), cell(call.closed), cell(call.next_call)]
-    cells += [cell(gain, "won" if gain else "") for gain in (call.gain(rule) for rule, _ in _RULES)]
-    cells += [cell(call.run.end - call.run.start if call.run else None)] * runs
-    cells += [f'<td class="left bad">{excerpt([call.problem], 60)}</td>'] * trouble
-    return f'<tr data-call="{call.index}">{"".join(cells)}</tr>'
-
-
-def _errors(timeline: Timeline) -> Iterator[str]:
+def _write_errors(timeline: Timeline) -> Iterator[str]:
     if timeline.errors:
         yield '<section class="card"><ul class="errors">'
         for moment, error in timeline.errors:
-            at = amount(moment, timeline)
-            yield f"<li>{at} <b>{escape(error.code)}</b> ({error.scope}): {excerpt([error.message])}</li>"
+            at = timeline.format(moment)
+            yield f"<li>{at} <b>{escape(error.code)}</b> ({error.scope}): {_shorten(error.message)}</li>"
         yield "</ul></section>"
 
 
-def _note(timeline: Timeline) -> str:
-    axis = (
-        "The axis counts bytes, since the times of the reads are not known: distances say how much of the stream was"
-        " still to come, not how long that took."
-        if timeline.axis == "bytes"
-        else "Times are those at which bytes were read, from the start of the request."
-    )
+class _Drawing:
+    """The picture: an SVG element."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._lane = _LANE + (_RUN + 4 if any(call.run for call in timeline.calls) else 0)
+        self._bottom = _TOP + _LANE + self._lane * len(timeline.calls) + 6
+
+    def draw(self) -> str:
+        """Return the element."""
+        bottom, length, axis = self._bottom, self._timeline.length, self._timeline.axis
+        parts = [
+            f'<svg class="plot" viewBox="0 0 {_WIDTH:g} {bottom + 26:g}" role="img" aria-label="Timeline of the stream"'
+            f' data-left="{_LEFT:g}" data-right="{_RIGHT:g}" data-length="{length!r}" data-unit="{axis}">',
+            *self._draw_axis(),
+            *self._draw_prose(),
+            *self._draw_calls(),
+            *self._draw_moments(),
+            f'<line class="cursor" y1="{_TOP:g}" y2="{bottom:g}"/>',
+            f'<text class="readout name" y="{_TOP - 6:g}" text-anchor="middle" visibility="hidden"/></svg>',
+        ]
+        return "\n".join(parts)
+
+    def _draw_axis(self) -> Iterator[str]:
+        for value in _choose_ticks(self._timeline.length):
+            yield self._draw_line("grid", value, _TOP)
+            yield _draw_text("muted", self._find_x(value), self._bottom + 18, self._timeline.format(value), "middle")
+
+    def _draw_prose(self) -> Iterator[str]:
+        yield f'<g class="lane">{_draw_background(_TOP, _LANE)}'
+        yield _draw_text("name", 10, _TOP + 21, "answer")
+        for stretch in self._timeline.prose:
+            kind, text = stretch.kind, "".join(stretch.fragments)
+            yield self._draw_bar(kind, stretch.start, stretch.end, _TOP + 9, f"{kind},", text)
+        yield "</g>"
+
+    def _draw_calls(self) -> Iterator[str]:
+        for row, call in enumerate(self._timeline.calls):
+            top = _TOP + _LANE + row * self._lane
+            yield f'<g class="lane" data-call="{call.index}">{_draw_background(top, self._lane)}'
+            yield _draw_text("muted", 10, top + 21, str(call.index))
+            yield _draw_text("name", 30, top + 21, f"{_shorten(call.name, 18)}<title>{_shorten(call.name)}</title>")
+            yield from self._draw_gains(call, top + 9)
+            yield from self._draw_arguments(call, top + 9)
+            if run := call.run:
+                style = "run" if run.ok else "failed"
+                yield self._draw_bar(style, run.start, run.end, top + 9 + _BAR + 3, "ran", run.text, height=_RUN)
+            yield "</g>"
+
+    def _draw_gains(self, call: CallSpan, y: float) -> Iterator[str]:
+        """Draw the head start over each rule, each bar from where the one before it ends."""
+        if call.closed is None:
+            return
+        start = call.closed
+        for rule, words in _RULES.items():
+            gain = call.find_gain(rule)
+            if gain is None or call.closed + gain <= start:
+                continue
+            x, right, text = self._find_x(start), self._find_x(call.closed + gain), self._timeline.format(gain)
+            yield _draw_box(words.style, x, y, right - x, _BAR, f"whole {text} before {words.moment}")
+            if len(text) * _CHARACTER < right - x - 24:
+                yield _draw_text("onbar", right - 8, y + 12, text, "end")
+            start = call.closed + gain
+
+    def _draw_arguments(self, call: CallSpan, y: float) -> Iterator[str]:
+        moments = [moment for moment, _ in call.pieces]
+        last = call.closed if call.closed is not None else max([call.start, *moments])
+        style = "arguments" if call.closed is not None else "failed"
+        yield self._draw_bar(style, call.start, last, y, "arguments,", call.arguments)
+        xs = sorted({round(self._find_x(t)) for t in moments if call.start < t < last})
+        if xs and len(xs) * 4 < xs[-1] - xs[0]:  # else the strokes would hide the bar
+            yield f'<path class="piece" d="{"".join(f"M{x} {y:g}v{_BAR:g}" for x in xs)}"/>'
+        x = self._find_x(last)
+        if call.closed is not None:
+            yield f'<path class="closed" d="M{x:.1f} {y - 1:g}l9 9l-9 9l-9 -9z">'
+            yield f"<title>whole at {self._timeline.format(call.closed)}</title></path>"
+        words = call.problem[:40]
+        if words and x + 14 + len(words) * _CHARACTER < _WIDTH:  # on the side where there is room
+            yield _draw_text("problem onbar", x + 14, y + 12, _shorten(words))
+        elif words:
+            yield _draw_text("problem onbar", self._find_x(call.start) - 6, y + 12, _shorten(words), "end")
+
+    def _draw_moments(self) -> Iterator[str]:
+        """Draw the lines of the finish reason and of the end; their labels keep to different sides."""
+        finish, end = self._timeline.finish, self._timeline.end
+        yield self._draw_line("moment", end, _TOP - 22)
+        yield _draw_text("muted", self._find_x(end) + 4, _TOP - 26, "end")
+        if finish < end:
+            yield self._draw_line("moment", finish, _TOP - 22)
+            yield _draw_text("muted", self._find_x(finish) - 4, _TOP - 26, "finish reason", "end")
+
+    def _draw_bar(
+        self, style: str, start: float, end: float, y: float, words: str, text: str, *, height: float = _BAR
+    ) -> str:
+        """Draw a bar between two moments; its title has these, and what came in between."""
+        title = f"{words} {self._timeline.format(start)} to {self._timeline.format(end)}\n{_shorten(text)}"
+        x = self._find_x(start)
+        return _draw_box(style, x, y, max(self._find_x(end) - x, 2.5), height, title)
+
+    def _draw_line(self, style: str, value: float, top: float) -> str:
+        x = self._find_x(value)
+        return f'<line class="{style}" x1="{x:.1f}" x2="{x:.1f}" y1="{top:g}" y2="{self._bottom:g}"/>'
+
+    def _find_x(self, value: float) -> float:
+        length = self._timeline.length
+        return _LEFT + (_RIGHT - _LEFT) * (value / length if length else 0.0)
+
+
+def _choose_ticks(length: float) -> list[float]:
+    """Return round values from 0, at most ten."""
+    if length <= 0:
+        return [0.0]
+    step = next(base * 10.0**power for power in range(-6, 12) for base in (1, 2, 5) if base * 10.0**power * 9 >= length)
+    return [step * n for n in range(int(length / step) + 1)]
+
+
+def _draw_text(style: str, x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text class="{style}" x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{words}</text>'
+
+
+def _draw_background(y: float, height: float) -> str:
+    return f'<rect class="back" x="0" y="{y:g}" width="{_WIDTH:g}" height="{height:g}"/>'
+
+
+def _draw_box(style: str, x: float, y: float, width: float, height: float, title: str) -> str:
     return (
-        f"{axis} A call is whole when the last byte of its arguments is there. Without a parser that sees this, a"
-        " client waits for the next call to begin, for the finish reason, or for the end of the stream; the last call"
-        " has no next one and waits for the finish reason, and where none came, for the end."
+        f'<rect class="{style}" x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" rx="2">'
+        f"<title>{title}</title></rect>"
     )

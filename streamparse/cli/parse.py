@@ -1,14 +1,61 @@
-"""`streamparse parse`: the events of a stream, printed as its bytes arrive."""
+"""`streamparse parse`: the events of a stream, printed as its bytes arrive: prose with labels in the margin, or JSON.
+
+Text from the stream is shown with control characters and invisible characters escaped: a model's answer
+can neither move the cursor or set the title of a window, nor hide a text.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Iterable
+from functools import partial
 
-from streamparse.cli.options import add_parser_options, has_colours, parser_maker, piece_size, read_pieces
-from streamparse.cli.printing import JsonPrinter, Printer, ProsePrinter
+import msgspec
 
-__all__ = ["add_command"]
+from streamparse import events
+from streamparse.cli.options import (
+    READ_SIZE,
+    add_parser_options,
+    has_colours,
+    make_parser_factory,
+    parse_size,
+    read_pieces,
+)
+from streamparse.cli.timeline_model import PROSE_KINDS
+
+MARGIN = 12
+
+_INVISIBLE = (
+    *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810)),
+    *(*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070)),
+    *(0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0, *range(0xFFF0, 0xFFFC)),
+    *(*range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000)),
+)
+"""Characters that have no width, end a line or turn the direction of writing: Unicode's `Default_Ignorable_Code_Point`,
+the separators of lines and paragraphs, and the marks of annotations."""
+
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
+
+_ESCAPES = {code: f"\\x{code:02x}" for code in _CONTROLS if chr(code) not in "\n\t"} | {
+    code: f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in _INVISIBLE
+}
+
+_JSON_ESCAPES = {
+    code: json.dumps(chr(code))[1:-1] if code > 0x7F else "\\u007f" for code in (*range(0x7F, 0xA0), *_INVISIBLE)
+}
+
+_STYLES = {
+    "reasoning": "2;3",
+    "call": "36",
+    "run": "1;32",
+    "revoked": "1;31",
+    "item": "35",
+    "error": "1;31",
+    "done": "2",
+}
+"""ANSI attributes by the first word of a label."""
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,17 +68,108 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("file", help="a recorded body, or - for standard input")
     command.add_argument("--json", action="store_true", help="one JSON object a line")
-    command.add_argument("--chunk", type=piece_size, metavar="N", help="feed the parser in pieces of at most N bytes")
+    command.add_argument(
+        "--chunk", type=parse_size, default=READ_SIZE, metavar="N", help="feed the parser in pieces of at most N bytes"
+    )
     add_parser_options(command)
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    parser = parser_maker(arguments)()
-    printer: Printer = (
-        JsonPrinter(escaping=sys.stdout.isatty()) if arguments.json else ProsePrinter(styled=has_colours())
-    )
+    parser = make_parser_factory(arguments)()
+    print_prose = ProsePrinter(styled=has_colours()).print
+    show = partial(print_json, escaping=sys.stdout.isatty()) if arguments.json else print_prose
     for piece in read_pieces(arguments.file, arguments.chunk):
-        printer.print(parser.feed(piece))
-    printer.print(parser.close())
+        show(parser.feed(piece))
+    show(parser.close())
     return 0 if parser.response.ok else 1
+
+
+def print_json(batch: Iterable[events.Event], *, escaping: bool) -> None:
+    """Print events as JSON, one object a line, as `msgspec.json.decode(line, type=Event)` reads it back, and flush.
+
+    With `escaping`, strings have escapes for what a terminal would obey or not show.
+    """
+    output = sys.stdout.buffer
+    for event in batch:
+        line = to_json(event)
+        output.write((escape_json(line) if escaping else line).encode() + b"\n")
+    output.flush()
+
+
+class ProsePrinter:
+    """Prints events as running text; each change of speaker starts a new line with its label in the margin."""
+
+    def __init__(self, styled: bool) -> None:
+        """Use colours if `styled`."""
+        self._styled = styled
+        self._label = ""
+
+    def print(self, batch: Iterable[events.Event]) -> None:
+        """Write the events and flush."""
+        for event in batch:
+            self._print(event)
+        sys.stdout.flush()
+
+    def _print(self, event: events.Event) -> None:
+        match event:
+            case events.TextDelta() | events.ReasoningDelta() | events.RefusalDelta():
+                self._run_on(PROSE_KINDS[type(event)], event.text)
+            case events.ToolCallStart(index=index, id=id, name=name):
+                self._start_line(f"call {index}", f"{name}  {id}\n")
+            case events.ToolCallDelta(index=index, arguments=piece):
+                self._run_on(f"call {index}", piece)
+            case events.ToolCallComplete(index=index, name=name, source=source, arguments=arguments):
+                self._start_line(f"run {index}", f"{name}({to_json(arguments)})  {source}")
+            case events.ToolCallRevoked(index=index, reason=reason):
+                self._start_line(f"revoked {index}", reason)
+            case events.ProviderItem(kind=kind, data=data):
+                self._start_line("item", f"{kind}  {to_json(data)}")
+            case events.Error():
+                self._start_line("error", _describe_error(event))
+            case events.Done():
+                self._start_line("done", _describe_end(event))
+                sys.stdout.write("\n")
+
+    def _run_on(self, label: str, text: str) -> None:
+        """Write text that continues what was last written under the label."""
+        if label != self._label:
+            self._start_line(label, text)
+        else:
+            self._write(text)
+
+    def _start_line(self, label: str, text: str) -> None:
+        sys.stdout.write(("\n" if self._label else "") + label.ljust(MARGIN))
+        self._label = label
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        text = escape(text).replace("\n", "\n" + " " * MARGIN)
+        style = _STYLES.get(self._label.split(" ")[0]) if self._styled else None
+        sys.stdout.write(f"\x1b[{style}m{text}\x1b[0m" if style else text)
+
+
+def escape(text: str) -> str:
+    """Return text from a stream as it may be shown on a terminal."""
+    return text.translate(_ESCAPES)
+
+
+def escape_json(text: str) -> str:
+    """Return JSON as it may be shown on a terminal; its value is the same."""
+    return text.translate(_JSON_ESCAPES)
+
+
+def to_json(data: object) -> str:
+    """Return data as JSON text."""
+    return msgspec.json.encode(data).decode()
+
+
+def _describe_error(error: events.Error) -> str:
+    call = f", call {error.index}" if error.index is not None else ""
+    byte = f", byte {error.offset}" if error.offset is not None else ""
+    return f"{error.code} ({error.scope}{call}{byte}): {error.message}"
+
+
+def _describe_end(done: events.Done) -> str:
+    ended = f"ended by the server: {done.finish_reason or 'no reason given'}" if done.ok else "not ended by the server"
+    return f"{ended}  {to_json(done.usage)}" if done.usage else ended

@@ -13,13 +13,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from streamparse import proxy
-from streamparse.cli.options import CommandError, add_dialect_option, dialects_named
-
-__all__ = ["add_command", "timed_protocol"]
+from streamparse.cli.options import CommandError, add_dialect_option, read_dialects
 
 NEEDED = ("httpx", "uvicorn")
 
-_LAST_WORDS = 3
+_SHUTDOWN_SECONDS = 3
 """Seconds that answers have to end in once a signal has come."""
 
 _HEAD_SECONDS = 30.0
@@ -30,7 +28,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Add `proxy` to the commands."""
     command = commands.add_parser(
         "proxy",
-        help="stand between clients and a server, and make native calls of calls in its text",
+        help="serve clients from a server, and make native calls of calls in its text",
         description="Stand between clients and a server. Clients may speak OpenAI chat (/v1/chat/completions),"
         " Anthropic (/v1/messages) or Ollama (/api/chat), whatever the server speaks; calls in its text reach them as"
         " native ones. Every other request is passed through.",
@@ -63,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise CommandError(f"{' and '.join(missing)} not found: pip install 'llm-streamparse[proxy]'")
-    dialects = dialects_named(arguments)
+    dialects = read_dialects(arguments)
     try:
         application = proxy.app(
             arguments.upstream,
@@ -84,19 +82,19 @@ def _serve(application: proxy.Proxy, host: str, port: int) -> int:
 
     config = uvicorn.Config(
         application,
-        http=timed_protocol(_HEAD_SECONDS),
+        http=make_timed_protocol(_HEAD_SECONDS),
         ws="none",
         server_header=False,
         date_header=False,
         access_log=False,
         log_level="warning",
-        timeout_graceful_shutdown=_LAST_WORDS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    logging.getLogger("uvicorn.error").addFilter(_is_no_end)
-    with _listening(host, port) as listener:
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
+    with _listen(host, port) as listener:
         address, number = listener.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        print(f"listening on http://{shown}:{number}, in front of {application.settings.shown}", flush=True)
+        print(f"listening on http://{shown}:{number}, in front of {application.settings.public_url}", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
     return 0
 
@@ -109,8 +107,8 @@ def _log_to_stderr(level: int) -> None:
     proxy.LOGGER.propagate = False
 
 
-def timed_protocol(seconds: float) -> type[asyncio.Protocol]:
-    """uvicorn's HTTP protocol, which lets go of a client that does not end the head of a request in time.
+def make_timed_protocol(seconds: float) -> type[asyncio.Protocol]:
+    """Return uvicorn's HTTP protocol with a time limit for the head of a request.
 
     uvicorn itself waits for ever.
     """
@@ -137,26 +135,26 @@ def timed_protocol(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def _wait(self) -> None:
-            self._timer = self.loop.call_later(seconds, self._let_go)
+            self._timer = self.loop.call_later(seconds, self._abort_connection)
 
         def _stop_waiting(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
-        def _let_go(self) -> None:
+        def _abort_connection(self) -> None:
             proxy.LOGGER.info("%s: no whole head of a request after %g seconds", self.client, seconds)
             self.transport.abort()
 
     return Timed
 
 
-def _is_no_end(record: logging.LogRecord) -> bool:
-    """Whether there is more to tell than that an answer was broken off, for a signal has come."""
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Whether a record is more than the traceback of an answer that was cancelled because a signal came."""
     return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

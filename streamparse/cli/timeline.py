@@ -9,12 +9,10 @@ from pathlib import Path
 import msgspec
 
 from streamparse.cli.bench import cut_by_event
-from streamparse.cli.marks import Axis, Mark, Timeline, analyse
-from streamparse.cli.options import CommandError, add_parser_options, parser_maker, read_whole
+from streamparse.cli.options import add_parser_options, make_parser_factory, name_in_errors, read_file
 from streamparse.cli.page import render
+from streamparse.cli.timeline_model import Mark, analyse
 from streamparse.parser import StreamParser
-
-__all__ = ["Mark", "Timeline", "add_command", "analyse", "render", "replay"]
 
 
 class Read(msgspec.Struct):
@@ -56,41 +54,35 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    parser = parser_maker(arguments)()
-    body = read_whole(arguments.file)
+    parser = make_parser_factory(arguments)()
+    body = read_file(arguments.file)
     recorded = arguments.file.with_suffix(".reads.jsonl")
     reads = arguments.reads or (recorded if recorded.is_file() else None)
-    axis: Axis = "seconds" if reads else "bytes"
-    marks, finish = replay(parser, _timed(body, _reads(reads)) if reads else _counted(body))
-    page = render(analyse(marks, axis=axis, finish=finish), arguments.title or arguments.file.name)
+    marks, finish = replay(parser, _cut_by_read(body, _load_reads(reads)) if reads else _cut_by_size(body))
+    timeline = analyse(marks, axis="seconds" if reads else "bytes", finish=finish)
     output = arguments.output or Path(arguments.file.name).with_suffix(".html")
-    try:
-        output.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{output}: {error.strerror or error}") from error
+    with name_in_errors(output):
+        output.write_text(render(timeline, arguments.title or arguments.file.name), encoding="utf-8")
     print(output)
     return 0
 
 
-def _counted(body: bytes) -> Iterator[tuple[float, bytes]]:
-    read = 0
+def _cut_by_size(body: bytes) -> Iterator[tuple[float, bytes]]:
+    """Yield each event of a body at the number of bytes up to its end."""
+    size = 0
     for piece in cut_by_event(body):
-        read += len(piece)
-        yield float(read), piece
+        size += len(piece)
+        yield float(size), piece
 
 
-def _timed(body: bytes, reads: list[Read]) -> Iterator[tuple[float, bytes]]:
-    """Yield what each read brought; a rest that no read brought comes with the last."""
+def _cut_by_read(body: bytes, reads: list[Read]) -> Iterator[tuple[float, bytes]]:
+    """Yield the bytes of each read; bytes that no read covers come with the last."""
     for read in reads:
         yield read.t / 1000, body[read.off : read.off + read.n]
     if reads and (rest := body[reads[-1].off + reads[-1].n :]):
         yield reads[-1].t / 1000, rest
 
 
-def _reads(path: Path) -> list[Read]:
-    try:
-        return msgspec.json.Decoder(Read).decode_lines(read_whole(path))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise CommandError(f"{path}: nested too deeply") from error
+def _load_reads(path: Path) -> list[Read]:
+    with name_in_errors(path):
+        return msgspec.json.Decoder(Read).decode_lines(path.read_bytes())

@@ -1,14 +1,14 @@
-"""Writing answers: what the emitters of all wires share.
+"""Writes answers: what the emitters of all wires share.
 
     emitter = EMITTERS["openai-chat"](model="qwen3")
     for event in parser.feed(chunk):
         send(emitter.emit(event))
 
 `streamparse.providers.EMITTERS` has an emitter for each wire that can be written.  Calls that a model wrote as text
-leave as native ones.
+are sent as native ones.
 """
 
-from streamparse.emitting.answer import labelled, problem_of
 from streamparse.emitting.emitter import Emitter, UsagePlace
+from streamparse.emitting.outcome import find_failure, read_error
 
-__all__ = ["Emitter", "UsagePlace", "labelled", "problem_of"]
+__all__ = ["Emitter", "UsagePlace", "find_failure", "read_error"]

@@ -27,7 +27,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.providers.names import PROVIDERS, provider_named
+from streamparse.providers import names
+from streamparse.providers.names import PROVIDERS
 
 Most: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -141,7 +142,7 @@ def list_families() -> dict[str, Family]:
 
 def find_provider(name: str) -> tuple[str, Provider] | None:
     """Find a provider by any of its names (`streamparse.providers`), also one of which nothing else is known."""
-    found = provider_named(name)
+    found = names.find_provider(name)
     return (found, _read_providers()[found]) if found is not None else None
 
 

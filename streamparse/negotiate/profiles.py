@@ -38,7 +38,7 @@ from streamparse.dialects import DIALECTS
 from streamparse.negotiate.capabilities import Capabilities, find_provider
 from streamparse.plugins import PluginError, check_name, load
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.providers.names import PROVIDERS, known_as
+from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.wires import WIRES
 
 OutputMode: TypeAlias = Literal["tools", "json_schema", "json_object", "text"]
@@ -119,7 +119,7 @@ def _check_names(key: str, profile: Profile) -> None:
     tools, adapters = profile.tools, dict.fromkeys((*ADAPTERS, *PROVIDERS))
     _check(f"{key}.wire", profile.wire, (*WIRES, "auto"), "streamparse.wires")
     for place, name in (("definition_format", tools.definition_format), ("result_format", tools.result_format)):
-        if name is not None and known_as(name, ADAPTERS) is None:
+        if name is not None and find_known_name(name, ADAPTERS) is None:
             _check(f"{key}.tools.{place}", name, adapters)
     dialects = () if isinstance(profile.dialects, str) else profile.dialects or ()
     for place, names in (("dialects", dialects), ("capabilities.dialects", profile.capabilities.dialects)):

@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from streamparse.providers.sdks import CHUNK_TYPE, WRAPPED_EVENTS, chat_chunk_of
+from streamparse.providers.sdks import CHUNK_TYPE, WRAPPED_EVENTS, write_chat_chunk
 
 Message: TypeAlias = bytes | memoryview | str | dict[str, Any]
 """What a framer, or a wire, can be given."""
@@ -67,7 +67,7 @@ def read_message(chunk: Any) -> Message | None:
     """
     match chunk:
         case dict() if chunk.get("type") == CHUNK_TYPE and "tool_call_chunks" in chunk:
-            return chat_chunk_of(chunk)
+            return write_chat_chunk(chunk)
         case bytes() | str() | memoryview() | dict():
             return chunk
         case bytearray():

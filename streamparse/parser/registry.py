@@ -15,7 +15,7 @@ from streamparse.parser.composite import CompositeParser, JSONContentParser, Mar
 from streamparse.parser.intents import HeuristicParser
 from streamparse.plugins import load
 from streamparse.protocols import ToolCallParser
-from streamparse.providers.names import NATIVE_FORMATS, key_of, provider_named
+from streamparse.providers.names import NATIVE_FORMATS, find_provider, normalize_name
 from streamparse.providers.names import PROVIDERS as _ROWS
 from streamparse.providers.wires import WIRES
 
@@ -51,13 +51,15 @@ def register_parser(name: str, factory: ParserFactory) -> None:
 
     Raises ValueError if the name is taken, TypeError if the factory cannot be called.
     """
-    if not isinstance(name, str) or not key_of(name):
+    if not isinstance(name, str) or not normalize_name(name):
         raise ValueError(f"a parser needs a name, got {name!r}")
-    if key_of(name) in _factories or key_of(name) in map(key_of, (*PROVIDERS, *WIRES, *STRATEGIES)):
+    if normalize_name(name) in _factories or normalize_name(name) in map(
+        normalize_name, (*PROVIDERS, *WIRES, *STRATEGIES)
+    ):
         raise ValueError(f"there is a parser {name!r} already")
     if not callable(factory):
         raise TypeError(f"the parser {name!r} needs a factory, got {factory!r}")
-    _factories[key_of(name)] = (name, factory)
+    _factories[normalize_name(name)] = (name, factory)
 
 
 def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCallParser:
@@ -70,14 +72,14 @@ def parser_for(provider: str, *, tools: Iterable[Any] | None = None) -> ToolCall
 
 def find_factory(name: str) -> ParserFactory:
     """Return what makes the parser of this name; raises ValueError for an unknown one."""
-    key = key_of(name) if isinstance(name, str) else ""
+    key = normalize_name(name) if isinstance(name, str) else ""
     if not key:
         raise ValueError(f"unknown parser {name!r}; known are: {_list_known()}")
-    if (provider := provider_named(name)) is not None:
+    if (provider := find_provider(name)) is not None:
         return lambda tools: CompositeParser(otherwise=PROVIDERS[provider], tools=tools)
-    if (wire := next((each for each in WIRES if key_of(each) == key), None)) is not None:
+    if (wire := next((each for each in WIRES if normalize_name(each) == key), None)) is not None:
         return lambda tools: CompositeParser(wire=wire, tools=tools)
-    if (strategy := next((make for each, make in STRATEGIES.items() if key_of(each) == key), None)) is not None:
+    if (strategy := next((make for each, make in STRATEGIES.items() if normalize_name(each) == key), None)) is not None:
         return strategy
     if key not in _factories:
         load(_GROUP, name)

@@ -10,72 +10,62 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss, Translation
 from streamparse.providers.anthropic.messages import Anthropic
-from streamparse.providers.anthropic.requests import read_anthropic, write_anthropic
+from streamparse.providers.anthropic.requests import ANTHROPIC_REQUESTS
 from streamparse.providers.bedrock.messages import Bedrock
-from streamparse.providers.bedrock.requests import write_bedrock
+from streamparse.providers.bedrock.requests import BEDROCK_REQUESTS
 from streamparse.providers.cohere.messages import Cohere
-from streamparse.providers.cohere.requests import read_cohere, write_cohere
+from streamparse.providers.cohere.requests import COHERE_REQUESTS
 from streamparse.providers.gemini.messages import Gemini, GeminiOpenAPI
-from streamparse.providers.gemini.requests import read_gemini, write_gemini
+from streamparse.providers.gemini.requests import GEMINI_REQUESTS
 from streamparse.providers.generic.messages import Generic
-from streamparse.providers.names import PROVIDERS, known_as
+from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.ollama.messages import Ollama
-from streamparse.providers.ollama.requests import read_ollama, write_ollama
+from streamparse.providers.ollama.requests import OLLAMA_REQUESTS
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import read_openai, write_openai
-from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
+from streamparse.providers.openai_chat.requests import CHAT_REQUESTS
+from streamparse.providers.openai_compatible.messages import (
+    MISTRAL_REQUESTS,
+    WRITTEN_CHAT_REQUESTS,
+    DeepSeek,
+    Mistral,
+    OpenRouter,
+)
 from streamparse.providers.openai_responses.messages import Responses
-from streamparse.providers.openai_responses.requests import read_responses, write_responses
-from streamparse.response import ParsedResponse, ToolCall
+from streamparse.providers.openai_responses.requests import RESPONSES_REQUESTS
+from streamparse.response import ParsedResponse
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.definitions import read_entry_leniently
+from streamparse.writing.parts import Message, Text
 from streamparse.writing.request import Request
+from streamparse.writing.request_format import RequestFormat
 
-_ALL: tuple[Adapter, ...] = (
-    OpenAI(),
-    Responses(),
-    Anthropic(),
-    Gemini(),
-    Ollama(),
-    Cohere(),
-    Bedrock(),
-    Generic(),
-    GeminiOpenAPI(),
-    DeepSeek(),
-    OpenRouter(),
-    Mistral(),
+_ROWS: Final[tuple[tuple[Adapter, RequestFormat | None], ...]] = (
+    (OpenAI(), CHAT_REQUESTS),
+    (Responses(), RESPONSES_REQUESTS),
+    (Anthropic(), ANTHROPIC_REQUESTS),
+    (Gemini(), GEMINI_REQUESTS),
+    (Ollama(), OLLAMA_REQUESTS),
+    (Cohere(), COHERE_REQUESTS),
+    (Bedrock(), BEDROCK_REQUESTS),
+    (Generic(), None),
+    (GeminiOpenAPI(), None),
+    (DeepSeek(), WRITTEN_CHAT_REQUESTS),
+    (OpenRouter(), WRITTEN_CHAT_REQUESTS),
+    (Mistral(), MISTRAL_REQUESTS),
 )
+"""Every adapter, and the format of its provider's requests, if they are written here."""
 
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _ALL}
+ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter, _ in _ROWS}
 """The adapters by the name of their provider."""
 
-_READERS: Final[dict[str, Callable[[Adapter, Mapping[str, Any], list[Loss]], Request]]] = {
-    "openai": read_openai,
-    "anthropic": read_anthropic,
-    "ollama": read_ollama,
-    "openai-responses": read_responses,
-    "gemini": read_gemini,
-    "cohere": read_cohere,
-}
-_REQUEST_WRITERS: Final[dict[str, Callable[[Adapter, Request, list[Loss]], dict[str, Any]]]] = {
-    "openai": write_openai,
-    "anthropic": write_anthropic,
-    "ollama": write_ollama,
-    "openai-responses": write_responses,
-    "gemini": write_gemini,
-    "cohere": write_cohere,
-    "bedrock": write_bedrock,
-    "deepseek": write_openai,
-    "openrouter": write_openai,
-    "mistral": write_mistral,
-}
+_REQUEST_FORMATS: Final = {adapter.name: form for adapter, form in _ROWS if form is not None}
 
 READERS: Final[dict[str, Callable[[Mapping[str, Any], list[Loss]], Request]]] = {
-    name: partial(read, ADAPTERS[name]) for name, read in _READERS.items()
+    name: partial(form.read, ADAPTERS[name]) for name, form in _REQUEST_FORMATS.items() if form.read_others is not None
 }
 """The readers of whole requests by the adapter's name."""
 REQUEST_WRITERS: Final[dict[str, Callable[[Request, list[Loss]], dict[str, Any]]]] = {
-    name: partial(write, ADAPTERS[name]) for name, write in _REQUEST_WRITERS.items()
+    name: partial(form.write, ADAPTERS[name]) for name, form in _REQUEST_FORMATS.items()
 }
 """The writers of whole requests by the adapter's name.  For Bedrock and Gemini the model is part of the path."""
 
@@ -85,17 +75,17 @@ def adapter_for(provider: str) -> Adapter:
 
     Raises ValueError, with the known names, for an unknown one.
     """
-    if (name := known_as(provider, ADAPTERS)) is None:
+    if (name := find_known_name(provider, ADAPTERS)) is None:
         known = ", ".join(dict.fromkeys((*ADAPTERS, *PROVIDERS)))
         raise ValueError(f"unknown provider {provider!r}; known are: {known}")
     return ADAPTERS[name]
 
 
 def as_message(response: ParsedResponse, provider: str) -> Any:
-    """Write the assistant's turn, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
+    """Write the assistant's message, to be sent back to a provider: one of `ADAPTERS`, by any of its names.
 
     It holds all that the provider wants returned (signatures, encrypted thought, ids), in the order in which it
-    came.  Calls that the server took back are left out.  Calls that broke are written with what can be read of their
+    came.  Calls that were revoked are left out.  Calls that broke are written with what can be read of their
     arguments: each wants an answer as the others do (`ToolRunner` gives it, or `repair.answer_broken`).
     Returns a message, or for "openai-responses" a list of items.  Raises ValueError for an unknown provider.
     """
@@ -103,23 +93,23 @@ def as_message(response: ParsedResponse, provider: str) -> Any:
 
 
 def translate_tools(definitions: Iterable[Any], to: str, source: str | None = None) -> Translation:
-    """Write tools of any kind, also another provider's definitions, as a provider takes them, and tell what is lost.
+    """Write tools of any kind, also another provider's definitions, as a provider takes them, and list what is lost.
 
     Tools that a provider brings itself (search, code, ...) stay as they are if it is the same one: by their shape, or
     by `source`, the provider that the definitions were written for; to any other they are a loss.
     Raises ValueError for an unknown provider; a definition that cannot be read is a loss.
     """
     lost: list[Loss] = []
-    known = known_as(source, ADAPTERS) if source is not None else None
+    known = find_known_name(source, ADAPTERS) if source is not None else None
     return Translation(adapter_for(to).translate_tools(definitions, lost, known, read_entry_leniently), lost)
 
 
 def translate_messages(messages: Any, source: str, target: str) -> Translation:
-    """Write the messages of one provider as another takes them, and tell what is lost.
+    """Write the messages of one provider as another takes them, and list what is lost.
 
-    Results come behind their calls and in their order, in the place where the target wants them.  A target whose
-    system's turn is no message loses it here; `translate_request` keeps it.  What of them JSON cannot hold is lost.
-    The result holds objects of the messages themselves: copy it before you change anything deep in it.
+    Results come after their calls and in their order, in the place where the target wants them.  A target whose
+    system prompt is no message loses it here; `translate_request` keeps it.  What JSON cannot hold is lost.
+    The result has objects of the messages themselves: copy it before you change anything deep in it.
     Raises ValueError for an unknown provider; messages never raise.
     """
     reader, writer = adapter_for(source), adapter_for(target)
@@ -134,12 +124,12 @@ def translate_messages(messages: Any, source: str, target: str) -> Translation:
 def translate_request(request: Mapping[str, Any], source: str, target: str) -> Translation:
     """Write one provider's request as another takes it, and list what is lost; for its own provider it stays as it is.
 
-    The result holds objects of the request itself: copy it before you change anything deep in it.
+    The result has objects of the request itself: copy it before you change anything deep in it.
     Gemini's and Bedrock's bodies name neither the model nor whether the answer is streamed: the path does.
-    Providers go by any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
+    Providers may have any of their names (`streamparse.providers`).  Raises ValueError for one whose requests are not
     known; a request never raises.
     """
-    source, target = _known_name(source, READERS), _known_name(target, REQUEST_WRITERS)
+    source, target = _find_format(source, READERS), _find_format(target, REQUEST_WRITERS)
     if source == target:
         return Translation(dict(request), [])
     lost: list[Loss] = []
@@ -149,36 +139,72 @@ def translate_request(request: Mapping[str, Any], source: str, target: str) -> T
 
 def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, Any]:
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
-    tools = ADAPTERS[target].supported_tools(request.tools, lost)
+    tools = ADAPTERS[target].list_supported_tools(request.tools, lost)
     return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
 
 
-def _known_name(provider: str, table: Mapping[str, Any]) -> str:
-    if (name := known_as(provider, table)) is None:
+def _find_format(provider: str, table: Mapping[str, Any]) -> str:
+    if (name := find_known_name(provider, table)) is None:
         raise ValueError(f"requests of {provider!r} are not known; known are: {', '.join(table)}")
     return name
 
 
-def to_openai(call: ToolCall) -> dict[str, Any]:
-    """A call as OpenAI chat completions take it."""
-    return ADAPTERS["openai"].format_call(call)
+# -- a message more --------------------------------------------------------------------------------------------------
+
+_MESSAGE_FIELDS: Final = {"messages": "openai", "contents": "gemini", "input": "openai-responses"}
+"""Where a request has its messages, and a provider that has them there."""
 
 
-def to_anthropic(call: ToolCall) -> dict[str, Any]:
-    """A call as Anthropic Messages take it."""
-    return ADAPTERS["anthropic"].format_call(call)
+def add_user_message(request: Mapping[str, Any], text: str, provider: str | None = None) -> dict[str, Any]:
+    """Return a request with one more message of the user, or with more of its `prompt`.
+
+    Without `provider` the shape of the request shows whose it is.  Raises ValueError if it holds no messages.
+    """
+    if provider is None and isinstance(request.get("prompt"), str):
+        return {**request, "prompt": f"{request['prompt']}\n\n{text}"}
+    adapter = adapter_for(provider or _find_provider(request))
+    form = _REQUEST_FORMATS.get(adapter.name) or _REQUEST_FORMATS.get(adapter.traits.family)
+    field = form.fields["messages"] if form is not None else "messages"
+    given = request.get(field)
+    if not isinstance(given, (str, list, tuple)):
+        raise ValueError(f"there are no messages in the request's {field!r}")  # noqa: TRY004 - of data
+    before, more = (
+        adapter.write_message(Message("user", [Text(each)]), []) if isinstance(each, str) else list(each)
+        for each in (given, text)
+    )
+    last = before[-1] if before else None
+    if adapter.name == "bedrock" and isinstance(last, Mapping) and last.get("role") == "user":  # roles alternate there
+        before, more = before[:-1], [{**last, "content": [*last.get("content", ()), *more[0]["content"]]}]
+    return {**request, field: [*before, *more]}
 
 
-def to_gemini(call: ToolCall) -> dict[str, Any]:
-    """A call as Gemini takes it."""
-    return ADAPTERS["gemini"].format_call(call)
+def _find_provider(request: Mapping[str, Any]) -> str:
+    """Name a provider that takes messages as this request has them.  Raises ValueError if it holds none."""
+    field = next((each for each in _MESSAGE_FIELDS if each in request), None)
+    if field is None:
+        raise ValueError(
+            f"the request has no {', '.join(_MESSAGE_FIELDS)} or prompt, to which a message could be added"
+        )
+    return "bedrock" if field == "messages" and _is_converse(request) else _MESSAGE_FIELDS[field]
 
 
-def to_ollama(call: ToolCall) -> dict[str, Any]:
-    """A call as Ollama takes it."""
-    return ADAPTERS["ollama"].format_call(call)
+def _is_converse(request: Mapping[str, Any]) -> bool:
+    """Whether a request is Bedrock's: it names its model otherwise, and its blocks have no `type`."""
+    given = request["messages"]
+    contents = [each.get("content") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    return "modelId" in request or any(isinstance(block, Mapping) and "type" not in block for block in blocks)
 
 
-def to_generic(call: ToolCall) -> dict[str, Any]:
-    """A call in the plainest JSON."""
-    return ADAPTERS["generic"].format_call(call)
+# -- one call ----------------------------------------------------------------------------------------------------------
+
+to_openai: Final = ADAPTERS["openai"].format_call
+"""A call as OpenAI chat completions take it."""
+to_anthropic: Final = ADAPTERS["anthropic"].format_call
+"""A call as Anthropic Messages take it."""
+to_gemini: Final = ADAPTERS["gemini"].format_call
+"""A call as Gemini takes it."""
+to_ollama: Final = ADAPTERS["ollama"].format_call
+"""A call as Ollama takes it."""
+to_generic: Final = ADAPTERS["generic"].format_call
+"""A call in the plainest JSON."""

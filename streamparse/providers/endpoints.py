@@ -1,8 +1,8 @@
 """Where the servers of each wire are asked for an answer, and where they look for the key.
 
 The version in a path is the base's own if it has one: what is `/v1/models` elsewhere is `/api/paas/v4/models` at a
-server whose base is `/api/paas/v4`, and `/v1beta/openai/models` under `/v1beta/openai`.  As the official clients have
-it, a base for OpenAI's wires holds the version wherever it stands, and one for others if it ends in it.
+server whose base is `/api/paas/v4`, and `/v1beta/openai/models` under `/v1beta/openai`.  As in the
+official clients, a base for OpenAI's wires has the version wherever it is in it, and one for others if it ends in it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEY_HEADERS: Final = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 """Where a server looks for the key, by its wire; all others take `authorization: Bearer`."""
 
 ANTHROPIC_VERSION: Final = "2023-06-01"
-"""The `anthropic-version` whose words are written and read here."""
+"""The `anthropic-version` that is written and read here."""
 
 _ENDPOINTS: Final = {
     "openai-chat": re.compile(r"/chat/completions$"),
@@ -53,8 +53,8 @@ _COLLECTIONS: Final = ("models", "tunedModels")
 def find_answer_url(url: str, wire: str, model: str) -> str:
     """Return the URL that is asked for a stream: under a server's base, or the endpoint itself if `url` is one.
 
-    A query stays.  Raises ValueError for a URL that is none, a wire that is not asked by HTTP with a key, and a model
-    that is no part of a path.
+    A query stays.  Raises ValueError for what is not an HTTP URL, a wire that is not asked by HTTP with a key, and a
+    model that cannot be part of a path.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(sign.isspace() for sign in url):
@@ -76,7 +76,7 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
 def write_path(wire: str, model: str, base: str, *, streamed: bool) -> str:
     """Return the path, and the query, at which a server is asked for an answer; `base` is the path of its base URL.
 
-    Gemini's names the model and the method.  Its version is the base's own if that ends in one, and left out behind a
+    Gemini's names the model and the method.  Its version is the base's own if that ends in one, and left out after a
     publisher (Vertex AI).  Bedrock's is that of a stream.
     """
     if wire == "bedrock-converse":

@@ -1,7 +1,7 @@
 """Providers and servers by their names: the wire that each speaks, and the adapter that writes for it.
 
-Every room that takes the name of a provider looks it up here.  Names count without regard to case, blanks, dots, dashes
-and underscores.
+Every room that takes the name of a provider looks it up here.  Case, blanks, dots, dashes and underscores in names do
+not count.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["NATIVE_FORMATS", "PROVIDERS", "Provider", "key_of", "known_as", "provider_named"]
+__all__ = ["NATIVE_FORMATS", "PROVIDERS", "Provider", "find_known_name", "find_provider", "normalize_name"]
 
 _MARKS: Final = str.maketrans("", "", " \t\n._-")
 
@@ -24,73 +24,73 @@ class Provider(msgspec.Struct, frozen=True):
     aliases: tuple[str, ...] = ()
 
 
-def _like_openai(*aliases: str, adapter: str = "openai") -> Provider:
+def _make_chat_row(*aliases: str, adapter: str = "openai") -> Provider:
     return Provider("openai-chat", adapter, aliases)
 
 
 PROVIDERS: Final[dict[str, Provider]] = {
-    "openai": _like_openai(),
+    "openai": _make_chat_row(),
     "openai-responses": Provider("openai-responses", "openai-responses"),
-    "azure": _like_openai("azure-openai", "azure-ai", "azure-ai-foundry"),
+    "azure": _make_chat_row("azure-openai", "azure-ai", "azure-ai-foundry"),
     "anthropic": Provider("anthropic", "anthropic", ("claude",)),
     "gemini": Provider("gemini", "gemini", ("google", "google-genai", "google-ai-studio")),
     "vertex": Provider("gemini", "gemini", ("google-vertex", "vertexai")),
     "bedrock": Provider("bedrock-converse", "bedrock", ("aws", "amazon", "amazon-bedrock", "aws-bedrock")),
     "cohere": Provider("cohere", "cohere"),
-    "mistral": _like_openai("mistralai", adapter="mistral"),
-    "xai": _like_openai("grok"),
-    "deepseek": _like_openai(adapter="deepseek"),
-    "groq": _like_openai(),
-    "openrouter": _like_openai(adapter="openrouter"),
-    "together": _like_openai("togetherai", "together-computer"),
-    "fireworks": _like_openai("fireworks-ai"),
-    "cerebras": _like_openai(),
-    "sambanova": _like_openai(),
-    "nvidia": _like_openai("nim"),
-    "moonshot": _like_openai("moonshotai", "kimi", adapter="deepseek"),
-    "zai": _like_openai("zhipu", "bigmodel", adapter="deepseek"),
-    "minimax": _like_openai(),
-    "alibaba": _like_openai("dashscope"),
-    "perplexity": _like_openai(),
-    "databricks": _like_openai(),
-    "cloudflare": _like_openai("cloudflare-workers-ai", "workers-ai"),
-    "github": _like_openai("github-models"),
+    "mistral": _make_chat_row("mistralai", adapter="mistral"),
+    "xai": _make_chat_row("grok"),
+    "deepseek": _make_chat_row(adapter="deepseek"),
+    "groq": _make_chat_row(),
+    "openrouter": _make_chat_row(adapter="openrouter"),
+    "together": _make_chat_row("togetherai", "together-computer"),
+    "fireworks": _make_chat_row("fireworks-ai"),
+    "cerebras": _make_chat_row(),
+    "sambanova": _make_chat_row(),
+    "nvidia": _make_chat_row("nim"),
+    "moonshot": _make_chat_row("moonshotai", "kimi", adapter="deepseek"),
+    "zai": _make_chat_row("zhipu", "bigmodel", adapter="deepseek"),
+    "minimax": _make_chat_row(),
+    "alibaba": _make_chat_row("dashscope"),
+    "perplexity": _make_chat_row(),
+    "databricks": _make_chat_row(),
+    "cloudflare": _make_chat_row("cloudflare-workers-ai", "workers-ai"),
+    "github": _make_chat_row("github-models"),
     "ollama": Provider("ollama-chat", "ollama", ("ollama-cloud",)),
-    "llamacpp": _like_openai("llama-server"),
-    "llama-cpp-python": _like_openai(),
-    "llamafile": _like_openai(),
-    "vllm": _like_openai(),
-    "sglang": _like_openai(),
-    "lmstudio": _like_openai(),
-    "huggingface": _like_openai("hf", "tgi"),
-    "litellm": _like_openai(),
-    "dynamo": _like_openai(),
-    "transformers": _like_openai(),
+    "llamacpp": _make_chat_row("llama-server"),
+    "llama-cpp-python": _make_chat_row(),
+    "llamafile": _make_chat_row(),
+    "vllm": _make_chat_row(),
+    "sglang": _make_chat_row(),
+    "lmstudio": _make_chat_row(),
+    "huggingface": _make_chat_row("hf", "tgi"),
+    "litellm": _make_chat_row(),
+    "dynamo": _make_chat_row(),
+    "transformers": _make_chat_row(),
 }
 """The providers and servers by the first of their names."""
 
 
-def key_of(name: str) -> str:
-    """What of a name counts."""
+def normalize_name(name: str) -> str:
+    """Return a name without what does not count: case, blanks, dots, dashes and underscores."""
     return name.translate(_MARKS).casefold()
 
 
-_NAMES: Final = {key_of(word): name for name, row in PROVIDERS.items() for word in (name, *row.aliases)}
+_NAMES: Final = {normalize_name(word): name for name, row in PROVIDERS.items() for word in (name, *row.aliases)}
 
 
-def provider_named(name: str) -> str | None:
-    """The first name of a provider that is called so; None if nobody is."""
-    return _NAMES.get(key_of(name))
+def find_provider(name: str) -> str | None:
+    """Return the first name of a provider, by any of its names; None for an unknown one."""
+    return _NAMES.get(normalize_name(name))
 
 
-def known_as(name: str, known: Container[str]) -> str | None:
-    """The name under which a provider is among the `known`: its own, or that of its adapter; None if it is not."""
+def find_known_name(name: str, known: Container[str]) -> str | None:
+    """Return the name of a provider among the `known`: its own, or that of its adapter; None if neither is."""
     if name in known:
         return name
-    found = provider_named(name)
+    found = find_provider(name)
     names = (found, PROVIDERS[found].adapter) if found is not None else ()
     return next((each for each in names if each in known), None)
 
 
 NATIVE_FORMATS: Final = ("openai_native",)
-"""What configurations call calls in a wire's own fields."""
+"""How configurations name calls in a wire's own fields."""

@@ -1,6 +1,6 @@
 """Parts of bodies, made whole: what users keep of an answer when they do not keep all of it.
 
-| what is given | whose | the body around it |
+| given | API | the body around it |
 |---|---|---|
 | `{"role", "content", "tool_calls"}` | OpenAI chat, Ollama | `choices[0].message` |
 | `{"index", "message"}` | OpenAI chat | `choices[0]` |
@@ -17,18 +17,18 @@
 | `{"outputs": [{"text"}]}`, `{"results": [{"outputText"}]}` | Mistral and Titan there | a completion |
 | `[{"generated_text"}]` | text-generation-inference | a completion |
 
-Of decoded values alone (of JSON that was given as text nobody knows: it may be the answer itself), also
+Of decoded values alone, because JSON that was given as text may be the answer itself:
 
-| what is given | whose |
+| given | API |
 |---|---|
 | a call, or a list of calls | OpenAI chat |
 | a block, an item, a part; a list of texts | Anthropic, Responses, Gemini, Converse |
 | `{"content": [texts]}` | Anthropic |
 | `{"text"}` or `{"content"}`, with `tool_calls` or without | the first version of Cohere, objects of libraries |
 
-One part that no other provider has decides whose all of them are: providers add kinds more often than we read of it.
-Gemini's own names come in snake case from its Python libraries; they are spelled as the wire has them.
-What is inside arguments and results is data, and is not looked at.
+One part that no other provider has decides whose all of them are, because providers add kinds at any time.  Gemini's
+fields come in snake case from its Python libraries; they are spelled as on the wire.  What is inside arguments and
+results is the user's, and is not looked at.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import calls_in
 from streamparse.patterns import plain
-from streamparse.providers.gemini.sdk_dump import restore_fields
-from streamparse.providers.sdks import MESSAGE_TYPES, chat_message_of
+from streamparse.providers.gemini.parts import OWN_PARTS
+from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
+from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 
 # -- facts -------------------------------------------------------------------------------------------------------------
 
@@ -52,19 +53,12 @@ _KINDS: Final = {
         "refusal|output_text|input_text|image_url|input_audio|audio|file|reference|document_url"  # Mistral's, too
     ),
 }
-"""The `type` of parts that no other provider has.  `text` says nothing."""
-_KEYS: Final = {
-    "bedrock": frozenset(
-        ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
-    ),
-    "gemini": frozenset(
-        {"text", "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData"}
-        | {"function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "fileData"}
-        | {"file_data", "thoughtSignature", "thought_signature", "toolCall", "tool_call", "toolResponse"}
-        | {"tool_response"}
-    ),
-}
-"""The keys of parts that have no `type`."""
+"""The `type` of parts that no other provider has.  `text` decides nothing."""
+_CONVERSE_KEYS: Final = frozenset(
+    ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint", "image")
+)
+_GEMINI_KEYS: Final = frozenset(("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS))
+"""The keys of parts that have no `type`; Gemini's in camel case."""
 _COMPLETIONS: Final = (("outputs", "text", "stop_reason"), ("results", "outputText", "completionReason"))
 """Lists of completions in answers of `invoke`, with the keys of the text and of the reason to end."""
 _ROLES: Final = ("assistant", "model")
@@ -72,7 +66,7 @@ _SAID: Final = frozenset({"content", "tool_calls", "function_call"})
 _MESSAGE: Final = _SAID | frozenset(
     {"id", "name", "thinking", "reasoning", "reasoning_content", "refusal", "images", "annotations", "audio"}
 )
-"""What a message may hold that says no role."""
+"""What a message without a role may have."""
 _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
 """What other wires have next to the `message`."""
 _BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
@@ -84,33 +78,34 @@ _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
 
 
 def complete_body(value: Any) -> dict[str, Any] | None:
-    """Return the body that a value is a part of, or stands for; None, or the same again, if it is whole."""
+    """Return the body that a value is a part of, or short for; None, or the same again, if it is whole."""
     if isinstance(value, list):
-        return _of_list(value)
+        return _complete_list(value)
     if not isinstance(value, dict):
         return None
     if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
-        return _chat(chat_message_of(value))
+        return _make_chat_body(write_chat_message(value))
     if any(key in value for key in _GEMINI) and "content" not in value:
         return restore_fields(value)
-    return _of_message(value) or _of_candidate(value) or _of_completion(value)
+    return _complete_message(value) or _complete_candidate(value) or _read_completion(value)
 
 
 def wrap_bare_value(value: Any) -> dict[str, Any] | None:
     """Return the body of a decoded value without any message around it; None for others."""
     if _is_call(value):
-        return _chat({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
-    if isinstance(value, list) and _has_key(value, "gemini") and all(part.keys() <= _KEYS["gemini"] for part in value):
-        return _gemini(value)
-    return _of_bare_object(value) if isinstance(value, dict) else None
+        return _make_chat_body({"role": "assistant", "tool_calls": value if isinstance(value, list) else [value]})
+    if isinstance(value, dict):
+        return _wrap_object(value)
+    is_gemini = isinstance(value, list) and _has_gemini_key(value)
+    return _make_gemini_body(value) if is_gemini and all(_list_keys(part) <= _GEMINI_KEYS for part in value) else None
 
 
-def _of_bare_object(value: dict[str, Any]) -> dict[str, Any] | None:
-    if (body := _of_list([value])) is not None or not _BODIES.isdisjoint(value):
+def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
+    if (body := _complete_list([value])) is not None or not _BODIES.isdisjoint(value):
         return body
     content = value.get("content")
     if "role" not in value and isinstance(content, list):
-        return _anthropic(value) if _are_blocks(content) else None
+        return _make_anthropic_body(value) if _are_anthropic_blocks(content) else None
     if "toolCalls" in value and next(calls_in(value), None) is not None:
         return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
     text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
@@ -119,28 +114,28 @@ def _of_bare_object(value: dict[str, Any]) -> dict[str, Any] | None:
     calls = value.get("tool_calls")
     calls = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     reason = value.get("finish_reason")
-    return _chat({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
+    return _make_chat_body({"role": "assistant", "content": text, "tool_calls": calls, "finish_reason": reason})
 
 
-def _of_list(values: list[Any]) -> dict[str, Any] | None:
+def _complete_list(values: list[Any]) -> dict[str, Any] | None:
     if len(values) == 1 and isinstance(values[0], dict) and isinstance(values[0].get("generated_text"), str):
-        return _completion(values[0]["generated_text"])
-    if _hold_calls(values, "toolUse"):
+        return _make_completion_body(values[0]["generated_text"])
+    if _has_call(values, "toolUse"):
         return {"output": {"message": {"role": "assistant", "content": values}}, "stopReason": None}
-    if _hold_calls(values, "functionCall", "function_call"):
-        return _gemini(values)
-    values = list(map(_as_item, values))
-    kinds = _kinds(values)
+    if _has_call(values, "functionCall", "function_call"):
+        return _make_gemini_body(values)
+    values = list(map(_make_item, values))
+    kinds = _list_kinds(values)
     if "function_call" in kinds and ("thought" in kinds or "text" in kinds):  # its calls have the name of OpenAI's
         return {"object": "interaction", "outputs": values}
     messages = [value for kind, value in zip(kinds, values, strict=False) if kind == "message"]
     if (messages or _has_kind(values, "openai-responses")) and all(map(_is_item_message, messages)):
         return {"object": "response", "output": values}
-    return _anthropic({"content": values}) if _are_blocks(values) else None
+    return _make_anthropic_body({"content": values}) if _are_anthropic_blocks(values) else None
 
 
-def _as_item(value: Any) -> Any:
-    """A message of the Responses API as its answers have it, for there may be less of it in a history."""
+def _make_item(value: Any) -> Any:
+    """Return a message of the Responses API as its answers have it; in a history there may be less of it."""
     if not isinstance(value, dict) or value.get("role") != "assistant" or value.get("type", "message") != "message":
         return value
     content = value.get("content")
@@ -150,12 +145,12 @@ def _as_item(value: Any) -> Any:
     return {**value, "type": "message", "content": content}
 
 
-def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
+def _complete_message(value: dict[str, Any]) -> dict[str, Any] | None:
     message, content = value.get("message"), value.get("content")
     if isinstance(message, dict):
-        return _of_choice(value, message)
-    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_blocks(content):
-        return _anthropic(value)
+        return _complete_choice(value, message)
+    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_anthropic_kind(content):
+        return _make_anthropic_body(value)
     if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
         return None
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -164,25 +159,25 @@ def _of_message(value: dict[str, Any]) -> dict[str, Any] | None:
     is_anthropic = value.get("type") == "message" or "stop_reason" in value
     if is_anthropic and isinstance(content, str) and not value.get("tool_calls"):
         return {**value, "type": "message", "content": blocks}  # a text is short for one block
-    return (_of_parts(value, content) if isinstance(content, list) else None) or _chat(value)
+    return (_complete_parts(value, content) if isinstance(content, list) else None) or _make_chat_body(value)
 
 
-def _of_choice(value: dict[str, Any], message: dict[str, Any]) -> dict[str, Any] | None:
+def _complete_choice(value: dict[str, Any], message: dict[str, Any]) -> dict[str, Any] | None:
     if isinstance(value.get("index"), int):
         return {"choices": [value]}
     shared: dict[str, Any] = {key: value[key] for key in ("finish_reason", "usage") if key in value}
-    return _of_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
+    return _complete_message({"role": "assistant", **shared, **message}) if _is_alone(value, message) else None
 
 
-def _of_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
-    """The body around a message of these parts; None if it is one of OpenAI chat."""
+def _complete_parts(value: dict[str, Any], parts: list[Any]) -> dict[str, Any] | None:
+    """Return the body around a message of these parts; None if it is one of OpenAI chat."""
     if _is_item_message(value):
         return {"object": "response", "output": [value]}
     if value.get("tool_calls") or any(_is_of_chat(part) for part in parts):
         return None
-    if value.get("type") == "message" or _are_blocks(parts):
+    if value.get("type") == "message" or _are_anthropic_blocks(parts):
         return {**value, "type": "message"}
-    is_converse = _has_key(parts, "bedrock")
+    is_converse = _are_untyped(parts) and any(not _CONVERSE_KEYS.isdisjoint(part) for part in parts)
     return {"output": {"message": value}, "stopReason": value.get("stopReason")} if is_converse else None
 
 
@@ -200,12 +195,12 @@ def _is_alone(value: dict[str, Any], message: dict[str, Any]) -> bool:
     return not _SAID.isdisjoint(message) and message.keys() <= _MESSAGE
 
 
-def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
+def _complete_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     content = value.get("content", value)
     if not isinstance(content, dict):
         return None
     parts = content.get("parts")
-    is_gemini = isinstance(parts, list) and _has_key(parts, "gemini")
+    is_gemini = isinstance(parts, list) and _has_gemini_key(parts)
     is_model = content.get("role") == "model"
     if content is value:
         return restore_fields({"candidates": [{"content": value}]}) if is_gemini and is_model else None
@@ -213,25 +208,25 @@ def _of_candidate(value: dict[str, Any]) -> dict[str, Any] | None:
     return restore_fields({"candidates": [value]}) if is_gemini or (not parts and is_model and has_ended) else None
 
 
-def _of_completion(value: dict[str, Any]) -> dict[str, Any] | None:
+def _read_completion(value: dict[str, Any]) -> dict[str, Any] | None:
     if isinstance(text := value.get("generation"), str):
-        return _completion(text, value.get("stop_reason"))
+        return _make_completion_body(text, value.get("stop_reason"))
     for key, name, reason in _COMPLETIONS:
         inner = value.get(key)
         first = inner[0] if isinstance(inner, list) and inner else None
         if isinstance(first, dict) and isinstance(first.get(name), str):
-            return _completion(first[name], first.get(reason))
+            return _make_completion_body(first[name], first.get(reason))
     return None
 
 
 # -- the bodies --------------------------------------------------------------------------------------------------------
 
 
-def _chat(message: dict[str, Any]) -> dict[str, Any]:
-    """The body of OpenAI chat around a message, which may hold its finish reason and usage, too."""
+def _make_chat_body(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of OpenAI chat around a message, which may have its finish reason and usage, too."""
     message = dict(message)
     if isinstance(calls := message.get("tool_calls"), list):
-        message["tool_calls"] = list(map(_chat_call, calls))
+        message["tool_calls"] = list(map(_make_chat_call, calls))
     if isinstance(content := message.get("content"), list):  # LangChain has texts among blocks
         message["content"] = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
     if isinstance(thought := message.get("thinking"), str):  # Ollama
@@ -240,82 +235,87 @@ def _chat(message: dict[str, Any]) -> dict[str, Any]:
     return {"choices": [choice], "usage": message.get("usage")}
 
 
-def _chat_call(call: Any) -> Any:
-    """A call as OpenAI writes it; others write its name and arguments right into it."""
+def _make_chat_call(call: Any) -> Any:
+    """Return a call as OpenAI writes it; elsewhere its name and arguments are directly in it."""
     if not isinstance(call, dict) or "function" in call or "name" not in call:
         return call
     given = next((call[key] for key in ("arguments", "args", "parameters", "input") if key in call), None)
     return {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": given}}
 
 
-def _anthropic(value: dict[str, Any]) -> dict[str, Any]:
+def _make_anthropic_body(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "type": "message", "role": "assistant"}
 
 
-def _gemini(parts: list[Any]) -> dict[str, Any]:
+def _make_gemini_body(parts: list[Any]) -> dict[str, Any]:
     return restore_fields({"candidates": [{"content": {"role": "model", "parts": parts}}]})
 
 
-def _completion(text: str, reason: Any = None) -> dict[str, Any]:
+def _make_completion_body(text: str, reason: Any = None) -> dict[str, Any]:
     return {"choices": [{"index": 0, "text": text, "finish_reason": reason}]}
 
 
 # -- whose parts are ---------------------------------------------------------------------------------------------------
 
 
-def _kind(value: Any) -> str:
-    """The type that a part says; "" if it says none."""
+def _get_kind(value: Any) -> str:
+    """Return the type of a part; "" for one without."""
     kind = value.get("type") if isinstance(value, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
-def _kinds(parts: list[Any]) -> list[str]:
-    """The types of parts; nothing, if one of them has none."""
-    kinds = list(map(_kind, parts))
+def _list_kinds(parts: list[Any]) -> list[str]:
+    """Return the types of parts; nothing if one of them has none."""
+    kinds = list(map(_get_kind, parts))
     return kinds if all(kinds) else []
 
 
 def _has_kind(parts: list[Any], owner: str) -> bool:
     """Whether one of typed parts is of a kind that only this owner has."""
-    return any(map(_KINDS[owner].fullmatch, _kinds(parts)))
+    return any(map(_KINDS[owner].fullmatch, _list_kinds(parts)))
 
 
 def _are_untyped(parts: list[Any]) -> bool:
     return bool(parts) and all(isinstance(part, dict) and "type" not in part for part in parts)
 
 
-def _has_key(parts: list[Any], owner: str) -> bool:
-    """Whether one of parts without a type has a key of this owner."""
-    return _are_untyped(parts) and any(not _KEYS[owner].isdisjoint(part) for part in parts)
+def _list_keys(part: dict[str, Any]) -> set[str]:
+    return {to_camel_case(str(key)) for key in part}
 
 
-def _hold_calls(parts: list[Any], *keys: str) -> bool:
+def _has_gemini_key(parts: list[Any]) -> bool:
+    return _are_untyped(parts) and any(not _GEMINI_KEYS.isdisjoint(_list_keys(part)) for part in parts)
+
+
+def _has_call(parts: list[Any], *keys: str) -> bool:
     """Whether one of the parts without a type is a call under one of these keys."""
     inner = [part.get(key) for part in parts for key in keys] if _are_untyped(parts) else []
     return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
 
 
-def _has_blocks(parts: list[Any]) -> bool:
+def _has_anthropic_kind(parts: list[Any]) -> bool:
     """Whether one of typed parts is a content block that only Anthropic has."""
     return _has_kind(parts, "anthropic")
 
 
-def _are_blocks(parts: list[Any]) -> bool:
+def _are_anthropic_blocks(parts: list[Any]) -> bool:
     """Whether typed parts are content blocks of Anthropic; text alone is, too."""
-    kinds = _kinds(parts)
-    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_blocks(parts))
+    kinds = _list_kinds(parts)
+    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_anthropic_kind(parts))
 
 
 def _is_of_chat(part: Any) -> bool:
-    kind = _kind(part)
+    kind = _get_kind(part)
     is_listed_thought = kind == "thinking" and isinstance(part.get("thinking"), list)  # Mistral
     return is_listed_thought or _KINDS["openai-chat"].fullmatch(kind) is not None
 
 
 def _is_item_message(value: Any) -> bool:
     """Whether a value is a message of the Responses API: those of Anthropic have other parts."""
-    parts = value.get("content") if _kind(value) == "message" else None
-    return isinstance(parts, list) and bool(parts) and all(_kind(part) in ("output_text", "refusal") for part in parts)
+    parts = value.get("content") if _get_kind(value) == "message" else None
+    return (
+        isinstance(parts, list) and bool(parts) and all(_get_kind(part) in ("output_text", "refusal") for part in parts)
+    )
 
 
 def _is_call(value: Any) -> bool:

@@ -7,6 +7,7 @@ table is read correctly.  The table shows what the rules are for; `docs/wires.md
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -45,16 +46,23 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def profile(wire: str) -> Profile:
     """Return what is known of a wire's servers; "all" is what any may do.  Raises ValueError for an unknown wire."""
-    table = _table()
+    table = _read_table()
     if wire not in table and wire not in WIRES:
         raise ValueError(f"unknown wire {wire!r}; known are: {', '.join({**WIRES, **table})}")
     return Profile(table.get(wire, {}))
 
 
 @cache
-def _table() -> dict[str, dict[str, tuple[Habit, ...]]]:
+def _read_table() -> dict[str, dict[str, tuple[Habit, ...]]]:
     import tomllib  # noqa: PLC0415 - for people who ask, not for every import of the library
     from importlib.resources import files  # noqa: PLC0415
 
     text = (files(__package__) / "quirks.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, dict[str, tuple[Habit, ...]]])
+    wires = msgspec.convert(tomllib.loads(text), dict[str, dict[str, dict[str, dict[str, Any]]]])
+    return {
+        wire: {
+            topic: tuple(msgspec.convert({"does": does, **fields}, Habit) for does, fields in habits.items())
+            for topic, habits in topics.items()
+        }
+        for wire, topics in wires.items()
+    }

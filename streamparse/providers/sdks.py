@@ -1,4 +1,4 @@
-"""What libraries around the providers' APIs make of messages: their classes, and LangChain's own message."""
+"""Messages as libraries around the providers' APIs have them: their classes, and LangChain's own message."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _LAST: Final = "data: [DONE]\n\n"
 
 
-def chat_chunk_of(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Write a chunk of LangChain as one of chat completions; the last one, which says nothing else, as their end.
+def write_chat_chunk(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
+    """Write a chunk of LangChain as one of chat completions; an empty last one as their end.
 
-    Its `tool_calls` are guesses at what `tool_call_chunks` will come to.
+    Its `tool_calls` are guesses at what the `tool_call_chunks` will be together.
     """
     extra = chunk.get("additional_kwargs")
-    delta: dict[str, Any] = {"content": _text_in(chunk.get("content"))}
-    thought = _thought_in(chunk.get("content"))
+    delta: dict[str, Any] = {"content": _join_text(chunk.get("content"))}
+    thought = _join_thought(chunk.get("content"))
     if isinstance(extra, Mapping) and isinstance(extra.get("reasoning_content"), str):
         thought += extra["reasoning_content"]
     if thought:
         delta["reasoning_content"] = thought
     if calls := chunk.get("tool_call_chunks"):
-        delta["tool_calls"] = [_call(call) for call in calls if isinstance(call, Mapping)]
-    reason, usage = _reason(chunk), chunk.get("usage_metadata")
+        delta["tool_calls"] = [_write_call(call) for call in calls if isinstance(call, Mapping)]
+    reason, usage = _get_reason(chunk), chunk.get("usage_metadata")
     is_blank = not (delta["content"] or thought or calls or reason or usage)
     if is_blank and chunk.get("chunk_position") == "last":
         return _LAST
@@ -38,38 +38,30 @@ def chat_chunk_of(chunk: Mapping[str, Any]) -> str | dict[str, Any]:
     return {"object": "chat.completion.chunk", "choices": [choice], **({"usage": usage} if usage else {})}
 
 
-def chat_message_of(value: Mapping[str, Any]) -> dict[str, Any]:
+def write_chat_message(value: Mapping[str, Any]) -> dict[str, Any]:
     """Write a whole message of LangChain as one of chat completions, with its finish reason and usage."""
-    about = value.get("response_metadata")
-    reasons = [about.get(key) for key in _REASONS] if isinstance(about, dict) else []
-    reason = next((reason for reason in reasons if reason), None)
-    message = {"role": "assistant", "content": value["content"], "finish_reason": reason}
-    if calls := value.get("tool_calls"):
-        message["tool_calls"] = calls
-        if isinstance(value["content"], list):  # what the provider wrote, its calls included
-            message["content"] = [part for part in value["content"] if not _is_tool_use(part)]
-    return {**message, "usage": value.get("usage_metadata")}
+    content, calls = value["content"], value.get("tool_calls")
+    if calls and isinstance(content, list):  # what the provider wrote, its calls included
+        content = [part for part in content if not (isinstance(part, dict) and part.get("type") == "tool_use")]
+    message = {"role": "assistant", "content": content, "finish_reason": _get_reason(value)}
+    return {**message, **({"tool_calls": calls} if calls else {}), "usage": value.get("usage_metadata")}
 
 
-def _is_tool_use(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "tool_use"
-
-
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A piece of a call: its number is the server's, or LangChain's own, which is a text."""
+def _write_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a piece of a call: its number is the server's, or LangChain's own, which is a text."""
     function = {"name": call.get("name"), "arguments": call.get("args")}
     kept = {"index": call.get("index"), "id": call.get("id")}
     named = {key: value for key, value in kept.items() if isinstance(value, int if key == "index" else str)}
     return {**named, "function": {key: value for key, value in function.items() if value is not None}}
 
 
-def _reason(chunk: Mapping[str, Any]) -> str | None:
+def _get_reason(chunk: Mapping[str, Any]) -> str | None:
     about = chunk.get("response_metadata")
     reasons = [about.get(key) for key in _REASONS] if isinstance(about, Mapping) else []
     return next((reason for reason in reasons if isinstance(reason, str) and reason), None)
 
 
-def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
+def _list_parts(content: Any) -> Iterator[Mapping[str, Any]]:
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             yield {"type": "text", "text": part}
@@ -77,15 +69,15 @@ def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
             yield part
 
 
-def _text_in(content: Any) -> str:
-    texts = [part.get("text") for part in _parts(content) if part.get("type") == "text"]
+def _join_text(content: Any) -> str:
+    texts = [part.get("text") for part in _list_parts(content) if part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _thought_in(content: Any) -> str:
-    """What blocks of providers' own kinds, and those of LangChain, hold of a thought."""
+def _join_thought(content: Any) -> str:
+    """Join the thought in blocks of providers' own kinds, and in those of LangChain."""
     found: list[Any] = []
-    for part in _parts(content):
+    for part in _list_parts(content):
         if part.get("type") == "thinking":
             found.append(part.get("thinking"))
         elif part.get("type") == "reasoning":

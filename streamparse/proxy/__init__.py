@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.providers.endpoints import PATHS
-from streamparse.proxy.access import LOGGER
 from streamparse.proxy.application import Proxy
+from streamparse.proxy.asgi import LOGGER
 from streamparse.proxy.settings import Settings, ToolMode
 
 __all__ = ["LOGGER", "PATHS", "Proxy", "Settings", "app"]
@@ -30,9 +30,9 @@ def app(
 ) -> Proxy:
     """Return the ASGI application in front of `upstream`, a server that speaks `wire`.
 
-    `dialects` are looked for in its text.  With `tools="prompt"` the server is told of the tools in the system prompt,
-    and not in a field of their own.  By `allowed_hosts` it may be asked besides the names of this machine (`"*"`: by
-    any).  Raises ValueError for an unknown name or a URL that is none.
+    `dialects` are looked for in its text.  With `tools="prompt"` the server gets the tools in the system prompt, and
+    not in a field of their own.  `allowed_hosts` are the names by which it may be asked besides those of this machine
+    (`"*"`: any).  Raises ValueError for an unknown name and for what is not a URL.
     """
     hosts = (allowed_hosts,) if isinstance(allowed_hosts, str) else tuple(allowed_hosts)
     settings = Settings(

@@ -12,50 +12,37 @@ client leaves, the connection to the server is closed.
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import anyio
 
-from streamparse.proxy.access import LOGGER, Access
-from streamparse.proxy.asgi import Receive, Scope, Send, TooLarge, TooSlow, left, read_request, respond, unmounted
-from streamparse.proxy.asked import CLIENT_WIRES, Asked, asked_of, refusal
-from streamparse.proxy.client import client_of
+from streamparse.proxy import asgi, upstream
+from streamparse.proxy.asgi import Access, Receive, RequestRefused, Scope, Send
+from streamparse.proxy.client_request import CLIENT_WIRES, ClientRequest, make_error_response, read_client_request
 from streamparse.proxy.exchange import Exchange
-from streamparse.proxy.headers import (
-    Headers,
-    crossing,
-    for_passing,
-    for_upstream,
-    unaddressed,
-    value_of,
-    with_credentials,
-)
-from streamparse.proxy.hosts import ForeignHost, check_hosts
+from streamparse.proxy.hosts import check_hosts
 from streamparse.proxy.settings import Settings
-from streamparse.proxy.target import Refused, address, asked_at, target_of
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Proxy"]
 
-
-class Proxy:
+class Proxy(AbstractAsyncContextManager["Proxy"]):
     """The ASGI application; `async with` or the server's lifespan closes its connections."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings.checked()
+        self.settings = settings.validate()
         self._http: httpx.AsyncClient | None = None
         self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection's scope."""
         if scope["type"] == "http":
-            await self._serve(unmounted(scope), receive, send)
+            await self._serve(asgi.strip_root_path(scope), receive, send)
         elif scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
 
@@ -65,19 +52,13 @@ class Proxy:
         if client is not None:
             await client.aclose()
 
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connections to the server."""
         await self.aclose()
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         while (await receive())["type"] != "lifespan.shutdown":
             await send({"type": "lifespan.startup.complete"})
         await self.aclose()
@@ -88,40 +69,35 @@ class Proxy:
         try:
             await self._answer(scope, receive, access)
         finally:
-            access.write()
+            access.write_line()
 
     async def _answer(self, scope: Scope, receive: Receive, access: Access) -> None:
         wire = CLIENT_WIRES.get(scope["path"]) if scope["method"] == "POST" else None
         try:
             check_hosts(scope, self.settings.allowed_hosts)
-            body = await read_request(receive, self.settings.max_request, self.settings.request_timeout)
-        except ForeignHost as error:
-            await _refuse(access, wire, 403, "permission_error", str(error), close=True)
-            return
-        except TooLarge:
-            await _refuse(access, wire, 413, "request_too_large", "the request is too large", close=True)
-            return
-        except TooSlow:
-            await _refuse(access, wire, 408, "timeout_error", "the request did not come to its end", close=True)
-            return
-        if body is None:
-            access.has_left = True
-            return
-        try:
-            asked = asked_of(wire, body, self.settings) if wire is not None else None
-            request = self._request(scope, body, asked)
-        except Refused as error:
-            await _refuse(access, wire, 400, "invalid_request_error", str(error))
+            body = await asgi.read_request(receive, self.settings.max_request, self.settings.request_timeout)
+            if body is None:
+                access.has_left = True
+                return
+            asked = read_client_request(wire, body, self.settings) if wire is not None else None
+            request = self._build_request(scope, body, asked)
+        except RequestRefused as error:
+            access.reason = str(error)
+            headers, written = make_error_response(wire, error.status, error.code, str(error))
+            closing = [] if error.is_read else [(b"connection", b"close")]
+            await asgi.respond(access.send, error.status, headers + closing, written)
             return
         await self._exchange(request, asked, receive, access)
 
-    async def _exchange(self, request: httpx.Request, asked: Asked | None, receive: Receive, access: Access) -> None:
+    async def _exchange(
+        self, request: httpx.Request, asked: ClientRequest | None, receive: Receive, access: Access
+    ) -> None:
         """Ask the server and answer the client, until the client leaves."""
         exchange = Exchange(partial(self.client.send, stream=True), self.settings, asked, access)
         async with anyio.create_task_group() as group:
 
             async def cancel_when_left() -> None:
-                await left(receive)
+                await asgi.wait_for_disconnect(receive)
                 access.has_left = True
                 group.cancel_scope.cancel()
 
@@ -129,40 +105,31 @@ class Proxy:
             await exchange.run(request)
             group.cancel_scope.cancel()
 
-    def _request(self, scope: Scope, body: bytes, asked: Asked | None) -> httpx.Request:
-        """What the server is asked.  Raises `Refused`."""
+    def _build_request(self, scope: Scope, body: bytes, asked: ClientRequest | None) -> httpx.Request:
+        """Return the request for the server; raise `RequestRefused` if it cannot be asked."""
         wire = self.settings.wire
-        if asked is None:
-            return self._built(scope["method"], target_of(scope), for_passing(scope["headers"], wire), body)
-        if not asked.changed:
-            return self._built("POST", target_of(scope), unaddressed(crossing(scope["headers"])), body)
-        own = asked.wire == wire
-        target = target_of(scope) if own else asked_at(self.settings, asked.model, streamed=asked.streamed)
-        return self._built("POST", target, for_upstream(scope["headers"], asked.wire, wire), asked.body)
-
-    def _built(self, method: str, target: bytes, headers: Headers, body: bytes) -> httpx.Request:
-        url = address(self.settings, target)
+        if asked is None or asked.wire == wire:
+            target = upstream.read_target(scope)
+        else:
+            target = upstream.make_path(self.settings, asked.model, streamed=asked.streamed)
+        client_wire, is_read = (asked.wire, asked.changed) if asked is not None else (None, False)
+        headers = upstream.make_request_headers(scope["headers"], client_wire, wire, is_read=is_read)
         credentials = self.settings.credentials
-        if credentials and not self._has_warned and value_of(headers, b"authorization"):
-            LOGGER.warning(
+        if credentials and not self._has_warned and upstream.get_header(headers, b"authorization"):
+            asgi.LOGGER.warning(
                 "a client brings its own authorization: the upstream's name and password are not used for it"
             )
             self._has_warned = True
-        headers = with_credentials(headers, credentials)
-        return self.client.build_request(method, url, headers=headers, content=body or None)
+        return self.client.build_request(
+            scope["method"],
+            upstream.make_url(self.settings, target),
+            headers=upstream.add_credentials(headers, credentials),
+            content=(asked.body if asked is not None else body) or None,
+        )
 
     @property
     def client(self) -> httpx.AsyncClient:
         """The client of the server, made when it is first needed."""
         if self._http is None:
-            self._http = client_of(self.settings)
+            self._http = upstream.make_client(self.settings)
         return self._http
-
-
-async def _refuse(
-    access: Access, wire: str | None, status: int, code: str, reason: str, *, close: bool = False
-) -> None:
-    """Tell a client why the server is not asked; `close` if the rest of the request is not read."""
-    access.reason = reason
-    headers, told = refusal(wire, status, code, reason)
-    await respond(access.send, status, [*headers, (b"connection", b"close")] if close else headers, told)

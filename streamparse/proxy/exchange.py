@@ -9,26 +9,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 
 from streamparse.providers.emitters import EMITTERS
-from streamparse.proxy.access import Access
-from streamparse.proxy.asgi import TooLarge, finish, respond, start
-from streamparse.proxy.asked import Asked, refusal
-from streamparse.proxy.client import httpx_module
-from streamparse.proxy.headers import Headers, crossing, for_client, lost_header
+from streamparse.proxy.asgi import Access, Headers, finish, respond, start
+from streamparse.proxy.client_request import ClientRequest, make_error_response
 from streamparse.proxy.rewriter import Rewriter
 from streamparse.proxy.settings import Settings
+from streamparse.proxy.upstream import keep_end_to_end, load_httpx, make_client_headers, make_lost_header
 
 if TYPE_CHECKING:
     import httpx
-
-__all__ = ["Ask", "Exchange"]
 
 Ask: TypeAlias = "Callable[[httpx.Request], Awaitable[httpx.Response]]"
 """Sends a request to the server; returns its answer once the head is there."""
 
 _JSON: Final = "application/json"
-_PATIENCE: Final = 1.0  # seconds for the end of a body behind the end of its answer
-_MOST_BEHIND: Final = 65_536  # bytes of it
-_LAST_WORDS: Final = 1.0  # seconds for a client that is slow to take that its answer ends here
+_DRAIN_SECONDS: Final = 1.0  # for the end of a body after the end of its answer
+_DRAIN_BYTES: Final = 65_536  # of it
+_FAREWELL_SECONDS: Final = 1.0  # for a slow client to take the end of its answer
 _EMPTY: Final = (204, 205, 304)
 """The statuses of answers that have no body."""
 _STATUSES: Final = range(200, 600)
@@ -38,7 +34,7 @@ _STATUSES: Final = range(200, 600)
 class Exchange:
     """One request to the server, and its answer to the client."""
 
-    def __init__(self, ask: Ask, settings: Settings, asked: Asked | None, access: Access) -> None:
+    def __init__(self, ask: Ask, settings: Settings, asked: ClientRequest | None, access: Access) -> None:
         self._ask = ask
         self._settings = settings
         self._asked = asked
@@ -52,157 +48,139 @@ class Exchange:
         with anyio.move_on_after(seconds) as limit:
             await self._run(request)
         if limit.cancelled_caught:
-            await self._expire(f"the answer was not whole after {seconds:g} seconds")
+            with anyio.move_on_after(_FAREWELL_SECONDS):
+                await self._break_off(504, f"the answer was not whole after {seconds:g} seconds")
 
     # -- inside ----------------------------------------------------------------------------------------
 
     async def _run(self, request: httpx.Request) -> None:
-        httpx = httpx_module()
+        httpx = load_httpx()
         try:
             response = await self._ask(request)
         except httpx.HTTPError as error:
             status = 504 if isinstance(error, httpx.TimeoutException) else 502
-            await self._fail(status, _told(error), _name_of(error))
+            await self._break_off(status, _describe(error), _describe_for_log(error))
             return
         try:
             await self._relay(response)
+        except httpx.HTTPError as error:
+            await self._break_off(502, _describe(error), _describe_for_log(error))
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
-    async def _expire(self, message: str) -> None:
-        """Tell the client, as far as it can still be told, that its answer took too long."""
-        self._access.reason = message
-        with anyio.move_on_after(_LAST_WORDS):
-            if not self._access.status:
-                await self._fail(504, message)
-            elif self._streaming is not None:
-                data = self._streaming.abort(message)
-                await self._send({"type": "http.response.body", "body": data})
+    async def _break_off(self, status: int, message: str, reason: str = "") -> None:
+        """Report to the client that its answer cannot be completed, as far as the answer so far allows that.
+
+        An answer that is passed on byte for byte has no end then: the ASGI server breaks the connection off.
+        """
+        self._access.reason = reason or message
+        if not self._access.status:
+            await self._fail(status, message, reason)
+        elif self._streaming is not None:
+            rewriter, self._streaming = self._streaming, None
+            await self._send({"type": "http.response.body", "body": rewriter.abort(message)})
 
     async def _relay(self, response: httpx.Response) -> None:
         asked = self._asked
         if response.status_code not in _STATUSES:
             await self._fail(502, f"the server answered with {response.status_code}, which is no status of an answer")
         elif asked is None or not asked.changed:
-            await self._pass(response)
+            await self._pass_on(response)
         elif not response.is_success or response.status_code in _EMPTY:
             await self._refuse(response, asked)
         elif asked.streamed:
-            await self._stream(response, asked)
+            await self._send_stream(response, asked)
         else:
-            await self._whole(response, asked)
+            await self._send_whole(response, asked)
 
-    async def _pass(self, response: httpx.Response) -> None:
+    async def _pass_on(self, response: httpx.Response) -> None:
         """Pass an answer on, byte for byte."""
-        await start(self._send, response.status_code, crossing(response.headers.raw))
-        try:
-            async for chunk in response.aiter_raw():
-                await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except httpx_module().HTTPError as error:
-            self._access.reason = _name_of(error)
-            return  # an answer without an end: the ASGI server breaks the connection off
+        await start(self._send, response.status_code, keep_end_to_end(response.headers.raw))
+        async for chunk in response.aiter_raw():
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await finish(self._send)
 
-    async def _stream(self, response: httpx.Response, asked: Asked) -> None:
-        """Read the answer as it comes; what each piece tells leaves before the next is read.
+    async def _send_stream(self, response: httpx.Response, asked: ClientRequest) -> None:
+        """Read the answer as it comes; what each piece gives is sent before the next is read.
 
-        Neither behind the server's end marker nor behind an error is the end of the body waited for.
+        After the server's end marker, or an error, it does not wait for the end of the body.
         """
-        rewriter = asked.rewriter(self._settings)
+        rewriter = asked.make_rewriter(self._settings)
         feed, send = rewriter.feed, self._send
-        chunks = _chunks(response)
+        chunks = _iterate_body(response)
         self._streaming = rewriter
-        await start(send, response.status_code, self._headers(response, asked, EMITTERS[asked.wire].content_type))
-        try:
-            async for chunk in chunks:
-                data = feed(chunk)
-                if data:
-                    await send({"type": "http.response.body", "body": data, "more_body": True})
-                if rewriter.over:
-                    break
-            data = rewriter.close()
-        except httpx_module().HTTPError as error:
-            data = rewriter.abort(_told(error))
-            self._access.reason = _name_of(error)
+        await start(send, response.status_code, self._make_headers(response, asked, EMITTERS[asked.wire].content_type))
+        async for chunk in chunks:
+            data = feed(chunk)
+            if data:
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+            if rewriter.over:
+                break
+        data = rewriter.close()
         self._streaming = None
-        self._access.reason = self._access.reason or rewriter.problem
+        self._access.reason = rewriter.problem
         await send({"type": "http.response.body", "body": data})
         if not rewriter.emitter.over:
             await _drain(chunks)
 
-    async def _whole(self, response: httpx.Response, asked: Asked) -> None:
-        rewriter = asked.rewriter(self._settings)
-        chunks = _chunks(response)
-        body = _Body(self._settings.max_answer, kept=asked.wire == self._settings.wire)
-        try:
-            async for chunk in _fed(chunks, rewriter):
-                body.add(chunk)
-        except httpx_module().HTTPError as error:
-            await self._fail(502, _told(error), _name_of(error))
-            return
-        except TooLarge:
-            await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
-            return
+    async def _send_whole(self, response: httpx.Response, asked: ClientRequest) -> None:
+        rewriter = asked.make_rewriter(self._settings)
+        chunks = _iterate_body(response)
+        room, pieces = self._settings.max_answer, list[bytes]()
+        may_stay = asked.wire == self._settings.wire
+        async for chunk in chunks:
+            rewriter.feed(chunk)
+            room -= len(chunk)
+            if room < 0:
+                await self._fail(502, f"the answer has more than {self._settings.max_answer} bytes")
+                return
+            if may_stay:
+                pieces.append(chunk)
+                may_stay = len(pieces) > 1 or chunk.lstrip()[:1] in (b"", b"{")  # a stream cannot, and needs no memory
+            if rewriter.over:
+                break
         written = rewriter.whole()
-        if body.pieces and rewriter.as_written(own := b"".join(body.pieces)):
+        if may_stay and rewriter.can_stay(own := b"".join(pieces)):
             written = own
         self._access.reason = rewriter.problem
         status = 502 if rewriter.failed else response.status_code
-        await respond(self._send, status, self._headers(response, asked, _JSON), written)
+        await respond(self._send, status, self._make_headers(response, asked, _JSON), written)
         if not rewriter.emitter.over:
             await _drain(chunks)
 
-    async def _refuse(self, response: httpx.Response, asked: Asked) -> None:
-        """Pass on a status that tells of an error; its body in the client's words if the server's are others."""
+    async def _refuse(self, response: httpx.Response, asked: ClientRequest) -> None:
+        """Pass on the status of an error; its body in the client's words if the server speaks another wire."""
         if asked.wire == self._settings.wire:
-            await self._pass(response)
+            await self._pass_on(response)
             return
         if response.status_code in _EMPTY:
             await self._fail(502, f"the server answered with status {response.status_code}, which has no content")
             return
-        rewriter = asked.rewriter(self._settings)
+        rewriter = asked.make_rewriter(self._settings)
         try:
-            async for _ in _fed(_chunks(response), rewriter):
-                pass
-        except httpx_module().HTTPError as error:
-            rewriter.abort(_told(error))
-            self._access.reason = _name_of(error)
-        body = rewriter.failure(response.status_code)
-        await respond(self._send, response.status_code, self._headers(response, asked, _JSON), body)
+            async for chunk in _iterate_body(response):
+                rewriter.feed(chunk)
+                if rewriter.over:
+                    break
+        except load_httpx().HTTPError as error:
+            rewriter.abort(_describe(error))
+            self._access.reason = _describe_for_log(error)
+        body = rewriter.write_failure(response.status_code)
+        await respond(self._send, response.status_code, self._make_headers(response, asked, _JSON), body)
 
-    def _headers(self, response: httpx.Response, asked: Asked, content_type: str) -> Headers:
-        return [*for_client(response.headers.raw, content_type), *lost_header(asked.lost)]
+    def _make_headers(self, response: httpx.Response, asked: ClientRequest, content_type: str) -> Headers:
+        return [*make_client_headers(response.headers.raw, content_type), *make_lost_header(asked.lost)]
 
     async def _fail(self, status: int, message: str, reason: str = "") -> None:
-        """Tell the client, in its own wire's words, that there is no answer; `reason` is what the log says of it."""
+        """Send the client an error in the words of its wire; `reason` is for the log."""
         self._access.reason = reason or message
         wire = self._asked.wire if self._asked is not None else None
-        await respond(self._send, status, *refusal(wire, status, "upstream_error", message))
+        await respond(self._send, status, *make_error_response(wire, status, "upstream_error", message))
 
 
-class _Body:
-    """The pieces of a whole answer's body, if it may stay as it is; raises `TooLarge`."""
-
-    def __init__(self, most: int, *, kept: bool) -> None:
-        self._room = most
-        self._kept = kept
-        self._begun = False
-        self.pieces: list[bytes] = []
-
-    def add(self, chunk: bytes) -> None:
-        self._room -= len(chunk)
-        if self._room < 0:
-            raise TooLarge
-        if self._kept and not self._begun and (head := chunk.lstrip()):
-            self._begun = True
-            self._kept = head.startswith(b"{")  # a stream cannot stay
-        if self._kept:
-            self.pieces.append(chunk)
-
-
-def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The pieces of a body, decoded if it came compressed all the same."""
+def _iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Return the pieces of a body, decoded if it came compressed although it was not asked to."""
     return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
 
 
@@ -211,27 +189,18 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
 
     The client has its answer, and may have left; a server that keeps the connection open, or goes on, is left soon.
     """
-    room = _MOST_BEHIND
-    with suppress(httpx_module().HTTPError), anyio.move_on_after(_PATIENCE, shield=True):
+    room = _DRAIN_BYTES
+    with suppress(load_httpx().HTTPError), anyio.move_on_after(_DRAIN_SECONDS, shield=True):
         async for chunk in chunks:
             room -= len(chunk)
             if room < 0:
                 break
 
 
-async def _fed(chunks: AsyncIterator[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """The body as far as it is read: to its end, to that of its answer, or to an error."""
-    async for chunk in chunks:
-        rewriter.feed(chunk)
-        yield chunk
-        if rewriter.over:
-            break
+def _describe_for_log(error: Exception) -> str:
+    """Describe a transport error for the log, without its text if that may quote what the server sent."""
+    return _describe(error) if isinstance(error, load_httpx().NetworkError) else type(error).__name__
 
 
-def _name_of(error: Exception) -> str:
-    """What the log says of an error of the transport: some of them quote what the server sent."""
-    return _told(error) if isinstance(error, httpx_module().NetworkError) else type(error).__name__
-
-
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

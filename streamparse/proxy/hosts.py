@@ -22,21 +22,16 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
-from streamparse.proxy.asgi import Scope
-
-__all__ = ["ForeignHost", "check_hosts"]
+from streamparse.proxy.asgi import RequestRefused, Scope
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]+)(?::[0-9]*)?", re.IGNORECASE)
 
 
-class ForeignHost(Exception):
-    """A request for a host, or from a page, that is none of this proxy's; the message says how to allow it."""
-
-
 def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
-    """Raise `ForeignHost` if a request is for a foreign host, or from a page of one.
+    """Raise `RequestRefused` if a request is for a foreign host, or from a page of one.
 
-    Without `allowed` only connections that arrive on this machine's own address (127.0.0.1, ::1) are looked at.
+    Its message says how to allow it.  Without `allowed` only connections that arrive on this machine's own address
+    (127.0.0.1, ::1) are looked at.
     """
     server = scope.get("server")
     arrived = server[0] if server else ""
@@ -45,34 +40,35 @@ def check_hosts(scope: Scope, allowed: Sequence[str]) -> None:
     for name, value in scope["headers"]:
         text = value.decode("latin-1")
         if name.lower() == b"host":
-            _check("host", _host_of(text), arrived, allowed)
-        elif name.lower() == b"origin" and (page := _page_of(text)) is not None:
+            _check("host", _read_host(text), arrived, allowed)
+        elif name.lower() == b"origin" and (page := _read_page(text)) is not None:
             _check("origin", page, arrived, allowed)
 
 
 def _check(header: str, host: str, arrived: str, allowed: Sequence[str]) -> None:
     if host in ("localhost", arrived) or host.endswith(".localhost") or _is_local_address(host):
         return
-    if not any(_matches(host, name.lower()) for name in allowed):
-        raise ForeignHost(f"the {header} {host!r} may not ask here: see --allow-host (allowed_hosts) if it is yours")
+    if not any(_is_match(host, name.lower()) for name in allowed):
+        words = f"the {header} {host!r} may not ask here: see --allow-host (allowed_hosts) if it is yours"
+        raise RequestRefused(words, 403, "permission_error", is_read=False)
 
 
-def _matches(host: str, name: str) -> bool:
+def _is_match(host: str, name: str) -> bool:
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
 
 
-def _host_of(authority: str) -> str:
-    """The host of `host:port` in lower case; what is no such thing as it came, and matches nothing."""
+def _read_host(authority: str) -> str:
+    """Return the host of `host:port` in lower case; anything else as it came, which matches nothing."""
     found = _HOST.fullmatch(authority)
     return found[1].strip("[]").lower().removesuffix(".") if found else authority
 
 
-def _page_of(origin: str) -> str | None:
-    """The host of the page that an origin names; None if it is no page of the web."""
+def _read_page(origin: str) -> str | None:
+    """Return the host of the page that an origin names; None if it is no web page."""
     scheme, separator, authority = origin.partition("://")
     if not separator:
         return origin
-    return _host_of(authority) if scheme.lower() in ("http", "https") else None
+    return _read_host(authority) if scheme.lower() in ("http", "https") else None
 
 
 def _is_local_address(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a proxy is told: where its server is, what the server speaks, how tools are asked for."""
+"""The settings of a proxy: where its server is, which wire the server speaks, how tools are offered."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from streamparse.dialects import Dialects
 from streamparse.limits import Limits
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import PATHS
-from streamparse.proxy.translation import dialect_to_teach
-
-__all__ = ["PATHS", "Settings", "ToolMode"]
+from streamparse.proxy.translation import choose_dialect_to_teach
 
 ToolMode: TypeAlias = Literal["native", "prompt"]
 
-_NOT_ASKED: Final = {
+_UNSUPPORTED: Final = {
     "auto": "a request is written before the server has said anything",
     "bedrock-converse": "its requests are signed with the secret of an AWS account, which a proxy does not hold",
     "ollama-generate": "its requests have no messages; the same server is asked as ollama-chat",
@@ -28,20 +26,20 @@ _NOT_ASKED: Final = {
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one proxy; `checked` says what is wrong with them."""
+    """The settings of one proxy; `validate` checks them."""
 
     upstream: str
     """The server's base URL, with or without the version that its paths begin with."""
     wire: str = "openai-chat"
     dialects: Dialects = "auto"
-    """What to look for in the server's text, as a parser takes it; with `tools="prompt"` what is taught comes first."""
+    """What to look for in the text, as a parser takes it; with `tools="prompt"` the prompt's dialect comes first."""
     tools: ToolMode = "native"
-    """Whether the server is given the tools, or told of them in the system prompt."""
+    """Whether the server gets the tools in a field of their own, or in the system prompt."""
     limits: Limits = Limits()
     max_request: int = 64 * 1024 * 1024
     """Bytes of a request; more is answered with status 413."""
     max_answer: int = 64 * 1024 * 1024
-    """Bytes of an answer that is read here and leaves whole; more is answered with status 502."""
+    """Bytes of an answer that is read here and sent whole; more is answered with status 502."""
     allowed_hosts: tuple[str, ...] = ()
     """Names by which the proxy may be asked besides this machine's own: `gate.example`, `*.example`, `*` for any."""
     request_timeout: float = 60.0
@@ -53,39 +51,39 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     answer_timeout: float = 3600.0
     """Seconds from the question to the server until the client must have the end of the answer."""
 
-    def checked(self) -> Settings:
-        """Return the settings; raise ValueError if they cannot be served."""
-        address = self._address()
+    def validate(self) -> Settings:
+        """Return the settings; raise ValueError if no proxy can have them."""
+        address = self._parse_upstream()
         if address.query or address.fragment:
             raise ValueError(f"upstream {self.upstream!r} is more than the base of URLs: it has a query or a fragment")
-        if self.wire in _NOT_ASKED:
-            raise ValueError(f"a proxy's server cannot speak {self.wire!r}: {_NOT_ASKED[self.wire]}")
+        if self.wire in _UNSUPPORTED:
+            raise ValueError(f"a proxy's server cannot speak {self.wire!r}: {_UNSUPPORTED[self.wire]}")
         if self.wire not in PATHS:
             raise ValueError(f"unknown wire {self.wire!r}; a proxy's server may speak: {', '.join(PATHS)}")
-        StreamParser(self.wire, dialects=self.dialects)  # raises for a dialect that is none
+        StreamParser(self.wire, dialects=self.dialects)  # raises for an unknown dialect
         if self.tools not in ("native", "prompt"):
             raise ValueError(f"unknown way to ask for tools {self.tools!r}; known are: native, prompt")
         if self.tools == "prompt":
-            dialect_to_teach(self.dialects)
+            choose_dialect_to_teach(self.dialects)
         return self
 
     @property
-    def shown(self) -> str:
+    def public_url(self) -> str:
         """The server's address without a name and a password."""
-        address = self._address()
+        address = self._parse_upstream()
         return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
 
     @property
     def credentials(self) -> bytes:
         """The name and the password of the server's address as a value of `authorization`; empty without."""
-        address = self._address()
+        address = self._parse_upstream()
         if not address.username and not address.password:
             return b""
         name, password = unquote(address.username or ""), unquote(address.password or "")
         return b"Basic " + b64encode(f"{name}:{password}".encode())
 
-    def _address(self) -> SplitResult:
-        """The parts of the base URL; raises ValueError if it is none."""
+    def _parse_upstream(self) -> SplitResult:
+        """Return the parts of the base URL; raise ValueError if it is not a URL."""
         try:
             address = urlsplit(self.upstream)
             sound = address.scheme in ("http", "https") and address.hostname and address.port != 0

@@ -22,7 +22,7 @@ from streamparse.runtime.messages import write_messages, write_turns
 from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
 from streamparse.runtime.truncation import keep_rounds, keep_tokens
 from streamparse.tools import ToolResult
-from streamparse.writing.parts import Document, Image, Text, Turn
+from streamparse.writing.parts import Document, Image, Message, Text
 
 __all__ = ["History", "Prompt", "Round"]
 
@@ -95,7 +95,7 @@ class History(msgspec.Struct, frozen=True):
         kept = replace(self, entries=entries)
         return replace(kept, omitted=self.omitted + len(self.rounds) - len(kept.rounds))
 
-    def turns(self, provider: str, model: str = "") -> list[Turn]:
+    def turns(self, provider: str, model: str = "") -> list[Message]:
         """Return the turns of the conversation, in nobody's words, with only what this provider accepts.
 
         The system's turn is the first of them.  Raises ValueError for an unknown provider.

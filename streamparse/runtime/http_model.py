@@ -16,11 +16,11 @@ from streamparse.dialects import Dialects
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser import StreamParser
 from streamparse.providers.endpoints import ANTHROPIC_VERSION, KEY_HEADERS, find_answer_url
-from streamparse.providers.names import PROVIDERS, provider_named
+from streamparse.providers.names import PROVIDERS, find_provider
 from streamparse.reading.errors import describe_error, find_error
 from streamparse.runtime.model_failures import ModelError, read_retry_after
 from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
-from streamparse.writing.prompts import check_prompt
+from streamparse.writing.prompts import get_prompt
 
 if TYPE_CHECKING:
     import httpx
@@ -234,7 +234,7 @@ def http_model(
     provider, spoken = _find_provider(wire)
     check_settings(settings)
     if tools_in == "prompt":
-        check_prompt(dialect)
+        get_prompt(dialect)
         dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
     StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for a dialect that is none
     return HTTPModel(
@@ -273,7 +273,7 @@ def _find_provider(word: str) -> tuple[str, str]:
     for row in PROVIDERS.values():
         if row.wire == word:
             return row.adapter, word
-    return check_provider(word), PROVIDERS[provider_named(word) or word].wire
+    return check_provider(word), PROVIDERS[find_provider(word) or word].wire
 
 
 def _write_headers(wire: str, key: str | None, headers: Headers | None) -> dict[str, str]:

@@ -30,7 +30,7 @@ from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
 from streamparse.writing.correlation import drop_halves
-from streamparse.writing.parts import SIGNATURE, Item, Part, Role, Text, Thought, Turn
+from streamparse.writing.parts import SIGNATURE, Item, Message, Part, Role, Text, Thought
 from streamparse.writing.results import show_result
 
 __all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
@@ -43,7 +43,7 @@ NO_RESULT: Final = "(the tool returned nothing)"
 
 def write_turns(
     system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str, lost: list[Loss]
-) -> list[Turn]:
+) -> list[Message]:
     """The turns of a conversation, with only what this provider accepts."""
     conversation = _Conversation(adapter, model, lost)
     for number, entry in enumerate(entries):
@@ -53,7 +53,7 @@ def write_turns(
             conversation.add("user", entry.parts)
         if omitted and number == 0:  # what is first is the task
             conversation.add("user", [Text(describe_omission(omitted))])
-    head = [Turn("system", [Text(system)])] if system.strip() else []
+    head = [Message("system", [Text(system)])] if system.strip() else []
     return [*head, *conversation.finish()]
 
 
@@ -74,7 +74,7 @@ class _Conversation:
         self._adapter = adapter
         self._model = model
         self._lost = lost
-        self._turns: list[Turn] = []
+        self._turns: list[Message] = []
         self._ids: set[str] = set()
         self._number = 0
         self._is_paused = False
@@ -82,7 +82,7 @@ class _Conversation:
     def add(self, role: Role, parts: Iterable[Part]) -> None:
         """Add to the last turn if it has this role, else a turn."""
         if not self._turns or self._turns[-1].role != role:
-            self._turns.append(Turn(role, []))
+            self._turns.append(Message(role, []))
         self._turns[-1].parts.extend(parts)
 
     def add_round(self, entry: Round) -> None:
@@ -106,7 +106,7 @@ class _Conversation:
         if said:
             self.add("user", said)
 
-    def finish(self) -> list[Turn]:
+    def finish(self) -> list[Message]:
         """The turns, none of them empty."""
         last = len(self._turns) - 1
         turns = []
@@ -116,7 +116,7 @@ class _Conversation:
                 turns.append(replace(turn, parts=self._with_something(parts)))
             else:
                 turns.append(replace(turn, parts=_with_prompt(turn.parts)))
-        return self._adapter.adapt_turns(turns, self._model)
+        return self._adapter.adapt_messages(turns, self._model)
 
     def _claim_id(self, id: str) -> str:
         """An id for a call that the provider takes and that no other call has."""
@@ -134,7 +134,7 @@ class _Conversation:
         if any(isinstance(part, ToolCall) for part in parts):
             return _without_blank_texts(parts)
         kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
-        written = self._adapter.write_turn(Turn("assistant", kept), []) if kept else []
+        written = self._adapter.write_message(Message("assistant", kept), []) if kept else []
         return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
 
 

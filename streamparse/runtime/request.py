@@ -26,16 +26,17 @@ from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
 from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
-from streamparse.providers.names import PROVIDERS, known_as, provider_named
+from streamparse.providers.names import PROVIDERS, find_known_name, find_provider
 from streamparse.providers.openai_chat.requests import is_thinking_model
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
 from streamparse.writing.definitions import read_json_tools
-from streamparse.writing.parts import Turn
+from streamparse.writing.parts import Message
 from streamparse.writing.prompts import teach_tools
-from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice, pick
+from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
 from streamparse.writing.request import Request as Question
+from streamparse.writing.request_format import pick
 
 __all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
 
@@ -123,7 +124,7 @@ class Request:
             self._read_settings(wanted),
             model=model,
             stream=stream,
-            turns=self._write_turns(name, model, instructions),
+            messages=self._write_turns(name, model, instructions),
             tools=read_json_tools(self.tools.values()),
         )
         if tools_in == "prompt":
@@ -150,10 +151,10 @@ class Request:
     def _remember(self, name: str, provider: str, dialects: Dialects) -> None:
         self.provider = name
         if not self._is_read_as:
-            row = PROVIDERS[provider_named(provider) or name]
+            row = PROVIDERS[find_provider(provider) or name]
             self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
 
-    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Turn]:
+    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Message]:
         history = self.history
         system = "\n\n".join(filter(None, (history.system, instructions)))
         return write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost)
@@ -200,7 +201,7 @@ def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, A
 
 def check_provider(provider: str) -> str:
     """Return the adapter that writes a provider's requests; raises ValueError if none does."""
-    if (name := known_as(provider, REQUEST_WRITERS)) is None:
+    if (name := find_known_name(provider, REQUEST_WRITERS)) is None:
         known = ", ".join(dict.fromkeys((*REQUEST_WRITERS, *PROVIDERS)))
         raise ValueError(f"requests of {provider!r} are not known; known are: {known}")
     return name

@@ -1,12 +1,12 @@
 """Writing and reading requests: what all providers share.
 
-Between two providers stand the parts of `streamparse.writing.parts`, which belong to none of them.  An `Adapter` reads
-and writes one provider's JSON; what a target cannot say is a `Loss`.
+What goes from one provider to another is made of the parts of `streamparse.writing.parts`, which no provider owns.  An
+`Adapter` reads and writes one provider's JSON; what has no place at a target is a `Loss`.
 """
 
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.answer_parts import read_answer
-from streamparse.writing.parts import Document, Image, Item, Part, Text, Thought, Turn
+from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought
 from streamparse.writing.prompts import (
     PROMPTS,
     Prompt,
@@ -23,11 +23,11 @@ __all__ = [
     "Document",
     "Image",
     "Item",
+    "Message",
     "Part",
     "Prompt",
     "Text",
     "Thought",
-    "Turn",
     "defang",
     "example_call",
     "format_calls_as_text",

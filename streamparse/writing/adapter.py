@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, Self, TypeAlias
@@ -16,29 +16,38 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.schema.strict import as_warnings
 from streamparse.tools import Tool, ToolResult, Toolset
 from streamparse.writing.answer_parts import read_answer
+from streamparse.writing.content import VisiblePart
 from streamparse.writing.correlation import link_results, order_results
 from streamparse.writing.definitions import DeclaredTool, keep_json_tools, read_entry, read_tools, split_server_tools
-from streamparse.writing.json_access import is_unreadable, write_value
-from streamparse.writing.parts import Text, Turn
+from streamparse.writing.json_access import (
+    fill_template,
+    get_str,
+    is_unreadable,
+    read_call,
+    read_template,
+    write_arguments,
+    write_value,
+)
+from streamparse.writing.parts import Item, Message, Part, Text
 from streamparse.writing.prompts import format_system_prompt
 from streamparse.writing.results import has_text_after_media, show_result
 from streamparse.writing.traits import ProviderTraits
 
 JSONObject = dict[str, Any]
-Read: TypeAlias = Callable[[Any, str, list[Loss]], list[DeclaredTool]]
-"""Reads one entry of a request's `tools`, which stands in that place."""
+ReadTool: TypeAlias = Callable[[Any, str, list[Loss]], list[DeclaredTool]]
+"""Reads one entry of a request's `tools`; the text is its place."""
 
 NO_ANSWER = "(no answer)"
-"""What stands for an answer of which nothing can be sent back."""
+"""The text of an answer of which nothing can be sent back."""
 
-_SHOWN = 80
+_MAX_SHOWN = 80
 """Characters of a broken text that a loss repeats."""
 
 
 class Adapter(ABC):
     """Writes and reads the requests of one provider.
 
-    What is given by the program (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
+    What the program gives (tools, calls, results) may raise: ValueError with the path of what JSON cannot hold.
     What is read of messages never does.
     How providers differ in what they take is in their `traits`.
     """
@@ -53,15 +62,15 @@ class Adapter(ABC):
     # -- tools -----------------------------------------------------------------------------------------
 
     def format_tools(self, tools: Iterable[Any]) -> list[JSONObject]:
-        """The `tools` of a request, of tools of any kind; see `translate_tools` for what a schema loses."""
+        """Return the `tools` of a request, of tools of any kind; `translate_tools` lists what a schema loses."""
         return self.translate_tools(tools, [])
 
     def translate_tools(
-        self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: Read = read_entry
+        self, tools: Iterable[Any], lost: list[Loss], source: str | None = None, read: ReadTool = read_entry
     ) -> list[JSONObject]:
-        """The `tools` of a request, of tools of any kind, and what they could not say.
+        """Return the `tools` of a request, of tools of any kind; add what is lost.
 
-        Tools that this provider brings itself stay as they are, behind the others; with `source`, the provider whose
+        Tools that this provider brings itself stay as they are, after the others; with `source`, the provider whose
         request it was, also where their shape does not show whose they are.
         """
         others, own = split_server_tools(tools, lambda own: source == self.name or self.traits.is_server_tool(own))
@@ -69,39 +78,49 @@ class Adapter(ABC):
         return [*self.write_tools(declared, lost), *own]
 
     def write_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[JSONObject]:
-        """The `tools` of a request, and what they could not say."""
-        tools = self.supported_tools(tools, lost)
+        """Write the `tools` of a request; add what is lost."""
+        tools = self.list_supported_tools(tools, lost)
         for declared in tools:
-            self.traits.names.check(declared.tool.name, lost)
-            done = "kept, but refused at the top of a schema"
-            topmost = [key for key in self.traits.forbidden_root_keywords if key in declared.parameters]
-            lost += [Loss(declared.tool.name, "", key, done, warning=True) for key in topmost]
-            if declared.strict and not self.traits.strict_schemas:
-                lost.append(Loss(declared.tool.name, "", "strict", "dropped: not known here"))
-            elif declared.strict:
-                refused = chain.from_iterable(check(declared.parameters) for check in self.traits.schema_checks)
-                lost += as_warnings(declared.tool.name, refused)
+            self._check_tool(declared, lost)
         return [self.write_tool(declared, lost) for declared in tools]
 
-    def supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
-        """The tools that there can be here: without those that take text, where none may."""
+    def _check_tool(self, declared: DeclaredTool, lost: list[Loss]) -> None:
+        name, traits = declared.tool.name, self.traits
+        traits.names.check(name, lost)
+        for key in traits.forbidden_root_keywords:
+            if key in declared.parameters:
+                lost.append(Loss(name, "", key, "kept, but refused at the top of a schema", warning=True))
+        if declared.strict and not traits.strict_schemas:
+            lost.append(Loss(name, "", "strict", "dropped: not known here"))
+        elif declared.strict:
+            refused = chain.from_iterable(check(declared.parameters) for check in traits.schema_checks)
+            lost += as_warnings(name, refused)
+
+    def list_supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
+        """Return the tools that this provider can have: without those that take text, where none may."""
         return tools if self.traits.custom_tools else keep_json_tools(tools, lost)
 
-    @abstractmethod
-    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
-        """One tool."""
+    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:  # noqa: ARG002 - for overrides
+        """Write one tool; add what is lost."""
+        return self.fill_tool(declared, declared.parameters)
+
+    def fill_tool(self, declared: DeclaredTool, schema: JSONObject) -> JSONObject:
+        """Write one tool with a schema."""
+        strict = declared.strict and self.traits.strict_schemas
+        fields = {"name": declared.tool.name, "description": declared.tool.description}
+        return fill_template(self.traits.tool, {**fields, "schema": schema, "strict": strict})
 
     def read_tools(self, definitions: Any) -> list[Tool]:
-        """The tools of a request's `tools`."""
+        """Read the tools of a request's `tools`."""
         declared = read_tools(definitions, [])
         return list(Toolset(each.tool for each in declared if each.custom is None).values())
 
     def format_system_prompt(self, tools: Iterable[Any]) -> str:
-        """The text that tells a model of tools where the server does not."""
+        """Return the text that teaches a model the tools where the server does not."""
         return format_system_prompt(tools, self.traits.dialect)
 
     def with_prompt_dialect(self, dialect: str) -> Self:
-        """This adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
+        """Return this adapter, with a system prompt that asks for another dialect, one of `PROMPTS`."""
         if dialect == self.traits.dialect:
             return self
         other = copy(self)
@@ -110,141 +129,170 @@ class Adapter(ABC):
 
     # -- calls -----------------------------------------------------------------------------------------
 
-    @abstractmethod
     def format_call(self, call: ToolCall) -> JSONObject:
-        """One call, as it stands in the assistant's turn."""
+        """Return one call, as it is in the assistant's message."""
+        arguments = write_arguments(call) if self.traits.arguments_as_text else call.arguments
+        values = {"id": self.traits.ids.normalize(call.id), "name": call.name, "arguments": arguments}
+        return fill_template(self.traits.call, values)
 
     def format_calls(self, calls: Iterable[ToolCall]) -> list[JSONObject]:
-        """Calls in the order in which the model made them."""
+        """Return calls in the order in which the model made them."""
         return [self.format_call(call) for call in sorted(calls, key=lambda call: call.index)]
 
-    @abstractmethod
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        """The call that `format_call` would write so."""
+        """Return the call that `format_call` would write so."""
+        found = read_template(self.traits.call, written)
+        return read_call(get_str(found, "name"), found["arguments"], get_str(found, "id"))
 
     def read_calls(self, written: Iterable[Mapping[str, Any]]) -> list[ToolCall]:
-        """Calls, numbered by their order."""
+        """Return calls, numbered by their order."""
         return [replace(self.read_call(each), index=number) for number, each in enumerate(written)]
 
     # -- results ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def format_result(self, result: ToolResult) -> JSONObject:
-        """One result, as it stands in its message."""
+        """Return one result, as it is in its message."""
 
     def format_results(self, results: Iterable[ToolResult]) -> list[JSONObject]:
-        """The whole messages that follow the assistant's turn: the results in the order of the calls.
+        """Return the whole messages that follow the assistant's: the results in the order of the calls.
 
         Those of calls that were revoked are left out, as `as_message` leaves out the calls.
         """
-        order_results = sorted((each for each in results if not each.revoked), key=lambda result: result.index)
-        return self.write_turn(Turn("user", [*order_results]), []) if order_results else []
+        ordered = sorted((each for each in results if not each.revoked), key=lambda result: result.index)
+        return self.write_message(Message("user", [*ordered]), []) if ordered else []
 
     @abstractmethod
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        """The result that `format_result` would write so; its tool is "" where the provider does not name it."""
+        """Return the result that `format_result` would write so; its tool is "" where the provider names none."""
 
     def read_results(self, messages: Any, calls: Iterable[ToolCall] = ()) -> list[ToolResult]:
-        """The results in messages; `calls` lend them the names of their tools, and their order."""
-        found = [result for turn in self.read_messages(messages) for result in turn.results]
+        """Return the results in messages; `calls` give them the names of their tools, and their order."""
+        found = [result for message in self.read_messages(messages) for result in message.results]
         return order_results(found, {self.traits.ids.normalize(call.id): call for call in calls})
 
     # -- messages --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
-        """The messages of one turn; for one of the assistant exactly one, unless the provider takes items."""
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        """Write one message as this provider has it: one of the assistant as one, unless the provider takes items.
+
+        One of the user may become several, where results are messages.
+        """
 
     @abstractmethod
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
-        """The turn that a message is, or is part of."""
+    def read_message(self, written: Mapping[str, Any]) -> Message:
+        """Read a message, or a part of one."""
+
+    def write_visible(self, part: VisiblePart, /) -> JSONObject:
+        """Write a text, an image or a document as a block of a content."""
+        raise NotImplementedError
+
+    def is_own_block(self, part: Item, /) -> bool:
+        """Whether an item is a block that this provider takes from the user as it came."""
+        return part.kind in self.traits.own_blocks and part.is_block
+
+    def write_blocks(self, parts: Iterable[Part], lost: list[Loss]) -> list[JSONObject]:
+        """Write parts of the user's or the system's message as blocks; what has no place is lost."""
+        blocks: list[JSONObject] = []
+        for part in parts:
+            if isinstance(part, VisiblePart):
+                blocks.append(self.write_visible(part))
+            elif isinstance(part, Item) and self.is_own_block(part):
+                blocks.append(dict(part.data) if part.is_block else {part.kind: part.data})
+            elif not isinstance(part, ToolResult):
+                kind = part.kind if isinstance(part, Item) else type(part).__name__
+                lost.append(Loss("user", "", kind, "dropped: there is no place for it"))
+        return blocks
+
+    def write_content(self, parts: Sequence[Part], lost: list[Loss]) -> str | list[JSONObject]:
+        """Write parts as a text if they are one, or else as blocks."""
+        return parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) else self.write_blocks(parts, lost)
 
     def as_message(self, response: ParsedResponse) -> Any:
-        """The assistant's turn, to be sent back; see `streamparse.as_message`.
+        """Return the assistant's message, to be sent back; see `streamparse.as_message`.
 
-        Most providers refuse a message of nothing, so one that nothing is left of says `NO_ANSWER`.
+        Most providers refuse an empty message, so one of which nothing is left says `NO_ANSWER`.
         """
-        written = self.write_turn(Turn("assistant", read_answer(response)), [])[0]
-        said = _says_something(written) and written.keys() != {"role"}
-        return written if said else self.write_turn(Turn("assistant", [Text(NO_ANSWER)]), [])[0]
+        written = self.write_message(Message("assistant", read_answer(response)), [])[0]
+        if _has_content(written) and written.keys() != {"role"}:
+            return written
+        return self.write_message(Message("assistant", [Text(NO_ANSWER)]), [])[0]
 
-    def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Turn]:
-        """The turns of a conversation; parallel results are in one turn, each tied to its call.
+    def read_messages(self, messages: Any, lost: list[Loss] | None = None) -> list[Message]:
+        """Read a conversation; parallel results are in one message, each linked to its call.
 
-        `lost` takes what of calls and results JSON cannot hold (bytes, values without end): they stand without it.
+        `lost` takes what of calls and results JSON cannot hold (bytes, endless values): they are read without it.
         """
-        groups: list[list[Turn]] = []
-        told: list[Loss] = [] if lost is None else lost
-        for number, message in enumerate(messages if isinstance(messages, (list, tuple)) else ()):
-            turn = self._read_message(message if isinstance(message, Mapping) else {}, f"messages[{number}]", told)
-            if groups and self.is_same_turn(groups[-1][-1], turn):
-                groups[-1].append(turn)
+        groups: list[list[Message]] = []
+        losses: list[Loss] = [] if lost is None else lost
+        for number, written in enumerate(messages if isinstance(messages, (list, tuple)) else ()):
+            message = self._read_safely(written if isinstance(written, Mapping) else {}, f"messages[{number}]", losses)
+            if groups and self.is_same_message(groups[-1][-1], message):
+                groups[-1].append(message)
             else:
-                groups.append([turn])
+                groups.append([message])
         return link_results(
-            replace(group[-1], parts=[part for turn in group for part in turn.parts]) for group in groups
+            replace(group[-1], parts=[part for message in group for part in message.parts]) for group in groups
         )
 
-    def _read_message(self, message: Mapping[str, Any], place: str, lost: list[Loss]) -> Turn:
+    def _read_safely(self, written: Mapping[str, Any], place: str, lost: list[Loss]) -> Message:
         try:
-            turn = self.read_message(message)
-            for result in turn.results:
+            message = self.read_message(written)
+            for result in message.results:
                 write_value(result.result)
         except NotJSON:
-            message = make_jsonable(message, place, lost)
-            turn = self.read_message(message)
-        lost += self.list_unread(message, place)
-        return turn
+            written = make_jsonable(written, place, lost)
+            message = self.read_message(written)
+        lost += self.list_unread(written, place)
+        return message
 
-    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for who has more
-        """What of a message no part of its turn stands for."""
+    def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterable[Loss]:  # noqa: ARG002 - for overrides
+        """List what of a message was not read."""
         return ()
 
-    def is_same_turn(self, before: Turn, turn: Turn) -> bool:
-        """Whether two messages, one directly behind the other, are parts of one turn."""
-        return bool(before.role == turn.role == "user" and before.results and turn.results)
+    def is_same_message(self, before: Message, message: Message) -> bool:
+        """Whether two messages, one directly after the other, are parts of one."""
+        return bool(before.role == message.role == "user" and before.results and message.results)
 
-    def write_messages(self, turns: Iterable[Turn], lost: list[Loss]) -> list[JSONObject]:
-        """The messages of a conversation."""
+    def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
+        """Write a conversation; add what is lost."""
         written: list[JSONObject] = []
-        for number, turn in enumerate(turns):
+        for number, message in enumerate(messages):
             place = f"messages[{number}]"
-            lost += [Loss(place, "", "arguments", _broken(call)) for call in turn.calls if is_unreadable(call)]
-            lost += self._list_losses(turn, place)
-            if turn.role == "system" and self.traits.separate_system:
+            for call in filter(is_unreadable, message.calls):
+                outcome = f"dropped: those of {call.name!r} are no object: {call.raw[:_MAX_SHOWN]}"
+                lost.append(Loss(place, "", "arguments", outcome))
+            lost += self._list_losses(message, place)
+            if message.role == "system" and self.traits.separate_system:
                 lost.append(Loss(place, "", "system", "dropped: not a message here"))
-            elif turn.parts:
-                written += filter(_says_something, self.write_turn(turn, lost))
+            elif message.parts:
+                written += filter(_has_content, self.write_message(message, lost))
         return written
 
-    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
-        """Give answers that others made what a model of this provider wants in its own; "" is any model."""
-        return turns
+    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+        """Give answers of other providers what a model of this one wants in its own; "" is any model."""
+        return messages
 
-    def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have nothing to say
-        """Tell what of messages some models of the provider refuse, for whoever does not know the model."""
+    def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:  # noqa: B027 - most have none
+        """Report what of messages some models of the provider refuse, where the model is not known."""
 
-    def _list_losses(self, turn: Turn, place: str) -> Iterator[Loss]:
-        """What of a turn has no place here."""
-        if turn.role != "assistant":
-            yield from self.traits.media.list_losses(turn, place)
+    def _list_losses(self, message: Message, place: str) -> Iterator[Loss]:
+        if message.role != "assistant":
+            yield from self.traits.media.list_losses(message, place)
         if self.traits.separate_media:
-            done = "moved: the text of a result stands before what it shows"
-            told = (self.traits.media.filter(show_result(result)) for result in turn.results if result.error is None)
-            yield from (Loss(place, "", "text", done) for parts in told if has_text_after_media(parts))
-        if turn.name and not self.traits.message_names:
+            for result in message.results:
+                if result.error is None and has_text_after_media(self.traits.media.filter(show_result(result))):
+                    yield Loss(place, "", "text", "moved: the text of a result comes before its images")
+        if message.name and not self.traits.message_names:
             yield Loss(place, "", "name", "dropped: a message names no speaker here")
-        if turn.role == "assistant" and not self.traits.assistant_images:
-            kinds = [*("image" for _ in turn.images), *("document" for _ in turn.documents)]
+        if message.role == "assistant" and not self.traits.assistant_images:
+            kinds = [*("image" for _ in message.images), *("document" for _ in message.documents)]
             yield from (Loss(place, "", kind, "dropped: an answer holds none here") for kind in kinds)
-        elif not self.traits.image_detail and any(image.detail for image in turn.images):
+        elif not self.traits.image_detail and any(image.detail for image in message.images):
             yield Loss(place, "", "detail", "dropped: the server decides how closely to look at a picture")
 
 
-def _says_something(message: JSONObject) -> bool:
-    """Whether anything of a turn is left; an empty message is refused."""
-    return [] not in (message.get("content"), message.get("parts"))
-
-
-def _broken(call: ToolCall) -> str:
-    return f"dropped: those of {call.name!r} are no object: {call.raw[:_SHOWN]}"
+def _has_content(written: JSONObject) -> bool:
+    """Whether anything of a message is left; an empty one is refused."""
+    return [] not in (written.get("content"), written.get("parts"))

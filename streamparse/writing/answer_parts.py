@@ -1,9 +1,9 @@
-"""An answer in the order in which it came, and as the parts of a turn that is sent back.
+"""An answer in the order in which it came, and as the parts of a message that is sent back.
 
 `ParsedResponse` holds text, thought, calls and items apart, with a mark for each call and each item.  `arrange_answer`
-puts them in order again, and `read_answer` makes of them the parts of `streamparse.writing.parts`.
+puts them in order again, and `read_answer` makes the parts of `streamparse.writing.parts` from them.
 
-Two shapes of thought come in pieces, of which a stream has the ends alone; here they are made whole:
+Two shapes of thought come in pieces, of which a stream has only the ends; here they are made whole:
 
 | field | a piece |
 |---|---|
@@ -14,73 +14,68 @@ Two shapes of thought come in pieces, of which a stream has the ends alone; here
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from streamparse.events import ProviderItem, ReasoningDelta, RefusalDelta, TextDelta
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.writing.json_access import read_call
-from streamparse.writing.parts import CITATION, SIGNATURE, Item, Part, Text, Thought
-
-AnswerPart: TypeAlias = TextDelta | ReasoningDelta | RefusalDelta | ProviderItem | ToolCall
-"""A piece of an answer, in the words of its events."""
+from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought
 
 _SEALS: Final = ("signature", "reasoning", "thinking_blocks")
 _DETAIL: Final = "reasoning."
-_BORDER: Final = "content_block_start"
 _TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
-def arrange_answer(response: ParsedResponse) -> list[AnswerPart]:
-    """What came, in the order in which it came; calls that were taken back are left out.
+def arrange_answer(response: ParsedResponse) -> list[Part]:
+    """Return the parts of an answer in the order in which they came; a refusal is text, and revoked calls are left out.
 
-    Between two marks text and thought are not told apart by order: the thought is taken to come first, and last where
-    an item seals it, unless another has just begun it.
+    Between two marks the order of text and thought is not known: the thought is taken to come first, and last where an
+    item ends it, unless another has just begun it.
     """
-    return [part for part in _arrange(response) if isinstance(part, (ProviderItem, ToolCall)) or part.text]
+    return [part for part in _arrange(response) if not isinstance(part, (Text, Thought)) or part.text]
 
 
-def _arrange(response: ParsedResponse) -> Iterator[AnswerPart]:
+def _arrange(response: ParsedResponse) -> Iterator[Part]:
     calls = {call.index: call for call in response.tool_calls if not call.revoked}
-    items = {place: _item(item) for place, item in enumerate(response.items)}
+    items = {place: _make_item(item) for place, item in enumerate(response.items)}
     content = reasoning = 0
-    begun = False
+    has_begun = False
     if not response.order:
-        yield ReasoningDelta(response.reasoning)
+        yield Thought(response.reasoning)
         reasoning = len(response.reasoning)
     for mark in response.order:
-        text = TextDelta(response.content[content : mark.content])
-        thought = ReasoningDelta(response.reasoning[reasoning : mark.reasoning])
+        text = Text(response.content[content : mark.content])
+        thought = Thought(response.reasoning[reasoning : mark.reasoning])
         content, reasoning = max(content, mark.content), max(reasoning, mark.reasoning)
         item = items.get(mark.index) if mark.what == "item" else None
-        yield from (text, thought) if item is not None and _seals(item) and not begun else (thought, text)
-        begun = item is not None and item.kind.startswith(_DETAIL) and not _seals(item)
+        yield from (text, thought) if item is not None and _ends_thought(item) and not has_begun else (thought, text)
+        has_begun = item is not None and item.kind.startswith(_DETAIL) and not _ends_thought(item)
         part = items.pop(mark.index, None) if mark.what == "item" else calls.pop(mark.index, None)
         if part is not None:
             yield part
-    yield ReasoningDelta(response.reasoning[reasoning:])
+    yield Thought(response.reasoning[reasoning:])
     yield from items.values()
-    yield TextDelta(response.content[content:])
-    yield RefusalDelta(response.refusal)
+    yield Text(response.content[content:])
+    yield Text(response.refusal)
     yield from calls.values()
 
 
-def _seals(item: ProviderItem) -> bool:
-    """Whether an item ends a thought: text that came beside it came before it."""
+def _ends_thought(item: Item) -> bool:
+    """Whether an item ends a thought: text since the mark before it came first."""
     return item.kind in _SEALS or (item.kind.startswith(_DETAIL) and ends_detail(item.data))
 
 
 def ends_detail(piece: Any) -> bool:
-    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it, for it signs or hides the thought."""
+    """Whether a piece of an entry of OpenRouter's `reasoning_details` ends it: it signs or hides the thought."""
     return isinstance(piece, dict) and bool(piece.get("signature") or piece.get("data"))
 
 
 def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]:
-    """Whole entries of OpenRouter's `reasoning_details`, of thoughts and of pieces of entries, as they came.
+    """Return whole entries of OpenRouter's `reasoning_details`, made of thoughts and pieces of entries as they came.
 
-    A piece that does not end an entry begins one, which the thoughts behind it belong to.  One that does ends that
-    which is open if it has its index and its type; else it is an entry by itself, with the thoughts before it.
+    A piece that does not end an entry begins one, and the thoughts after it belong to that.  One that does ends the
+    open entry if it has its index and its type; else it is an entry by itself, with the thoughts before it.
     """
     entries: list[dict[str, Any]] = []
     texts: list[str] = []
@@ -90,30 +85,30 @@ def join_details(pieces: Iterable[str | dict[str, Any]]) -> list[dict[str, Any]]
             texts.append(piece)
             continue
         ends = ends_detail(piece)
-        if not (is_open and ends and _of_one(entries[-1], piece)):
-            texts = _put(texts, entries[-1]) if is_open else texts if ends else []
+        if not (is_open and ends and _is_same_entry(entries[-1], piece)):
+            texts = _put_texts(texts, entries[-1]) if is_open else texts if ends else []
             entries.append({})
         entries[-1].update(piece)
-        texts = _put(texts, entries[-1]) if ends else texts
+        texts = _put_texts(texts, entries[-1]) if ends else texts
         is_open = not ends
     if is_open:
-        _put(texts, entries[-1])
+        _put_texts(texts, entries[-1])
     return entries
 
 
 def complete_block(block: dict[str, Any], thought: str) -> dict[str, Any]:
-    """One of LiteLLM's `thinking_blocks` with all of its thought: a stream has but the end of it with the signature."""
+    """Return one of LiteLLM's `thinking_blocks` with all of its thought: a stream has only the signed end."""
     if block.get("type") == "redacted_thinking":
         return block
     end = block.get("thinking")
     return {**block, "thinking": thought if not isinstance(end, str) or thought.endswith(end) else end}
 
 
-def _of_one(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _is_same_entry(entry: dict[str, Any], piece: dict[str, Any]) -> bool:
     return all(entry.get(key) == piece.get(key) for key in ("type", "index"))
 
 
-def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
+def _put_texts(texts: list[str], entry: dict[str, Any]) -> list[str]:
     """Put thoughts into an entry, and return those that have no place in it."""
     field = _TEXTS.get(entry.get("type", ""))
     if field is None or not texts:
@@ -122,36 +117,36 @@ def _put(texts: list[str], entry: dict[str, Any]) -> list[str]:
     return []
 
 
-def _item(item: dict[str, Any]) -> ProviderItem:
+def _make_item(item: dict[str, Any]) -> Item:
     index = item.get("index")
-    return ProviderItem(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
+    return Item(str(item.get("kind")), item.get("data"), index if isinstance(index, int) else None)
 
 
 def read_answer(response: ParsedResponse) -> list[Part]:
-    """The parts of an answer in the order in which they came (`arrange_answer`); a refusal is text.
+    """Return the parts of an answer in the order in which they came (`arrange_answer`); a refusal is text.
 
-    A call that broke is one of the parts, so that its answer has its call: with the arguments that can be read of it,
-    or none.
-    Each text is a block of its own, directly behind its citations.  A signature of Gemini's that came by itself stands
-    behind an empty text.
+    A call that broke is one of the parts, so that its result has its call: with the arguments that can be read of it,
+    or without any.
+    Each text is a block of its own, directly after its citations.  A signature of Gemini's that came by itself comes
+    after an empty text.
     """
     if response.broken_calls:
-        whole = [*response.tool_calls, *map(_stand_in, response.broken_calls)]
+        whole = [*response.tool_calls, *map(_make_whole, response.broken_calls)]
         response = replace(response, tool_calls=sorted(whole, key=lambda call: call.index))
-    return list(_divided(map(_piece, arrange_answer(response))))
+    return list(_join_texts(arrange_answer(response)))
 
 
-def _stand_in(broken: BrokenCall) -> ToolCall:
-    """A call that can be sent back in the place of a broken one."""
+def _make_whole(broken: BrokenCall) -> ToolCall:
+    """Return a call that can be sent back in the place of a broken one."""
     return replace(read_call(broken.name, broken.raw, broken.id), index=broken.index)
 
 
-def _divided(parts: Iterable[Part]) -> Iterator[Part]:
-    """Bring texts together up to the border of their block, and their citations before them."""
+def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
+    """Join texts up to the border of their block, and put their citations before them."""
     texts: list[str] = []
     citations: list[Part] = []
     before: Part | None = None
-    bordered = False
+    is_at_border = False
     for part in (*parts, None):
         if isinstance(part, Text):
             texts.append(part.text)
@@ -160,28 +155,16 @@ def _divided(parts: Iterable[Part]) -> Iterator[Part]:
         else:
             yield from citations
             yield from [Text("".join(texts))] if texts else []
-            words = bool(texts) or isinstance(before, Thought)
-            yield from [Text("")] if words and not bordered and _signs_a_part(part) else []
+            has_words = bool(texts) or isinstance(before, Thought)
+            yield from [Text("")] if has_words and not is_at_border and _is_loose_signature(part) else []
             texts, citations, before = [], [], part
-            bordered = _is_border(part) or (bordered and isinstance(part, Thought))
+            is_at_border = _is_border(part) or (is_at_border and isinstance(part, Thought))
             yield from [part] if part is not None and not _is_border(part) else []
 
 
-def _signs_a_part(part: Part | None) -> bool:
+def _is_loose_signature(part: Part | None) -> bool:
     return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
 
 
 def _is_border(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == _BORDER
-
-
-def _piece(part: AnswerPart) -> Part:
-    match part:
-        case ReasoningDelta():
-            return Thought(part.text)
-        case ProviderItem():
-            return Item(part.kind, part.data, part.index)
-        case ToolCall():
-            return part
-        case _:
-            return Text(part.text)
+    return isinstance(part, Item) and part.kind == TEXT_BORDER

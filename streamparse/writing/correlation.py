@@ -1,23 +1,22 @@
 """What belongs together: results and their calls, and parts that are refused alone.
 
-What ties a result to its call: its id, or where a provider has none, the tool's name and the order.
+A result belongs to the call with its id, or where a provider has no ids, to one of its tool, by their order.
 
 A conversation may come without ids (Ollama, Gemini), or with the same ids in each turn (those of servers and parsers
 that count anew), and results without names (OpenAI, Anthropic, Bedrock) or in another order than their calls.  After
-`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result that of its
-call and the
-name of its tool, and the results of one turn stand in the order of the calls, before all else.
+`link_results` every call has an id of its own (Anthropic refuses one that comes twice), every result has that of its
+call and the name of its tool, and the results of one message are in the order of the calls, before all else.
 
-Parts that stand only with others: calls that a server ran with their results, thought with what it led to.
+Some parts are taken only with others: calls that a server ran with their results, thought with what it led to.
 
-| who | what | refused without |
+| API | what | refused without |
 |---|---|---|
-| Anthropic | `server_tool_use`, `mcp_tool_use` | its `..._tool_result`, unless the turn was paused there |
+| Anthropic | `server_tool_use`, `mcp_tool_use` | its `..._tool_result`, unless the answer was paused there |
 | Anthropic | `..._tool_result` | its `..._tool_use` |
 | Responses | calls that the program runs (`computer_call`, `custom_tool_call`, ...) | its `..._output` |
 | Responses | `..._output` | its call |
-| Responses | `reasoning` | a message, a call or another item behind it |
-| Anthropic, Bedrock | thought at the end of a message | a text or a call behind it |
+| Responses | `reasoning` | a message, a call or another item after it |
+| Anthropic, Bedrock | thought at the end of a message | a text or a call after it |
 
 https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
 https://github.com/openai/openai-agents-python/issues/1660
@@ -26,7 +25,7 @@ https://github.com/openai/openai-agents-python/issues/1660
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -34,33 +33,30 @@ from msgspec.structs import replace
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.json_access import get_str
-from streamparse.writing.parts import CITATION, Item, Part, Text, Thought, Turn
+from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought
 
 
-def link_results(turns: Iterable[Turn]) -> list[Turn]:
-    """The turns of a conversation, each result tied to its call."""
-    return list(_tied(turns))
+def link_results(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages of a conversation, each result linked to its call."""
+    linked: list[Message] = []
+    calls = _CallIndex()
+    waiting = _PendingCalls(())
+    for message in messages:
+        parts: list[Part] = message.parts
+        if message.role == "assistant":
+            pairs = [(call.id, calls.add(call)) for call in message.calls]
+            added = iter([call for _, call in pairs])
+            parts = [next(added) if isinstance(part, ToolCall) else part for part in parts]
+            waiting = _PendingCalls(pairs) if pairs else waiting
+        elif message.results:
+            results = [waiting.match(result) for result in message.results]
+            others = [part for part in parts if not isinstance(part, ToolResult)]
+            parts = [*_sort_results(results, calls.by_id, calls.places), *others]
+        linked.append(replace(message, parts=parts))
+    return linked
 
 
-def _tied(turns: Iterable[Turn]) -> Iterator[Turn]:
-    calls = _Calls()
-    waiting = _Waiting(())
-    for turn in turns:
-        if turn.role == "assistant":
-            parts = [calls.enter(part) if isinstance(part, ToolCall) else part for part in turn.parts]
-            pairs: Iterable[tuple[Part, Part]] = zip(turn.parts, parts, strict=True)
-            found = [(old.id, new) for old, new in pairs if isinstance(old, ToolCall) and isinstance(new, ToolCall)]
-            waiting = _Waiting(found) if found else waiting
-            yield replace(turn, parts=parts)
-        elif turn.results:
-            results = [waiting.tie(result) for result in turn.results]
-            others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-            yield replace(turn, parts=[*_in_order(results, calls.by_id, calls.places), *others])
-        else:
-            yield turn
-
-
-class _Calls:
+class _CallIndex:
     """The calls of a conversation, each under an id of its own, and their places."""
 
     def __init__(self) -> None:
@@ -68,14 +64,14 @@ class _Calls:
         self.places: dict[str, int] = {}
         self._number = 0
 
-    def enter(self, call: ToolCall) -> ToolCall:
-        """Enter a call under an id of its own: it may come without one, or with that of a call before it."""
-        id = call.id if call.id and call.id not in self.by_id else self._unused()
+    def add(self, call: ToolCall) -> ToolCall:
+        """Add a call under an id of its own: it may come without one, or with that of a call before it."""
+        id = call.id if call.id and call.id not in self.by_id else self._make_id()
         self.places[id] = len(self.places)
         self.by_id[id] = replace(call, id=id)
         return self.by_id[id]
 
-    def _unused(self) -> str:
+    def _make_id(self) -> str:
         """An id that no call has had; no number is tried twice."""
         self._number = max(self._number, len(self.by_id))
         while (id := f"call_{self._number}") in self.by_id:
@@ -83,8 +79,8 @@ class _Calls:
         return id
 
 
-class _Waiting:
-    """Calls whose result has not come: by the ids that they came with, by the names of their tools, and all."""
+class _PendingCalls:
+    """Calls whose results have not come: by the ids that they came with, by the names of their tools, and all."""
 
     def __init__(self, calls: Iterable[tuple[str, ToolCall]]) -> None:
         self._by_id: dict[str, deque[ToolCall]] = {}
@@ -96,37 +92,40 @@ class _Waiting:
             self._by_name.setdefault(call.name, deque()).append(call)
             self._all.append(call)
 
-    def tie(self, result: ToolResult) -> ToolResult:
-        """A result without an id is that of the first call of its tool that has none, or else of the first."""
+    def match(self, result: ToolResult) -> ToolResult:
+        """Return a result with the id of its call.
+
+        One without an id belongs to the first call of its tool that has no result, or else to the first of all.
+        """
         if result.call_id:
-            call = self._first(self._by_id.get(result.call_id))
+            call = self._find_first(self._by_id.get(result.call_id))
         else:
-            call = self._first(self._by_name.get(result.tool_name)) or self._first(self._all)
+            call = self._find_first(self._by_name.get(result.tool_name)) or self._find_first(self._all)
         if call is None:
             return result
         self._answered.add(call.id)
         return replace(result, call_id=call.id)
 
-    def _first(self, calls: deque[ToolCall] | None) -> ToolCall | None:
-        """The first that waits; those that are answered are never looked at again."""
+    def _find_first(self, calls: deque[ToolCall] | None) -> ToolCall | None:
+        """Find the first call without a result; those that have one are never looked at again."""
         while calls and calls[0].id in self._answered:
             calls.popleft()
         return calls[0] if calls else None
 
 
 def order_results(results: Iterable[ToolResult], calls: Mapping[str, ToolCall]) -> list[ToolResult]:
-    """Results in the order of their calls, and with the names of their tools."""
-    return _in_order(results, calls, {id: number for number, id in enumerate(calls)})
+    """Return results in the order of their calls, and with the names of their tools."""
+    return _sort_results(results, calls, {id: number for number, id in enumerate(calls)})
 
 
-def _in_order(
+def _sort_results(
     results: Iterable[ToolResult], calls: Mapping[str, ToolCall], places: Mapping[str, int]
 ) -> list[ToolResult]:
     found = sorted(results, key=lambda result: places.get(result.call_id, len(places)))
-    return [_named(result, calls.get(result.call_id), number) for number, result in enumerate(found)]
+    return [_name_result(result, calls.get(result.call_id), number) for number, result in enumerate(found)]
 
 
-def _named(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
+def _name_result(result: ToolResult, call: ToolCall | None, number: int) -> ToolResult:
     name = result.tool_name or (call.name if call is not None else "")
     return replace(result, tool_name=name, index=number)
 
@@ -140,8 +139,8 @@ _CALLS: Final = ("computer_call", "local_shell_call", "shell_call", "apply_patch
 """Calls that the program itself is to run."""
 _OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
 _REASONING: Final = "reasoning"
-_BESIDE_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
-"""What says something of a text, and stands in no place of its own."""
+_ABOUT_TEXT: Final = ("phase", "annotation", "citation", "audio", CITATION)
+"""Items that say something about a text, and have no place of their own."""
 _THOUGHTS: Final = ("signature", "thinking_blocks", "redacted_thinking", "redactedContent")
 
 
@@ -167,7 +166,7 @@ def drop_halves(parts: Iterable[Part], *, is_paused: bool = False) -> list[Part]
 
 
 class _Half(NamedTuple):
-    """One of two items that stand only together; those that do have one `key`."""
+    """One of two items that are taken only together; both have one `key`."""
 
     key: tuple[str, str]
     is_call: bool
@@ -181,19 +180,19 @@ def _read_half(part: Part | None) -> _Half | None:
     if part.kind.endswith(_RESULT):
         return _Half((_SERVER, get_str(part.data, "tool_use_id")), False)
     if part.kind in _CALLS or part.kind in _OUTPUTS:
-        return _Half((_PROGRAM, _call_id(part)), part.kind in _CALLS)
+        return _Half((_PROGRAM, _get_call_id(part)), part.kind in _CALLS)
     return None
 
 
-def drop_last_thoughts(turn: Turn) -> Turn:
-    """Return a turn without the thoughts at its end, and without what signs them; texts of blanks hide none."""
-    end = len(turn.parts)
-    for place, part in reversed(list(enumerate(turn.parts))):
+def drop_last_thoughts(message: Message) -> Message:
+    """Return a message without the thoughts at its end, and what signs them; texts of white space do not count."""
+    end = len(message.parts)
+    for place, part in reversed(list(enumerate(message.parts))):
         if _is_thought(part) or _is_blank(part):
             end = place
-        elif not (isinstance(part, Item) and part.kind in _BESIDE_TEXT):  # which hides none either
+        elif not (isinstance(part, Item) and part.kind in _ABOUT_TEXT):  # these do not count either
             break
-    return turn if end == len(turn.parts) else replace(turn, parts=turn.parts[:end])
+    return message if end == len(message.parts) else replace(message, parts=message.parts[:end])
 
 
 def _is_blank(part: Part) -> bool:
@@ -205,23 +204,23 @@ def _is_thought(part: Part) -> bool:
 
 
 def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:
-    """Drop the reasoning behind which nothing stands."""
+    """Drop the reasoning that nothing follows."""
     kept: list[Part] = []
     is_followed = False
     for part in reversed(parts):
         is_reasoning = isinstance(part, Item) and part.kind == _REASONING
         if is_followed or not is_reasoning:
             kept.append(part)
-        is_followed = is_followed or _follows(part)
+        is_followed = is_followed or _can_follow(part)
     return kept[::-1]
 
 
-def _follows(part: Part) -> bool:
-    """Whether a part is what a reasoning may stand before."""
+def _can_follow(part: Part) -> bool:
+    """Whether a reasoning may come before a part."""
     if isinstance(part, Text):
         return bool(part.text.strip())
-    return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_BESIDE_TEXT))
+    return isinstance(part, ToolCall) or (isinstance(part, Item) and part.kind not in (_REASONING, *_ABOUT_TEXT))
 
 
-def _call_id(item: Item) -> str:
+def _get_call_id(item: Item) -> str:
     return get_str(item.data, "call_id") or get_str(item.data, "id")

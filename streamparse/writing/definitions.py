@@ -3,15 +3,15 @@
 **Server tools** are tools that a provider brings itself: search, code, a computer, grammars.  No other provider has
 them.
 
-Whose a definition is shows in its shape, which each provider's traits know:
+The shape of a definition shows whose it is; each provider's traits know its own:
 
-| who | shape |
+| API | shape |
 |---|---|
 | Anthropic | a type with a date (`web_search_20250305`, `bash_20250124`), `mcp_toolset` |
 | OpenAI Responses | a type of its list (`web_search`, `code_interpreter`, `mcp`), `custom` with a name |
 | OpenAI chat | `{"type": "custom", "custom": {...}}` |
 | OpenRouter | a type `openrouter:...` |
-| Gemini | `{"googleSearch": {}}` and the like, also beside declarations of functions |
+| Gemini | `{"googleSearch": {}}` and the like, also next to declarations of functions |
 | Bedrock | `{"systemTool": {...}}`, `{"cachePoint": {...}}` |
 
 https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -43,24 +43,21 @@ class CustomTool(msgspec.Struct, frozen=True):
 
 
 def read_custom_tool(definition: Mapping[str, Any]) -> CustomTool | None:
-    """The tool that takes text, of either definition; None if it is none, or says more than this."""
+    """Read a tool that takes text, in either definition; None for another tool, or one that says more than this."""
     inner = definition.get("custom", definition)
     if definition.get("type") != "custom" or not isinstance(inner, Mapping) or not get_str(inner, "name"):
         return None
     if inner.keys() - {"type", "name", "description", "format"}:
         return None
     form = inner.get("format")
-    said = {**form, **(_grammar(form) or {})} if isinstance(form, Mapping) else {}
-    said.pop("grammar", None)
-    return CustomTool(get_str(inner, "name"), get_str(inner, "description"), said)
+    form = dict(form) if isinstance(form, Mapping) else {}
+    grammar = form.pop("grammar", None)
+    return CustomTool(
+        get_str(inner, "name"), get_str(inner, "description"), form | grammar if isinstance(grammar, dict) else form
+    )
 
 
-def _grammar(form: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    grammar = form.get("grammar")
-    return grammar if isinstance(grammar, Mapping) else None
-
-
-READ = {
+_READ: Final = {
     "type", "name", "description", "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
     "parameters_json_schema", "function", "toolSpec", "strict",
 }  # fmt: skip
@@ -79,12 +76,12 @@ class DeclaredTool(msgspec.Struct, frozen=True):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The schema, which providers want to be one of an object, with a list of properties."""
+        """The schema; providers want one of an object, with a list of properties."""
         return as_object_schema(self.tool.parameters)
 
 
 def as_object_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema that says of itself that it is one of an object."""
+    """Return a schema with the type of an object, and its properties."""
     schema = expand_root_ref(schema)
     return schema if "type" in schema and "properties" in schema else {"type": "object", "properties": {}, **schema}
 
@@ -95,19 +92,19 @@ def read_json_tools(tools: Iterable[Any]) -> list[DeclaredTool]:
 
 
 def keep_json_tools(tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
-    """The tools whose arguments are JSON; those that take text are lost."""
+    """Return the tools whose arguments are JSON; those that take text are lost."""
     lost += [Loss(each.tool.name, "", "custom", "dropped: tools take JSON here") for each in tools if each.custom]
     return [each for each in tools if not each.custom]
 
 
 def read_tools(definitions: Any, lost: list[Loss]) -> list[DeclaredTool]:
-    """Read the `tools` of a request; what cannot be read, or not be said elsewhere, is lost."""
+    """Read the `tools` of a request; what cannot be read, or has no place elsewhere, is lost."""
     given = definitions if isinstance(definitions, (list, tuple)) else ()
     return [each for number, tool in enumerate(given) for each in read_entry_leniently(tool, f"tools[{number}]", lost)]
 
 
 def read_entry_leniently(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTool]:
-    """The tools of one entry of a request's `tools`; what cannot be read is lost."""
+    """Read one entry of a request's `tools`; what cannot be read is lost."""
     try:
         return read_entry(definition, place, lost)
     except (TypeError, ValueError, RecursionError) as error:
@@ -116,7 +113,7 @@ def read_entry_leniently(definition: Any, place: str, lost: list[Loss]) -> list[
 
 
 def read_entry(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTool]:
-    """The tools of one entry of a request's `tools`; raises TypeError or ValueError for what is none."""
+    """Read one entry of a request's `tools`; raises TypeError or ValueError if it is no tool."""
     definition = read_sdk_object(definition)
     typed = isinstance(definition, Mapping) and is_typed_entry(definition)
     tools = [] if typed else list(Toolset.of([definition]).values())
@@ -132,24 +129,24 @@ def read_entry(definition: Any, place: str, lost: list[Loss]) -> list[DeclaredTo
     if listed is not None:
         others = [key for key in definition if key not in LISTS]
         lost += [Loss(place, "", key, "dropped: the provider's own tool") for key in others]
-    said = [_said(each) for each in (listed if listed is not None else [definition])]
-    return [_declared(tool, fields, lost) for tool, fields in zip(tools, said, strict=False)]
+    fields = [_merge_levels(each) for each in (listed if listed is not None else [definition])]
+    return [_declare(tool, each, lost) for tool, each in zip(tools, fields, strict=False)]
 
 
 def is_typed_entry(definition: Mapping[str, Any]) -> bool:
     """Whether a definition is a type without a schema, which its provider knows (`bash_20250124`, `custom`)."""
-    known = definition.keys() & READ - {"type", "name", "description", "strict"}
+    known = definition.keys() & _READ - {"type", "name", "description", "strict"}
     return definition.get("type", "function") != "function" and not known
 
 
-def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """All that a definition says, on whichever level."""
+def _merge_levels(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all fields of a definition, on whichever level they are."""
     inner = next((each for key in ("function", "toolSpec") if isinstance(each := definition.get(key), Mapping)), None)
     return {**definition, **(inner or {})}
 
 
-def _declared(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> DeclaredTool:
-    unread = [key for key, value in fields.items() if key not in READ and value is not None]
+def _declare(tool: Tool, fields: dict[str, Any], lost: list[Loss]) -> DeclaredTool:
+    unread = [key for key, value in fields.items() if key not in _READ and value is not None]
     lost += [Loss(tool.name, "", key, "dropped: not part of a tool elsewhere") for key in unread]
     return DeclaredTool(tool)
 
@@ -161,27 +158,27 @@ ServerTool: TypeAlias = Mapping[str, Any]
 def split_server_tools(
     tools: Iterable[Any], keep: Callable[[ServerTool], bool]
 ) -> tuple[list[tuple[str, Any]], list[dict[str, Any]]]:
-    """Part the providers' own tools that are to `keep` from all others, these with their places in the request."""
+    """Split tools into all others, with their places in the request, and the providers' own that are to `keep`."""
     others: list[tuple[str, Any]] = []
     kept: list[dict[str, Any]] = []
     for number, tool in enumerate(map(read_sdk_object, tools)):
-        own, beside = _own(tool), tool
+        own, rest = _get_server_tool(tool), tool
         if own is not None and keep(own):
             kept.append(dict(own))
-            beside = {key: value for key, value in tool.items() if key not in own}
-        if beside or own is None:
-            others.append((f"tools[{number}]", beside))
+            rest = {key: value for key, value in tool.items() if key not in own}
+        if rest or own is None:
+            others.append((f"tools[{number}]", rest))
     return others, kept
 
 
-def _own(tool: Any) -> ServerTool | None:
-    """What of a tool's definition only its provider can read."""
+def _get_server_tool(tool: Any) -> ServerTool | None:
+    """Return the part of a tool's definition that only its provider can read."""
     if not isinstance(tool, Mapping):
         return None
     if is_typed_entry(tool):
         return tool
-    beside = {key: value for key, value in tool.items() if key not in LISTS}
-    return beside if beside and normalize_keys(beside) <= list_server_tool_keys() else None
+    own = {key: value for key, value in tool.items() if key not in LISTS}
+    return own if own and normalize_keys(own) <= list_server_tool_keys() else None
 
 
 def has_keys(tool: ServerTool, keys: frozenset[str]) -> bool:

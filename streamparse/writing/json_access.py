@@ -1,10 +1,15 @@
-"""Values between Python and the texts of a request, and looks into JSON that someone else has made."""
+"""Values between Python and JSON that someone else has made or will read.
+
+**Templates.**  What is written and read in the same shape is a template: an object in which `"$name"` is the place of a
+value, and `"$name?"` that of one that is left out where it is empty.  `fill_template` writes the values, and
+`read_template` finds them again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from streamparse.json import JSONError, read
 from streamparse.json.json_safety import compact
@@ -15,29 +20,29 @@ _LIMITS = Limits()
 
 
 def write_arguments(call: ToolCall) -> str:
-    """The text of a call's arguments: as the model wrote it where that is exactly their JSON, else written anew."""
+    """Return the text of a call's arguments: the model's own where that is exactly their JSON, else a new one."""
     try:
         written = json.loads(call.raw)
     except (ValueError, RecursionError):
         return compact(call.arguments)
-    return call.raw if _same(written, call.arguments) else compact(call.arguments)
+    return call.raw if _is_same_json(written, call.arguments) else compact(call.arguments)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are one; to Python `True == 1 == 1.0`, to JSON not."""
+def _is_same_json(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same; to Python `True == 1 == 1.0`, to JSON not."""
     return compact(one, sort_keys=True) == compact(other, sort_keys=True)
 
 
 def read_call(name: str, arguments: Any, id: str) -> ToolCall:
-    """Make a call of what a message holds: arguments as an object or as its text; what is no object counts as none."""
+    """Make a call from the fields of a message: arguments as an object or as its text; anything else counts as `{}`."""
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
         return ToolCall(name, arguments, id, raw=compact(arguments))
     text = arguments if isinstance(arguments, str) else ""
-    return ToolCall(name, _object(text) or {}, id, raw=text)
+    return ToolCall(name, _read_object(text) or {}, id, raw=text)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _read_object(text: str) -> dict[str, Any] | None:
     try:
         value = read(text, "lenient", _LIMITS).value
     except JSONError:
@@ -46,32 +51,60 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def is_unreadable(call: ToolCall) -> bool:
-    """Whether a call has argument text, but none that says its arguments."""
-    return not call.arguments and call.raw.strip() not in ("", "null") and _object(call.raw) is None
+    """Whether a call has a text of arguments that is not a JSON object."""
+    return not call.arguments and call.raw.strip() not in ("", "null") and _read_object(call.raw) is None
 
 
 def write_value(value: Any) -> str:
-    """A result as text: text as it is, anything else as JSON."""
+    """Write a result as text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else compact(value)
 
 
 def get_str(value: Any, *keys: str) -> str:
-    """The text under a path of keys; "" if there is none."""
+    """Return the text under a path of keys; "" for anything else."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) else ""
 
 
 def get_objects(values: Any) -> list[Mapping[str, Any]]:
-    """The objects of what should be a list of them."""
+    """Return the objects in what should be a list of them."""
     return [each for each in values if isinstance(each, Mapping)] if isinstance(values, (list, tuple)) else []
 
 
 def get_strs(values: Any) -> list[str]:
-    """The texts of what should be a list of them."""
+    """Return the texts in what should be a list of them."""
     return [each for each in values if isinstance(each, str)] if isinstance(values, (list, tuple)) else []
 
 
 def drop_empty(**fields: Any) -> dict[str, Any]:
-    """The fields that say something: neither None nor an empty text or list."""
+    """Return the fields that are neither None nor an empty text or list."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+Template: TypeAlias = Mapping[str, Any]
+
+
+def fill_template(template: Template, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Write an object of a template's shape."""
+    filled: dict[str, Any] = {}
+    for key, each in template.items():
+        if isinstance(each, dict):
+            filled[key] = fill_template(each, values)
+        elif not each.startswith("$"):
+            filled[key] = each
+        elif (value := values[each.strip("$?")]) or not each.endswith("?"):
+            filled[key] = value
+    return filled
+
+
+def read_template(template: Template, written: Any) -> dict[str, Any]:
+    """Return the values in an object of a template's shape, by their names; what is not there is None."""
+    found: dict[str, Any] = {}
+    for key, each in template.items():
+        value = written.get(key) if isinstance(written, Mapping) else None
+        if isinstance(each, dict):
+            found |= read_template(each, value)
+        elif each.startswith("$"):
+            found[each.strip("$?")] = value
+    return found

@@ -1,8 +1,8 @@
-"""What a conversation is made of, in nobody's words: turns of parts.
+"""What a conversation is made of, in no provider's words: messages of parts.
 
-Results of tools are parts of the user's turn.  What only one provider knows (signatures, encrypted thought, calls that
-the server itself ran) is an `Item`, named and shaped as the wires tell it, so that a provider's own come back to it
-unchanged and another's are left out.
+Results of tools are parts of the user's message.  What only one provider knows (signatures, encrypted thought, calls
+that the server itself ran) is an `Item`, named and shaped as the wires report it, so that a provider's own come back to
+it unchanged and another's are left out.
 """
 
 from __future__ import annotations
@@ -19,16 +19,11 @@ from streamparse.tools import ToolResult
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
-_ROLES: dict[str, Role] = {
-    "assistant": "assistant",
-    "model": "assistant",
-    "system": "system",
-    "developer": "system",
-}
+_ROLES: dict[str, Role] = {"assistant": "assistant", "model": "assistant", "system": "system", "developer": "system"}
 
 
 def read_role(word: str) -> Role:
-    """The role that a provider's word means; any other word is the user's."""
+    """Return the role that a provider's word means; any other word is the user's."""
     return _ROLES.get(word, "user")
 
 
@@ -44,11 +39,11 @@ _MAGIC: Final = (
     (4, b"ftypheic", "image/heic"),
     (0, b"%PDF-", "application/pdf"),
 )
-"""The bytes by which files of a media type are known, and where in the file they stand."""
+"""The bytes by which files of a media type are known, and where in the file they are."""
 
 
 def _find_media_type(data: bytes) -> str:
-    """The media type of a file; "" if neither magic bytes nor plain text show it."""
+    """Return the media type of a file; "" if neither magic bytes nor plain text show it."""
     for start, magic, kind in _MAGIC:
         if data.startswith(magic, start):
             return kind
@@ -66,11 +61,15 @@ def _encode_bytes(part: Image | Document, *, is_picture: bool) -> None:
         return
     kind = part.media_type or _find_media_type(bytes(data))
     if not kind or is_picture != kind.startswith("image/"):
-        shown = f"show {kind}" if kind else "show no media type that is known"
+        found = kind or "no media type that is known"
         wanted = "a picture" if is_picture else "a document"
-        raise ValueError(f"the bytes of {wanted} {shown}: give its media_type")
+        raise ValueError(f"the bytes of {wanted} show {found}: give its media_type")
     force_setattr(part, "media_type", kind)
     force_setattr(part, "data", b64encode(data).decode())
+
+
+def _get_address(part: Image | Document) -> str:
+    return part.url or f"data:{part.media_type};base64,{part.data}"
 
 
 class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
@@ -86,11 +85,11 @@ class Thought(msgspec.Struct, frozen=True):
 
 
 class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
-    """A picture: bytes, or base64 `data` of a media type, or a `url`, of which the media type may be known, too.
+    """An image: bytes, or base64 `data` of a media type, or a `url`, of which the media type may be known, too.
 
-    Bytes are kept as base64, and show their media type.  `detail` is how closely to look at the picture; without it
+    Bytes are kept as base64, and show their media type.  `detail` is how closely to look at the image; without it
     the server decides.
-    Raises ValueError for bytes that are no known kind of picture, and for which no media type is given.
+    Raises ValueError for bytes of no known kind of image, if no media type is given.
     """
 
     data: str = ""
@@ -107,12 +106,12 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
 
     @property
     def address(self) -> str:
-        """The URL, or a `data:` URL of the picture itself."""
-        return self.url or f"data:{self.media_type};base64,{self.data}"
+        """The URL, or a `data:` URL of the image itself."""
+        return _get_address(self)
 
     @classmethod
     def at(cls, address: str, detail: str = "") -> Image:
-        """The picture at a URL, which a `data:` URL holds itself."""
+        """Return the image at a URL; a `data:` URL is the image itself."""
         head, comma, data = address.partition(";base64,")
         if comma and head.startswith("data:"):
             return cls(data, head.removeprefix("data:"), detail=detail)
@@ -122,8 +121,8 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
 class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
     """A document: bytes, or base64 `data` of a media type, or a `url`; `name` is its title.
 
-    Bytes are kept as base64; those of a PDF and of plain text show their media type.  `context` is what is said of the
-    document beside it, and `cited` whether the answer is to cite it.
+    Bytes are kept as base64; those of a PDF and of plain text show their media type.  `context` is said of the document
+    next to it, and `cited` whether the answer is to cite it.
     Raises ValueError for bytes of another kind, if no media type is given.
     """
 
@@ -149,6 +148,11 @@ class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
     def __post_init__(self) -> None:
         _encode_bytes(self, is_picture=False)
 
+    @property
+    def address(self) -> str:
+        """The URL, or a `data:` URL of the document itself."""
+        return _get_address(self)
+
 
 class Item(msgspec.Struct, frozen=True):
     """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
@@ -159,15 +163,15 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def is_block(self) -> bool:
-        """Whether it is a block that says its own kind, as those of Anthropic and OpenAI do, and Bedrock's do not."""
+        """Whether it is a block with its kind as `type`, as Anthropic and OpenAI have it, and Bedrock has not."""
         return isinstance(self.data, Mapping) and self.data.get("type") == self.kind
 
 
 Part: TypeAlias = Text | Thought | Image | Document | Item | ToolCall | ToolResult
 
 
-class Turn(msgspec.Struct, frozen=True):
-    """What one side says before the other does; `name` tells speakers of one role apart."""
+class Message(msgspec.Struct, frozen=True):
+    """What one side says before the other does; `name` is that of the speaker, where a role has several."""
 
     role: Role
     parts: list[Part]
@@ -205,5 +209,7 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 CITATION: Final = "citations_delta"
+TEXT_BORDER: Final = "content_block_start"
+"""The item between two texts that follow each other."""
 SIGNATURE: Final = "thought_signature"
-"""The item that signs what stands directly before it, at Gemini; or the call of its index."""
+"""At Gemini, the item that signs the part directly before it, or the call of its index."""

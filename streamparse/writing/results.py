@@ -2,15 +2,14 @@
 
 A result is a JSON value.  A list of content blocks counts as what they show (`content`).
 
-How a result that failed is told from one that did not, where a provider has no field that says so.
+How a failed result is written where a provider has no field for that, so that it can be told from any other:
 
 | | an error | a value that could be taken for one |
 |---|---|---|
 | an object (Gemini, Cohere) | `{"error": text}` | `{"output": value}` |
 | a text (OpenAI, Ollama) | the JSON of `{"error": text}` | its text between `{"output":` and `}` |
 
-Only a text that is letter by letter what is written here for an error is read as one; any other stays what it is, JSON
-or not.
+Only a text that is exactly as it is written here for an error is read as one; any other stays as it is, JSON or not.
 """
 
 from __future__ import annotations
@@ -22,19 +21,13 @@ from typing import Any, Final
 from streamparse.json.json_safety import compact
 from streamparse.loss import Loss
 from streamparse.tools import ToolResult
-from streamparse.writing.content import (
-    VisiblePart,
-    join_text,
-    read_block,
-    replace_on_lines,
-    write_block,
-)
+from streamparse.writing.content import VisiblePart, join_text, read_block, replace_on_lines, write_block
 from streamparse.writing.json_access import get_str, write_value
 from streamparse.writing.parts import Document, Image, Item, Part, Text
 
 
 def show_result(result: ToolResult) -> list[VisiblePart]:
-    """What a successful result shows."""
+    """Return the parts that a successful result shows."""
     value = result.result
     if isinstance(value, list) and value:
         parts = [read_block(block) if isinstance(block, Mapping) else Item("", block) for block in value]
@@ -45,29 +38,29 @@ def show_result(result: ToolResult) -> list[VisiblePart]:
 
 
 def has_text_after_media(parts: Iterable[object]) -> bool:
-    """Whether a text stands behind a picture or a document: who holds these beside the text loses the place."""
+    """Whether a text comes after an image or a document: that place is lost where these are not in the text."""
     texts = [isinstance(part, Text) for part in parts]
     return False in texts and True in texts[texts.index(False) :]
 
 
 def write_result_text(result: ToolResult) -> str:
-    """A result as one text, for who takes nothing else; an error is told as such."""
+    """Write a result as one text, where a provider takes nothing else; an error can be read as one again."""
     if result.error is not None:
         return encode_error(result.error)
     return encode_text(join_text(show_result(result)))
 
 
 def make_result(id: str, name: str, parts: Iterable[Part], failed: bool = False) -> ToolResult:
-    """The result that shows these parts, where the provider itself says whether the tool failed; text stays text."""
-    visible = _visible(list(parts))
+    """Return the result that shows these parts, where the provider says whether the tool failed; text stays text."""
+    visible = _keep_visible(list(parts))
     if failed:
         return ToolResult(id, name, error=join_text(visible))
-    seen = any(not isinstance(part, Text) for part in visible)
-    return ToolResult(id, name, [write_block(part) for part in visible] if seen else join_text(visible))
+    has_media = any(not isinstance(part, Text) for part in visible)
+    return ToolResult(id, name, [write_block(part) for part in visible] if has_media else join_text(visible))
 
 
 def list_text_losses(parts: Iterable[Part], place: str, failed: bool = False) -> Iterator[Loss]:
-    """Tell of the parts of a result that `result_of` makes text."""
+    """List the parts of a result that `make_result` makes text."""
     for part in parts:
         if isinstance(part, Item):
             yield Loss(place, "", part.kind, "written as text: a result shows no such thing elsewhere")
@@ -76,19 +69,19 @@ def list_text_losses(parts: Iterable[Part], place: str, failed: bool = False) ->
 
 
 def read_text_result(id: str, name: str, parts: Iterable[Part]) -> ToolResult:
-    """The result that shows these parts, where only a text can say that the tool failed; see `outcomes`."""
+    """Return the result that shows these parts, where only a text can say that the tool failed."""
     result = make_result(id, name, parts)
     return ToolResult(id, name, *decode_text(result.result)) if isinstance(result.result, str) else result
 
 
-def _visible(parts: list[Part]) -> list[VisiblePart]:
-    """What of a result's parts shows; any other block is text."""
-    told = replace_on_lines(parts, lambda part: _told(part) if isinstance(part, Item) else None)
-    return [part for part in told if isinstance(part, VisiblePart)]
+def _keep_visible(parts: list[Part]) -> list[VisiblePart]:
+    """Keep what is visible of a result; any other block becomes text."""
+    replaced = replace_on_lines(parts, lambda part: _describe_item(part) if isinstance(part, Item) else None)
+    return [part for part in replaced if isinstance(part, VisiblePart)]
 
 
-def _told(item: Item) -> str:
-    """What stands for a block that only its provider knows: its JSON, or of bytes what they are."""
+def _describe_item(item: Item) -> str:
+    """Return the text in place of a block that only its provider knows: its JSON, or the media type of bytes."""
     kind = get_str(item.data, "source", "media_type") if get_str(item.data, "source", "type") == "base64" else ""
     kind = kind or (get_str(item.data, "format") if get_str(item.data, "source", "bytes") else "")
     return f"[{item.kind}: {kind}]" if kind else write_value(item.data)
@@ -98,7 +91,7 @@ _SHIELD: Final = '{"output":'
 
 
 def wrap_result(value: Any, error: str | None) -> dict[str, Any]:
-    """A result as an object: an object as it is, anything else, and what could be misread, under `output`."""
+    """Write a result as an object: an object as it is, anything else, and what could be misread, under `output`."""
     if error is not None:
         return {"error": error}
     plain = isinstance(value, dict) and not value.keys() & {"output", "error"}
@@ -106,7 +99,7 @@ def wrap_result(value: Any, error: str | None) -> dict[str, Any]:
 
 
 def unwrap_result(value: Any) -> tuple[Any, str | None]:
-    """The result and the error that an object holds; the inverse of `wrapped`."""
+    """Return the result and the error in an object; the inverse of `wrap_result`."""
     if isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str):
         return None, value["error"]
     if isinstance(value, dict) and value.keys() == {"output"}:
@@ -115,33 +108,33 @@ def unwrap_result(value: Any) -> tuple[Any, str | None]:
 
 
 def encode_error(error: str) -> str:
-    """An error as a text."""
+    """Write an error as a text."""
     return compact({"error": error})
 
 
 def encode_text(text: str) -> str:
-    """The text of a result that succeeded: as it is, unless it would be taken for an error."""
-    return f"{_SHIELD}{text}}}" if _error_within(text) is not None else text
+    """Write the text of a successful result: as it is, unless it would be taken for an error."""
+    return f"{_SHIELD}{text}}}" if _find_error(text) is not None else text
 
 
 def decode_text(text: str) -> tuple[str | None, str | None]:
-    """The result and the error that a text says; the inverse of `output_text` and `error_text`."""
-    error = _error_within(text)
+    """Return the result and the error in a text; the inverse of `encode_text` and `encode_error`."""
+    error = _find_error(text)
     if error is None:
         return text, None
     return (text[len(_SHIELD) : -1], None) if text.startswith(_SHIELD) else (None, error)
 
 
-def _error_within(text: str) -> str | None:
-    """The error that a text says, within however many shields."""
+def _find_error(text: str) -> str | None:
+    """Return the error in a text, within however many shields."""
     shields = 0
     while text.startswith(_SHIELD, shields * len(_SHIELD)):
         shields += 1
     within = text[shields * len(_SHIELD) : len(text) - shields]
-    return _error(within) if text.endswith("}" * shields) else None
+    return _parse_error(within) if text.endswith("}" * shields) else None
 
 
-def _error(text: str) -> str | None:
+def _parse_error(text: str) -> str | None:
     if not (text.startswith('{"error":"') and text.endswith('"}')):
         return None
     try:

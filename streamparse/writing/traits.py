@@ -1,12 +1,12 @@
 """What a provider takes: names of tools, ids of calls, texts, images and documents, and its other traits.
 
-**Names and ids.**  A declared name that a provider refuses is reported and kept: only the one who declared the tool can
-rename it.  A name that a model made up may still be in a history, and is made fit there.  An id is ours to change, for
-it only links a result to its call.  One that a provider refuses is replaced by another that depends on nothing but the
+**Names and ids.**  A declared name that a provider refuses is reported and kept: only the author of the tool can rename
+it.  A name that a model made up may still be in a history, and is replaced there.  An id may be changed, because it
+only links a result to its call.  One that a provider refuses is replaced by another that depends on nothing but the
 id itself, so that call and result still agree, in this process and in the next.
 
-**Media.**  What a provider refuses makes it refuse the whole request.  A text of blanks alone is left out, a refused
-image becomes a word in its place, and a refused document its text, or a word.  Each of these is reported.
+**Media.**  What a provider refuses makes it refuse the whole request.  A text of white space alone is left out, a
+refused image becomes a word in its place, and a refused document its text, or a word.  Each of these is reported.
 
 https://docs.anthropic.com/en/docs/build-with-claude/vision, and for its texts
 https://github.com/BerriAI/litellm/issues/3286, https://github.com/anthropics/claude-code/issues/23369;
@@ -26,13 +26,14 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.schema.strict import SchemaIssue
 from streamparse.writing.content import DOCUMENT_ENDINGS, describe_document, describe_image, replace_on_lines
-from streamparse.writing.parts import Document, Image, Text, Turn
+from streamparse.writing.json_access import Template
+from streamparse.writing.parts import Document, Image, Message, Text
 from streamparse.writing.results import show_result
 
 NO_NAME = "unnamed"
-"""What stands for the name of a tool that the model left out."""
+"""The name of a tool where the model left it out."""
 
-_REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
+_REFUSED_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 _NO_WORD = re.compile(r"[^a-zA-Z0-9_]")
 _LONGEST_NAME = 64
 _DIGITS = 8
@@ -53,10 +54,10 @@ class NamePolicy(msgspec.Struct, frozen=True):
         """The name itself if the provider takes it, else one like it that it takes."""
         if re.fullmatch(self.pattern, name):
             return name
-        kept = _REFUSED.sub("_", name)[:_LONGEST_NAME] or NO_NAME
+        kept = _REFUSED_IN_IDS.sub("_", name)[:_LONGEST_NAME] or NO_NAME
         if re.fullmatch(self.pattern, kept):
             return kept
-        return f"{NO_NAME}_{_NO_WORD.sub('_', kept)}"[:_LONGEST_NAME]  # some take no digit or dash first
+        return f"{NO_NAME}_{_NO_WORD.sub('_', kept)}"[:_LONGEST_NAME]  # some want no digit or dash first
 
 
 class IdPolicy(msgspec.Struct, frozen=True):
@@ -70,14 +71,14 @@ class IdPolicy(msgspec.Struct, frozen=True):
         if len(id) <= self.max_length and re.fullmatch(self.pattern, id):
             return id
         digest = sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
-        head = _REFUSED.sub("_", id)[: max(0, min(self.max_length, 64) - _DIGITS - 1)]
+        head = _REFUSED_IN_IDS.sub("_", id)[: max(0, min(self.max_length, 64) - _DIGITS - 1)]
         return f"{head}_{digest[:_DIGITS]}" if head else digest[: min(self.max_length, 64)]
 
 
 ANY_ID = IdPolicy()
 
 DEFAULT_ERROR: Final = "The tool failed and did not say why."
-"""What stands for an error without words, where such are refused."""
+"""The text of an error without words, where such are refused."""
 
 _FIELDS: Final = ("name", "context", "cited")
 _BEGINNINGS: Final = {"/9j/": "image/jpeg", "iVBORw": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
@@ -87,14 +88,14 @@ Part = TypeVar("Part")
 
 
 def guess_image_type(data: str) -> str:
-    """The media type of an image in base64, by its first characters; that of PNG if they show none."""
+    """Return the media type of an image in base64, by its first characters; that of PNG if they show none."""
     return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "image/png")
 
 
 class MediaSupport(msgspec.Struct, frozen=True):
     """The texts, images and documents that a provider takes.
 
-    `blank_texts`: a text may be blanks alone.  `image_urls`, `document_urls`: one may be given by its URL.
+    `blank_texts`: a text may be white space alone.  `image_urls`, `document_urls`: one may be given by its URL.
     `image_types`: the media types of images; empty for any.  `document_types`: those of documents.
     `document_fields`: which fields of a document have a place.
     """
@@ -107,26 +108,26 @@ class MediaSupport(msgspec.Struct, frozen=True):
     document_fields: frozenset[str] = frozenset(_FIELDS)
 
     def filter(self, parts: Iterable[Part]) -> list[Part | Text | Image | Document]:
-        """The parts without what is refused."""
+        """Return the parts without what is refused."""
         shown = replace_on_lines([*parts], lambda part: self._substitute(part) if isinstance(part, Document) else None)
-        fitting = [self._image(part) if isinstance(part, Image) else part for part in shown]
+        fitting = [self._adapt_image(part) if isinstance(part, Image) else part for part in shown]
         return [part for part in fitting if self.blank_texts or not isinstance(part, Text) or part.text.strip()]
 
     def fill_error(self, text: str) -> str:
-        """The text of an error, which must have words where blanks alone are refused."""
+        """Return the text of an error, with words where white space alone is refused."""
         return text if self.blank_texts or text.strip() else DEFAULT_ERROR
 
-    def list_losses(self, turn: Turn, place: str) -> Iterator[Loss]:
-        """What of a user's turn is left out, or written in another way."""
-        for part in turn.parts:
+    def list_losses(self, message: Message, place: str) -> Iterator[Loss]:
+        """List what of a user's message is left out, or written in another way."""
+        for part in message.parts:
             if isinstance(part, Text) and not self.blank_texts and not part.text.strip():
                 yield Loss(place, "", "text", "dropped: a text of blanks alone is refused")
-        for result in turn.results:
+        for result in message.results:
             if result.error is not None and self.fill_error(result.error) != result.error:
                 yield Loss(place, "", "error", f"set to {DEFAULT_ERROR!r}: an error must have words")
             elif result.error is None and result.result and not self.filter(show_result(result)):
                 yield Loss(place, "", "result", "dropped: a text of blanks alone is refused")
-        for part in (*turn.parts, *(part for each in turn.results for part in show_result(each))):
+        for part in (*message.parts, *(part for each in message.results for part in show_result(each))):
             yield from self._list_media_losses(part, place)
 
     def _list_media_losses(self, part: object, place: str) -> Iterator[Loss]:
@@ -134,14 +135,14 @@ class MediaSupport(msgspec.Struct, frozen=True):
             return
         kind = type(part).__name__.lower()
         is_text = isinstance(part, Document) and self._substitute(part) is not None
-        refused = is_text or (isinstance(part, Image) and isinstance(self._image(part), Text))
+        refused = is_text or (isinstance(part, Image) and isinstance(self._adapt_image(part), Text))
         if refused:
             yield Loss(place, "", kind, f"written as text: {part.url or part.media_type} is refused")
         elif isinstance(part, Document):
             unsaid = [name for name in _FIELDS if getattr(part, name) and name not in self.document_fields]
             yield from (Loss(place, "", name, "dropped: a document has none here") for name in unsaid)
 
-    def _image(self, image: Image) -> Text | Image:
+    def _adapt_image(self, image: Image) -> Text | Image:
         if image.url:
             return image if self.image_urls else Text(describe_image(image))
         kind = image.media_type.lower() or guess_image_type(image.data)
@@ -150,7 +151,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
         return replace(image, media_type=kind) if is_taken else Text(describe_image(image))
 
     def _substitute(self, document: Document) -> str | None:
-        """The text in place of a refused document; None for one that is taken."""
+        """Return the text in place of a refused document; None for one that is taken."""
         taken = document.media_type in self.document_types and (self.document_urls or not document.url)
         return None if taken else describe_document(document)
 
@@ -170,18 +171,25 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     | `family` | the name of the provider whose thoughts and items this one takes, too |
     | `dialect` | how its models write calls where the server does not read them |
     | `names`, `ids`, `media` | the names of tools, the ids of calls, and the media that it takes |
-    | `separate_system` | the system's turn is not among the messages |
-    | `assistant_images` | the assistant's turn may hold images |
+    | `separate_system` | the system prompt is not among the messages |
+    | `assistant_images` | the assistant's message may hold images |
     | `message_names` | a message may name its speaker |
     | `image_detail` | an image may say how closely to look at it |
     | `separate_media` | a result holds its images and documents apart from its text |
     | `strict_schemas` | schemas can be enforced; they must pass the `schema_checks` |
     | `custom_tools` | tools may take text |
+    | `own_blocks` | kinds of blocks in a user's message that go on as they came |
     | `forbidden_root_keywords` | keywords that are refused at the root of a tool's schema |
     | `is_server_tool` | whether a tool's definition shows that the provider itself runs that tool |
+    | `tool` | a tool's definition: a template of `name`, `description`, `schema` and `strict` |
+    | `call` | a call in the assistant's message: a template of `id`, `name` and `arguments` |
+    | `arguments_as_text` | the arguments of a call are the text of their JSON |
     """
 
     name: str
+    tool: Template
+    call: Template
+    arguments_as_text: bool = False
     family: str = ""
     dialect: str = "hermes"
     names: NamePolicy = NamePolicy()
@@ -195,5 +203,6 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     strict_schemas: bool = False
     schema_checks: tuple[Callable[[Any], Iterator[SchemaIssue]], ...] = ()
     custom_tools: bool = False
+    own_blocks: tuple[str, ...] = ()
     forbidden_root_keywords: tuple[str, ...] = ()
     is_server_tool: Callable[[Mapping[str, Any]], bool] = is_no_server_tool

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import streamparse as sp
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS, translate_messages
-from streamparse.writing.parts import Document, Text, Turn
+from streamparse.writing.parts import Document, Message, Text
 
 PDF = base64.b64encode(b"%PDF-1.7\n").decode()
 NOTES = base64.b64encode("Übung\nmacht".encode()).decode()
@@ -26,8 +26,8 @@ TAKE_NONE = ["ollama", "cohere"]
 SHOWN_BY_TOOLS = ["openai-responses", "anthropic", "gemini", "bedrock"]
 
 
-def _asked(document: Document) -> Turn:
-    return Turn("user", [document, Text(ASK)])
+def _asked(document: Document) -> Message:
+    return Message("user", [document, Text(ASK)])
 
 
 def _sent(document: Document, provider: str) -> tuple[list[dict[str, Any]], list[Loss]]:

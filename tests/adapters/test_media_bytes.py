@@ -9,7 +9,7 @@ import pytest
 
 import streamparse as sp
 from streamparse.providers.adapters import ADAPTERS
-from streamparse.writing.parts import Turn
+from streamparse.writing.parts import Message
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 BEGINNINGS = {
@@ -71,5 +71,5 @@ def test_a_part_survives_json_and_says_its_kind(part: sp.Image | sp.Document) ->
 
 @pytest.mark.parametrize("provider", ADAPTERS)
 def test_each_provider_gets_the_picture(provider: str) -> None:
-    written = ADAPTERS[provider].write_messages([Turn("user", [sp.Image(PNG)])], [])
+    written = ADAPTERS[provider].write_messages([Message("user", [sp.Image(PNG)])], [])
     assert base64.b64encode(PNG).decode() in str(written)

@@ -10,7 +10,7 @@ import streamparse as sp
 from streamparse.negotiate import FormatNegotiator, list_providers
 from streamparse.parser.registry import parser_for
 from streamparse.providers.adapters import ADAPTERS, adapter_for, translate_messages, translate_request, translate_tools
-from streamparse.providers.names import PROVIDERS, key_of, provider_named
+from streamparse.providers.names import PROVIDERS, find_provider, normalize_name
 
 NAMES = [word for name, row in PROVIDERS.items() for word in (name, *row.aliases)]
 SAID = [sp.Tool("look", "", {"type": "object", "properties": {"a": {"type": "string"}}})]
@@ -33,13 +33,13 @@ def test_every_row_has_a_wire_and_an_adapter_that_exist() -> None:
 
 
 def test_no_name_is_that_of_two_providers() -> None:
-    owners = {(key_of(word), name) for name, row in PROVIDERS.items() for word in (name, *row.aliases)}
+    owners = {(normalize_name(word), name) for name, row in PROVIDERS.items() for word in (name, *row.aliases)}
     assert len({key for key, _ in owners}) == len(owners)
 
 
 def test_what_is_known_of_a_provider_stands_under_a_name_of_the_one_table() -> None:
     for name, row in list_providers().items():
-        assert provider_named(name) == name
+        assert find_provider(name) == name
         assert (row.wire, row.adapter) == (PROVIDERS[name].wire, PROVIDERS[name].adapter)
 
 

@@ -12,7 +12,7 @@ import streamparse as sp
 from streamparse.loss import Loss
 from streamparse.providers.adapters import ADAPTERS, translate_messages
 from streamparse.providers.emitters import EMITTERS
-from streamparse.writing.parts import Item, Text, Turn
+from streamparse.writing.parts import Item, Message, Text
 
 CITE = {"type": "char_location", "cited_text": "The lake is cold.", "document_index": 0}
 MORE = {"type": "char_location", "cited_text": "In May.", "document_index": 1}
@@ -320,5 +320,5 @@ def test_calls_without_a_signature_are_told_to_who_sends_them_to_gemini() -> Non
 @pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
 def test_a_thought_that_only_a_citation_of_no_text_follows_ends_no_message(provider: str) -> None:
     cited = Item("citations_delta", {"type": "citations_delta", "cited_text": "x"})
-    turn = Turn("assistant", [Text("Yes."), Item("signature", "sig"), cited])
-    assert ADAPTERS[provider].adapt_turns([turn], "") == [Turn("assistant", [Text("Yes.")])]
+    turn = Message("assistant", [Text("Yes."), Item("signature", "sig"), cited])
+    assert ADAPTERS[provider].adapt_messages([turn], "") == [Message("assistant", [Text("Yes.")])]

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 import streamparse as sp
-from streamparse.cli.printing import escaped, escaped_json
+from streamparse.cli.parse import escape, escape_json
 
 COMMAND = [sys.executable, "-m", "streamparse"]
 BODY = (
@@ -140,7 +140,7 @@ HIDDEN = {
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_cannot_be_seen_is_escaped(name: str) -> None:
-    shown = escaped(f"a{HIDDEN[name]}b")
+    shown = escape(f"a{HIDDEN[name]}b")
     assert shown.isascii()
     assert shown.isprintable()
     assert shown.encode().decode("unicode_escape") == f"a{HIDDEN[name]}b"
@@ -149,13 +149,13 @@ def test_what_cannot_be_seen_is_escaped(name: str) -> None:
 @pytest.mark.parametrize("name", HIDDEN)
 def test_json_with_escapes_says_the_same(name: str) -> None:
     text = f"a{HIDDEN[name]}é名😀"
-    written = escaped_json(msgspec.json.encode(text).decode())
+    written = escape_json(msgspec.json.encode(text).decode())
     assert written.removeprefix('"a').removesuffix('é名😀"').isascii()
     assert json.loads(written) == text
 
 
 def test_what_can_be_seen_stays() -> None:
-    assert escaped("Grüße, 名前 😀 नमस्ते שלום\n\t") == "Grüße, 名前 😀 नमस्ते שלום\n\t"
+    assert escape("Grüße, 名前 😀 नमस्ते שלום\n\t") == "Grüße, 名前 😀 नमस्ते שלום\n\t"
 
 
 def _on_terminal(*arguments: object, env: dict[str, str] | None = None) -> bytes:

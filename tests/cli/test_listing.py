@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import streamparse as sp
-from streamparse.cli.formats import EXAMPLE_TOOLS, chapter, in_auto, page
+from streamparse.cli.formats import EXAMPLE_TOOLS, find_auto, write_chapter, write_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 
@@ -26,8 +26,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_page_of_the_formats_is_that_of_the_table(update_golden: bool) -> None:
     if update_golden:
-        PAGE.write_text(page(), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page()
+        PAGE.write_text(write_page(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == write_page()
 
 
 def test_the_page_has_a_chapter_and_a_row_for_every_format() -> None:
@@ -52,17 +52,17 @@ def test_formats_are_listed_one_a_line_with_what_auto_does() -> None:
     result = run()
     assert (result.returncode, result.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in result.stdout.splitlines()]
-    assert lines == [[name, in_auto(row), row.models] for name, row in sp.DIALECTS.items()]
+    assert lines == [[name, find_auto(row), row.models] for name, row in sp.DIALECTS.items()]
 
 
 def test_formats_with_a_name_tells_of_that_one() -> None:
     assert run("hermes", "react").stdout == "".join(
-        f"# {name}\n\n{chapter(sp.DIALECTS[name])}\n" for name in ("hermes", "react")
+        f"# {name}\n\n{write_chapter(sp.DIALECTS[name])}\n" for name in ("hermes", "react")
     )
 
 
 def test_formats_prints_the_page() -> None:
-    assert run("--markdown").stdout == page()
+    assert run("--markdown").stdout == write_page()
 
 
 def test_an_unknown_format_is_one_line_that_lists_the_known() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import streamparse as sp
-from streamparse.cli.marks import Mark, Timeline, analyse
 from streamparse.cli.page import render
 from streamparse.cli.timeline import replay
+from streamparse.cli.timeline_model import Mark, Timeline, analyse
 
 
 def marks_of(*pairs: tuple[float, sp.Event | sp.ToolResult]) -> list[Mark]:
@@ -40,13 +40,13 @@ def result(index: int, seconds: float, error: str | None = None, ran: bool = Tru
 
 def test_a_call_is_compared_with_the_next_call_the_finish_reason_and_the_end() -> None:
     timeline = analyse(TWO_CALLS, finish=5.0)
-    assert [(one.start, one.closed, one.next_index, one.finish, one.end) for one in timeline.calls] == [
+    assert [(one.start, one.closed, one.next_call, one.finish, one.end) for one in timeline.calls] == [
         (1.0, 2.0, 3.0, 5.0, 6.0),
-        (3.0, 4.0, 5.0, 5.0, 6.0),
+        (3.0, 4.0, None, 5.0, 6.0),
     ]
-    assert timeline.gains("next_index") == [1.0]
-    assert timeline.gains("finish") == [3.0, 1.0]
-    assert timeline.gains("end") == [4.0, 2.0]
+    assert timeline.list_gains("next_call") == [1.0]
+    assert timeline.list_gains("finish") == [3.0, 1.0]
+    assert timeline.list_gains("end") == [4.0, 2.0]
 
 
 def test_a_page_claims_no_head_start_over_a_next_call_that_does_not_exist() -> None:
@@ -68,7 +68,7 @@ def test_an_interleaved_call_is_known_to_be_whole_only_when_it_is() -> None:
     first, second = call(0, 1.0, 4.0), call(1, 2.0, 3.0)
     marks = sorted([*first, *second, *marks_of((5.0, sp.Done("stop", None, True)))], key=lambda mark: mark.t)
     timeline = analyse(marks)
-    assert timeline.gains("next_index") == [0.0]
+    assert timeline.list_gains("next_call") == [0.0]
 
 
 def test_prose_of_one_kind_is_one_stretch_until_something_else_comes() -> None:
@@ -88,7 +88,7 @@ def test_a_broken_call_gains_nothing_and_says_why() -> None:
     )
     timeline = analyse(marks)
     assert (timeline.calls[0].closed, timeline.calls[0].problem) == (None, "truncated_call")
-    assert timeline.gains("end") == []
+    assert timeline.list_gains("end") == []
     assert not timeline.ok
 
 
@@ -107,7 +107,9 @@ def test_a_run_ends_where_its_result_was_seen_whatever_the_clock_of_the_runner()
     ]
     assert timeline.length == 8.0
     assert timeline.end == 6.0
-    assert (timeline.results_at("closed"), timeline.results_at("finish"), timeline.results_at("end")) == (8, 9, 10)
+    assert timeline.find_last_result("closed") == 8
+    assert timeline.find_last_result("finish") == 9
+    assert timeline.find_last_result("end") == 10
 
 
 def test_a_tool_that_was_not_run_has_no_run() -> None:

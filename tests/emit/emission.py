@@ -10,7 +10,7 @@ from cuts import events_of, merged
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.emitting.meanings import meaning_of
+from streamparse.emitting.outcome import find_ending
 from streamparse.finish_reasons import find_full_reason
 from streamparse.providers.emitters import EMITTERS
 
@@ -88,7 +88,7 @@ def told(events: Iterable[sp.Event], *, starts: bool = True, refusals: bool = Tr
             case sp.Done(finish_reason=reason, ok=ok):
                 standing = bool(calls) and not revoked
                 word = find_full_reason(reason, details)
-                meaning = meaning_of(word, ok=ok, called=standing, broken=bool(broken), refused=refused)
+                meaning = find_ending(word, ok=ok, called=standing, broken=bool(broken), refused=refused)
     if failed:
         meaning = "error"
     if meaning == "content_filter" and refusals and not refused and explanation:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.emitting.arguments import Arguments
+from streamparse.emitting.json_prefix import ArgumentWriter
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 _values = st.recursive(
@@ -25,14 +25,14 @@ def _complete(raw: str, arguments: dict[str, Any], source: Any = "native") -> sp
     return sp.ToolCallComplete(0, "i", "n", arguments, source, raw)
 
 
-def _left(arguments: Arguments, raw: str, size: int) -> str:
+def _left(arguments: ArgumentWriter, raw: str, size: int) -> str:
     return "".join(arguments.feed(raw[start : start + size]) for start in range(0, len(raw), size))
 
 
 @given(_objects, st.integers(1, 5), st.booleans())
 def test_sound_arguments_leave_as_they_came(value: dict[str, Any], size: int, ascii_only: bool) -> None:
     raw = json.dumps(value, ensure_ascii=ascii_only)
-    arguments = Arguments()
+    arguments = ArgumentWriter()
     left = _left(arguments, raw, size)
     assert raw.startswith(left)
     assert len(left) < len(raw)
@@ -42,7 +42,7 @@ def test_sound_arguments_leave_as_they_came(value: dict[str, Any], size: int, as
 @given(_objects, st.integers(1, 5), st.integers(0, 200))
 def test_a_beginning_that_was_cut_anywhere_can_be_finished(value: dict[str, Any], size: int, cut: int) -> None:
     raw = json.dumps(value)[:cut]
-    arguments = Arguments()
+    arguments = ArgumentWriter()
     left = _left(arguments, raw, size)
     rest = arguments.finish(_complete(raw, value, "recovered"))
     assert rest is not None
@@ -53,10 +53,10 @@ def test_a_beginning_that_was_cut_anywhere_can_be_finished(value: dict[str, Any]
     st.text(st.sampled_from("{}[]\",:\\ \n019.eE+-truefalsnu'xd8") | st.characters(), max_size=30), st.integers(1, 4)
 )
 def test_what_leaves_is_never_a_whole_value_and_does_not_depend_on_the_cut(raw: str, size: int) -> None:
-    left = _left(Arguments(), raw, size)
-    assert left == _left(Arguments(), raw, 1 << 20)
-    broken = Arguments()
-    whole = _left(broken, raw, size) + broken.break_off()
+    left = _left(ArgumentWriter(), raw, size)
+    assert left == _left(ArgumentWriter(), raw, 1 << 20)
+    broken = ArgumentWriter()
+    whole = _left(broken, raw, size) + broken.abort()
     with pytest.raises(ValueError):
         json.loads(whole)
 
@@ -68,6 +68,8 @@ MALFORMED: dict[str, dict[str, Any]] = {
     '"{\\"a\\":1}"': {"a": 1},
     "{a: 1}": {"a": 1},
     '{"a":1}}': {"a": 1},
+    '{"a": 1, "a": 2,}': {"a": 2},
+    '{"a": "x", "b": [1], "a": "y", }': {"a": "y", "b": [1]},
     '{"a": 01}': {"a": 1},
     '{"a": "\\x"}': {"a": "x"},
     '{"a": {"b": [1, {"c": tru': {"a": {"b": [1, {"c": True}]}},
@@ -77,7 +79,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("size", [1, 3, 99])
 @pytest.mark.parametrize("raw", MALFORMED)
 def test_what_was_repaired_leaves_as_json(raw: str, size: int) -> None:
-    arguments = Arguments()
+    arguments = ArgumentWriter()
     left = _left(arguments, raw, size)
     rest = arguments.finish(_complete(raw, MALFORMED[raw], "recovered"))
     assert rest is not None
@@ -85,13 +87,13 @@ def test_what_was_repaired_leaves_as_json(raw: str, size: int) -> None:
 
 
 def test_a_beginning_that_says_something_else_cannot_be_finished() -> None:
-    arguments = Arguments()
+    arguments = ArgumentWriter()
     raw = '{"a": 1, "a": 2'
     arguments.feed(raw)
     assert arguments.finish(_complete(raw, {"b": 1}, "recovered")) is None
 
 
 def test_text_inside_of_a_string_does_not_wait() -> None:
-    arguments = Arguments()
+    arguments = ArgumentWriter()
     arguments.feed('{"a": "')
     assert [arguments.feed(piece) for piece in ("one ", "two", "é🎉")] == ["one ", "two", "é🎉"]

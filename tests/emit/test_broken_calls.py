@@ -192,7 +192,7 @@ def test_a_turn_whose_calls_are_in_doubt_fails_with_the_doubt_as_its_reason(wire
         assert b"ambiguous_markup" in body
         assert b"close nothing" in body
         assert b"[DONE]" not in body
-    assert emitter.problem(response) is not None
+    assert emitter.find_failure(response) is not None
 
 
 def _steps(number: int) -> int:

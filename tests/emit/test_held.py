@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import streamparse as sp
-from streamparse.emitting.duplicate_hold import Held, said_by
+from streamparse.emitting.calls import HeldCall, spell_arguments
 
 START = sp.ToolCallStart(1, "i", "f")
-SAID = said_by(sp.ToolCallComplete(0, "h", "f", {"a": "xy"}, "native", '{"a":"xy"}', "field"))
+SAID = spell_arguments(sp.ToolCallComplete(0, "h", "f", {"a": "xy"}, "native", '{"a":"xy"}', "field"))
 
 
 def _says_the_same(*fragments: str) -> list[bool]:
-    held = Held(START, [SAID])
-    return [held.says_the_same(sp.ToolCallDelta(1, fragment)) for fragment in fragments]
+    held = HeldCall(START, [SAID])
+    return [held.extend(sp.ToolCallDelta(1, fragment)) for fragment in fragments]
 
 
 def test_it_waits_while_it_says_the_same_in_other_words() -> None:

@@ -18,7 +18,7 @@ from emission import told, until_failure
 from thoroughness import is_nightly
 
 import streamparse as sp
-from streamparse.emitting.answer import explanation_of
+from streamparse.emitting.outcome import read_outcome
 from streamparse.providers.emitters import EMITTERS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "streams"
@@ -90,12 +90,14 @@ def test_the_official_client_reads_a_whole_answer(name: str, wire: str, sdks: Cl
     _, response = _parsed(name)
     emitter = EMITTERS[wire](model="m")
     body = emitter.whole(response)
-    if emitter.problem(response) is not None:
+    if emitter.find_failure(response) is not None:
         assert "error" in json.loads(body)
         return
     found = sdks.hear(wire, body, "application/json")
     _assert_valid(found, response)
-    explanation = explanation_of(response) if found.reason == "content_filter" and not response.refusal else ""
+    explanation = (
+        read_outcome(response)[0].explanation if found.reason == "content_filter" and not response.refusal else ""
+    )
     assert found.text == response.content + response.refusal + explanation
     assert found.thought == response.reasoning
     assert found.reason in WORDS[wire]

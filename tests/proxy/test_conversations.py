@@ -12,7 +12,7 @@ import pytest
 from emitting import stream_of
 from serving import Upstream, proxied
 
-from streamparse.providers.anthropic.emitted_blocks import Block
+Block = dict[str, Any]
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OPENAI_TOOLS: Any = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]

@@ -113,10 +113,10 @@ def test_the_status_of_googles_errors_is_no_kind() -> None:
     ],
 )
 def test_an_error_in_a_stream_has_the_kind_that_its_code_stands_for(code: str, anthropics: str, openais: str) -> None:
-    told = json.loads(EMITTERS["anthropic"]().error_body(code, "words"))["error"]
+    told = json.loads(EMITTERS["anthropic"]().write_error_body(code, "words"))["error"]
     assert told["type"] == anthropics
     assert "words" in told["message"]
-    assert json.loads(EMITTERS["openai-chat"]().error_body(code, "words"))["error"]["type"] == openais
+    assert json.loads(EMITTERS["openai-chat"]().write_error_body(code, "words"))["error"]["type"] == openais
 
 
 @EACH_WAY

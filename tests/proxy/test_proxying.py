@@ -16,7 +16,7 @@ from serving import Upstream, proxied, serving
 import streamparse as sp
 from streamparse import proxy
 from streamparse.dialects import dialect_from_template
-from streamparse.proxy.translation import dialect_to_teach
+from streamparse.proxy.translation import choose_dialect_to_teach
 
 TOOLS = [
     {
@@ -173,7 +173,7 @@ def test_a_server_may_be_at_an_address_of_the_sixth_version() -> None:
 
 
 def test_a_name_and_a_password_of_the_server_are_not_shown() -> None:
-    assert proxy.app("http://me:secret@127.0.0.1:9/v1").settings.shown == "http://127.0.0.1:9/v1"
+    assert proxy.app("http://me:secret@127.0.0.1:9/v1").settings.public_url == "http://127.0.0.1:9/v1"
 
 
 def test_the_base_of_the_upstream_may_end_in_v1() -> None:
@@ -337,7 +337,7 @@ def test_a_proxy_takes_the_dialects_that_a_parser_takes(dialects: Any) -> None:
     ],
 )
 def test_the_first_dialect_that_has_a_prompt_is_taught(dialects: Any, dialect: str) -> None:
-    assert dialect_to_teach(dialects) == dialect
+    assert choose_dialect_to_teach(dialects) == dialect
 
 
 def test_a_proxy_looks_for_dialects_of_ones_own_and_can_teach_none_without_a_prompt() -> None:

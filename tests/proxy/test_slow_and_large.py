@@ -15,7 +15,7 @@ import pytest
 from serving import Upstream, serving
 
 from streamparse import proxy
-from streamparse.cli.proxy import timed_protocol
+from streamparse.cli.proxy import make_timed_protocol
 
 CHAT = "/v1/chat/completions"
 PATHS = [CHAT, "/v1/messages", "/api/chat"]
@@ -97,7 +97,7 @@ def test_what_has_come_of_a_body_earns_time_for_the_rest() -> None:
 @pytest.mark.parametrize("begun", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: localhost\r\n"])
 def test_a_head_that_does_not_come_to_its_end_closes_the_connection(begun: bytes) -> None:
     with (
-        serving(_front("http://127.0.0.1:9"), http=timed_protocol(SHORT)) as url,
+        serving(_front("http://127.0.0.1:9"), http=make_timed_protocol(SHORT)) as url,
         _connected(url, begun) as connection,
     ):
         assert _read_all(connection) == b""
@@ -108,7 +108,7 @@ def test_a_head_after_an_answer_has_the_same_time() -> None:
     request = b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n"
     with (
         serving(upstream) as server,
-        serving(_front(server), http=timed_protocol(SHORT)) as url,
+        serving(_front(server), http=make_timed_protocol(SHORT)) as url,
         _connected(url, request) as connection,
     ):
         assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
@@ -119,7 +119,7 @@ def test_a_head_after_an_answer_has_the_same_time() -> None:
 def test_an_answer_may_take_longer_than_the_head_of_its_request() -> None:
     upstream = Upstream([b"[", b"]"], headers=JSON)
     upstream.gate = lambda number: threading.Event().wait(3 * SHORT) if number else None
-    with serving(upstream) as server, serving(_front(server), http=timed_protocol(SHORT)) as url:
+    with serving(upstream) as server, serving(_front(server), http=make_timed_protocol(SHORT)) as url:
         assert httpx.get(url + "/v1/models", timeout=60).content == b"[]"
 
 

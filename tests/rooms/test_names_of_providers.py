@@ -25,7 +25,6 @@ KNOWING = ("providers/", "dialects/table/", "cli/", "proxy/", "negotiate/capabil
 """Where the names belong: providers, tables, and applications; `writing/markup.py` is a table of dialects."""
 FACES = ("__init__.py", "writing/__init__.py", "runtime/__init__.py")
 NOT_YET: set[str] = {
-    "emitting/error_kinds.py",
     "runtime/http_model.py",
     "runtime/model_failures.py",
     "runtime/request.py",

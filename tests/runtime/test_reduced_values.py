@@ -20,7 +20,7 @@ from streamparse.providers.adapters import ADAPTERS
 from streamparse.response import ToolCall
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import ToolResult
-from streamparse.writing.parts import Text, Turn
+from streamparse.writing.parts import Message, Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 INF = float("inf")
@@ -158,7 +158,7 @@ PARTS = {
 def conversation(value):
     call = ToolCall("shoot", {}, "call_1", raw="{}")
     result = ToolResult("call_1", "shoot", reduce_value(value, 10_000).value)
-    return [Turn("user", [Text("?")]), Turn("assistant", [call]), Turn("user", [result])]
+    return [Message("user", [Text("?")]), Message("assistant", [call]), Message("user", [result])]
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)

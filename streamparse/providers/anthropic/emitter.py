@@ -2,40 +2,54 @@
 
     message_start (content_block_start content_block_delta* content_block_stop)* message_delta message_stop
 
-Text and thought share one block as long as nothing else comes between.  Each call is a block of its own, which stays
-open beside others until the call is complete.  The block of a call that broke never stops, and the turn ends with
-`max_tokens`.  The token counts of the prompt are known only at the end, and stand there.
+Text and thought share one block as long as nothing else comes between.  A signature ends the thought before it; a
+citation belongs to the text that it comes with, up to the next border.  Each call is a block of its own, which stays
+open next to others until the call is complete.  The block of a call that broke never stops, and the turn ends with
+`max_tokens`.  The token counts of the prompt are known only at the end, and are there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-from streamparse.emitting.answer import STOP_DETAILS, explanation_of, nameless, reason_of
+from streamparse import events
 from streamparse.emitting.emitter import Emitter, encode
-from streamparse.emitting.error_kinds import ANTHROPIC_KINDS, kind_of
-from streamparse.emitting.meanings import Meaning
-from streamparse.events import Done, ProviderItem, ReasoningDelta, TextDelta, ToolCallComplete, ToolCallStart
-from streamparse.providers.anthropic.emitted_blocks import BORDER, as_own, blocks_of, is_own_block
-from streamparse.response import ParsedResponse
+from streamparse.emitting.outcome import STOP_DETAILS, Ending, Outcome, find_kind, is_unnamed
+from streamparse.providers.anthropic.facts import TURN_ITEMS, is_own_block, to_own_item
+from streamparse.response import ParsedResponse, ToolCall
 from streamparse.usage import count_tokens
+from streamparse.writing.answer_parts import arrange_answer
+from streamparse.writing.parts import CITATION, TEXT_BORDER, Item, Text, Thought
 
-__all__ = ["AnthropicEmitter"]
-
-_WORDS: Final[dict[Meaning, str]] = {
+_WORDS: Final[dict[Ending, str]] = {
     "stop": "end_turn",
     "tool_calls": "tool_use",
     "length": "max_tokens",
     "content_filter": "refusal",
 }
-_OWN_WORDS: Final[dict[str, Meaning]] = {
+_OWN_WORDS: Final[dict[str, Ending]] = {
     "stop_sequence": "stop",
     "pause_turn": "stop",
     "model_context_window_exceeded": "length",
 }
-_TURN_ITEMS: Final = ("stop_sequence", STOP_DETAILS, "container")
+_KINDS: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""The types of errors: https://docs.anthropic.com/en/api/errors, and `ErrorType` of the official client."""
 _THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
 _TEXT: Final = {"type": "text", "text": ""}
+_NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
 
 
 class AnthropicEmitter(Emitter):
@@ -45,7 +59,7 @@ class AnthropicEmitter(Emitter):
     id_prefix: ClassVar[str] = "msg_"
 
     def _prepare(self) -> None:
-        self._opening = self._message_start()  # goes out before whatever is first
+        self._opening = self._write_message_start()  # sent before the first event
         self._blocks = 0
         self._kind = ""  # of the block that is open for text or thought
         self._place = 0  # its index
@@ -53,126 +67,158 @@ class AnthropicEmitter(Emitter):
         self._turn: dict[str, Any] = {}
         self._extras: dict[str, Any] = {}
 
-    def error_body(self, code: str, message: str, status: int | None = None) -> bytes:
-        kind = kind_of(ANTHROPIC_KINDS, code, status)
-        words = message if code == kind or code.isdecimal() or nameless(code) else f"{code}: {message}"
+    def write_error_body(self, code: str, message: str, status: int | None = None) -> bytes:
+        kind = find_kind(_KINDS, code, status)
+        words = message if code == kind or code.isdecimal() or is_unnamed(code) else f"{code}: {message}"
         return encode({"type": "error", "error": {"type": kind, "message": words}})
 
-    def _text(self, event: TextDelta) -> bytes:
+    def _write_text(self, event: events.TextDelta) -> bytes:
         head = self._enter("text", _TEXT) if self._kind != "text" else b""
-        return head + _delta(self._place, b'"text_delta","text":', event.text)
+        return head + _write_delta(self._place, b'"text_delta","text":', event.text)
 
-    def _reasoning(self, event: ReasoningDelta) -> bytes:
+    def _write_reasoning(self, event: events.ReasoningDelta) -> bytes:
         head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
-        return head + _delta(self._place, b'"thinking_delta","thinking":', event.text)
+        return head + _write_delta(self._place, b'"thinking_delta","thinking":', event.text)
 
-    def _start(self, event: ToolCallStart) -> bytes:
+    def write_call_start(self, event: events.ToolCallStart, /) -> bytes:
         left = self._leave()
         self._call_places[event.index] = self._blocks
-        id = self.call_ids.give(event.id, event.index)
-        return left + self._block({"type": "tool_use", "id": id, "name": event.name, "input": {}})
+        return left + self._begin_block(_make_tool_use(self._give_id(event.id, event.index), event.name, {}))
 
-    def _arguments(self, index: int, text: str) -> bytes:
-        return _delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
+    def write_arguments(self, index: int, text: str, /) -> bytes:
+        return _write_delta(self._call_places[index], b'"input_json_delta","partial_json":', text)
 
-    def _stop(self, event: ToolCallComplete) -> bytes:
-        return _block_stop(self._call_places[event.index])
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
+        return _write_block_stop(self._call_places[event.index])
 
-    def _item(self, event: ProviderItem) -> bytes:
-        event = as_own(event)
-        data: Any = event.data
-        if event.kind == "signature":
-            return self._sign(data)
-        if event.kind == "citations_delta":
-            head = self._enter("text", _TEXT) if self._kind != "text" else b""
-            delta = {"type": "citations_delta", "citation": data}
-            return head + _event("content_block_delta", {"index": self._place, "delta": delta})
-        if event.kind == BORDER:
+    def _write_item(self, event: events.ProviderItem) -> bytes:
+        kind, data = to_own_item(event.kind, event.data)
+        if kind == "signature":
+            return self._add_to_block("thinking", _THINKING, {"type": "signature_delta", kind: data}) + self._leave()
+        if kind == CITATION:
+            return self._add_to_block("text", _TEXT, {"type": kind, "citation": data})
+        if kind == TEXT_BORDER:
             return self._leave()
-        if is_own_block(event):
+        if is_own_block(kind, data):
             left = self._leave()
-            return left + self._block(data) + _block_stop(self._blocks - 1)
-        if event.kind in _TURN_ITEMS:
-            self._turn[event.kind] = data
-        elif event.kind == "context_management":
-            self._extras[event.kind] = data
+            return left + self._begin_block(data) + _write_block_stop(self._blocks - 1)
+        if kind in TURN_ITEMS:
+            self._turn[kind] = data
+        elif kind == "context_management":
+            self._extras[kind] = data
         return b""
 
-    def _sign(self, signature: Any) -> bytes:
-        head = self._enter("thinking", _THINKING) if self._kind != "thinking" else b""
-        delta = {"type": "signature_delta", "signature": signature}
-        return head + _event("content_block_delta", {"index": self._place, "delta": delta}) + self._leave()
+    def _write_failure(self, code: str, message: str) -> bytes:
+        return b"event: error\ndata: " + self.write_error_body(code, message) + b"\n\n"
 
-    def _failure(self, code: str, message: str) -> bytes:
-        return b"event: error\ndata: " + self.error_body(code, message) + b"\n\n"
-
-    def _end(self, done: Done, meaning: Meaning) -> bytes:
+    def _write_end(self, done: events.Done) -> bytes:
         left = self._leave()
-        word = self._word(done.finish_reason, meaning)
-        turn = {"stop_reason": word, "stop_sequence": None, **_details(word, self._explanation), **self._turn}
-        usage = {"output_tokens": 0} | _usage(done.usage)
-        ending = _event("message_delta", {"delta": turn, "usage": usage, **self._extras})
-        return self._first() + left + ending + _event("message_stop", {})
+        turn = _describe_end(self._outcome) | self._turn
+        usage = {"output_tokens": 0} | _count(done.usage)
+        ending = _write_event("message_delta", {"delta": turn, "usage": usage, **self._extras})
+        return self._take_opening() + left + ending + _write_event("message_stop", {})
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _word(self, reason: str | None, meaning: Meaning) -> str:
-        return "refusal" if self._refused else _word(reason, meaning)
-
-    def _first(self) -> bytes:
+    def _take_opening(self) -> bytes:
         opening, self._opening = self._opening, b""
         return opening
+
+    def _add_to_block(self, kind: str, block: dict[str, Any], delta: dict[str, Any]) -> bytes:
+        """Add to the open block of text or of thought; begin one if none is open."""
+        head = self._enter(kind, block) if self._kind != kind else b""
+        return head + _write_event("content_block_delta", {"index": self._place, "delta": delta})
 
     def _enter(self, kind: str, block: dict[str, Any]) -> bytes:
         """Begin a block of text or of thought."""
         left = self._leave()
         self._kind, self._place = kind, self._blocks
-        return left + self._block(block)
+        return left + self._begin_block(block)
 
     def _leave(self) -> bytes:
-        """End the open block of text or of thought, if there is one."""
+        """End the open block of text or of thought, if one is open."""
         kind, self._kind = self._kind, ""
-        return _block_stop(self._place) if kind else b""
+        return _write_block_stop(self._place) if kind else b""
 
-    def _block(self, block: dict[str, Any]) -> bytes:
+    def _begin_block(self, block: dict[str, Any]) -> bytes:
         index, self._blocks = self._blocks, self._blocks + 1
-        return self._first() + _event("content_block_start", {"index": index, "content_block": block})
+        return self._take_opening() + _write_event("content_block_start", {"index": index, "content_block": block})
 
-    def _message_start(self) -> bytes:
-        message = self._message() | {"content": [], "stop_reason": None, "stop_sequence": None}
-        return _event("message_start", {"message": message | {"usage": {"input_tokens": 0, "output_tokens": 0}}})
+    def _write_message_start(self) -> bytes:
+        message = {**self._make_head(), "content": [], "stop_reason": None, "stop_sequence": None, "usage": _NO_USAGE}
+        return _write_event("message_start", {"message": message})
 
-    def _message(self) -> dict[str, Any]:
+    def _make_head(self) -> dict[str, Any]:
         return {"id": self.id, "type": "message", "role": "assistant", "model": self.model}
 
-    def _body(self, response: ParsedResponse, meaning: Meaning) -> dict[str, Any]:
+    def _make_body(self, response: ParsedResponse, outcome: Outcome) -> dict[str, Any]:
         items = {item["kind"]: item["data"] for item in response.items}
-        turn: dict[str, Any] = {kind: items[kind] for kind in _TURN_ITEMS if kind in items}
-        word = "refusal" if response.refusal else _word(reason_of(response), meaning)
-        ending = {"stop_reason": word, "stop_sequence": None, **_details(word, explanation_of(response)), **turn}
-        content, usage = blocks_of(response, self.call_ids), _NO_USAGE | _usage(response.usage)
-        return {**self._message(), "content": content, **ending, "usage": usage}
+        turn: dict[str, Any] = {kind: items[kind] for kind in TURN_ITEMS if kind in items}
+        ending = _describe_end(outcome) | turn
+        content, usage = _make_blocks(response, self._give_id), _NO_USAGE | _count(response.usage)
+        return {**self._make_head(), "content": content, **ending, "usage": usage}
 
 
-_NO_USAGE: Final = {"input_tokens": 0, "output_tokens": 0}
+def _make_blocks(response: ParsedResponse, give_id: Callable[[str, int], str]) -> list[dict[str, Any]]:
+    """Return the blocks of a whole answer, in the order in which they came."""
+    blocks: list[dict[str, Any]] = []
+    for part in arrange_answer(response):
+        match part:
+            case Text():
+                _extend(blocks, "text", part.text)
+            case Thought():
+                _extend(blocks, "thinking", part.text)
+            case ToolCall():
+                blocks.append(_make_tool_use(give_id(part.id, part.index), part.name, part.arguments))
+            case Item():
+                _add_item(blocks, *to_own_item(part.kind, part.data))
+    return [block for block in blocks if block]
 
 
-def _word(reason: str | None, meaning: Meaning) -> str:
-    """The target's word; the server's own if it is one of the target's and still true."""
-    return reason if reason is not None and _OWN_WORDS.get(reason) == meaning else _WORDS[meaning]
+def _add_item(blocks: list[dict[str, Any]], kind: str, data: Any) -> None:
+    if kind == "signature":
+        _extend(blocks, "thinking", "")
+        blocks[-1][kind] = data
+    elif kind == CITATION:
+        _extend(blocks, "text", "")
+        blocks[-1].setdefault("citations", []).append(data)
+    elif kind == TEXT_BORDER:
+        blocks.append({})
+    elif is_own_block(kind, data):
+        blocks.append(data)
 
 
-def _details(word: str, explanation: str) -> dict[str, Any]:
-    """What explains a refusal, of which no server but Anthropic's knows the category."""
-    told = {"type": "refusal", "category": None, "explanation": explanation}
-    return {STOP_DETAILS: told} if word == "refusal" and explanation else {}
+def _extend(blocks: list[dict[str, Any]], kind: str, text: str) -> None:
+    """Add to the last block, or to a new one if it is of another kind or a thought that is signed."""
+    last = blocks[-1] if blocks else {}
+    if last.get("type") != kind or last.get("signature"):
+        last = dict(_THINKING if kind == "thinking" else _TEXT)
+        blocks.append(last)
+    last[kind] += text
 
 
-def _event(kind: str, fields: dict[str, Any]) -> bytes:
+def _describe_end(outcome: Outcome) -> dict[str, Any]:
+    """Return the fields that say how a turn ended; no server but Anthropic's knows the category of a refusal."""
+    word = "refusal" if outcome.refused else _choose_word(outcome.finish_reason, outcome.ending)
+    details = {"type": "refusal", "category": None, "explanation": outcome.explanation}
+    explained = {STOP_DETAILS: details} if word == "refusal" and outcome.explanation else {}
+    return {"stop_reason": word, "stop_sequence": None, **explained}
+
+
+def _choose_word(reason: str | None, ending: Ending) -> str:
+    """Return the stop reason; the server's own word if it is one of Anthropic's and still true."""
+    return reason if reason is not None and _OWN_WORDS.get(reason) == ending else _WORDS[ending]
+
+
+def _make_tool_use(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": name, "input": arguments}
+
+
+def _write_event(kind: str, fields: dict[str, Any]) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode({"type": kind, **fields}))
 
 
-def _delta(index: int, head: bytes, text: str) -> bytes:
+def _write_delta(index: int, head: bytes, text: str) -> bytes:
     return b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":%b%b}}\n\n' % (
         index,
         head,
@@ -180,12 +226,12 @@ def _delta(index: int, head: bytes, text: str) -> bytes:
     )
 
 
-def _block_stop(index: int) -> bytes:
+def _write_block_stop(index: int) -> bytes:
     return b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n' % index
 
 
-def _usage(usage: dict[str, Any] | None) -> dict[str, Any]:
-    """The counts in the target's words; those that are its own already stay as they are."""
+def _count(usage: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the token counts in Anthropic's words; its own counts stay as they are."""
     if usage is None or ("input_tokens" in usage and "total_tokens" not in usage):
         return usage or {}
     tokens = count_tokens(usage)

@@ -19,6 +19,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
+from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, read_str, write_argument_text, write_initial_arguments
 from streamparse.reading.message_wire import MessageWire, find_outcome
@@ -41,9 +42,6 @@ TYPES: Final[tuple[str, ...]] = get_args(_EventType)
 
 DELTAS: Final[tuple[str, ...]] = get_args(_DeltaType)
 """The deltas that have a verb of their own; any other type is not decoded."""
-
-TURN_ITEMS: Final = ("stop_sequence", "stop_details", "container")
-"""What is sent about a turn's end besides its reason."""
 
 METRICS: Final = "amazon-bedrock-invocationMetrics"
 

@@ -4,31 +4,39 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 
 The results of parallel calls are blocks of one user's message, each with its `status`.  A result that is an object is
 sent as one, anything else as text.  Bytes (pictures, redacted thought) are base64, as on the wire; boto3 wants them
-decoded.
+decoded.  A document must have a name, in few kinds of letters; one that has none is named after its content
+(https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html).
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.providers.bedrock.blocks import has_failed, name_of, read, reasoning, shown_by, write
 from streamparse.providers.bedrock.facts import SERVER_TOOL_KEYS
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
-from streamparse.writing.content import VisiblePart
+from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart, find_document_type, is_cited, make_text_document
 from streamparse.writing.correlation import drop_last_thoughts
-from streamparse.writing.definitions import DeclaredTool, has_keys
-from streamparse.writing.json_access import drop_empty, get_objects, get_str, read_call
-from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.definitions import has_keys
+from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, read_role
 from streamparse.writing.results import list_text_losses, make_result, show_result
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
-_OF_THE_TURN = ("metrics", "trace", "additionalModelResponseFields")
-_OURS = ("citationsContent", "toolResult")
+_MESSAGE_ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")
+"""Items that say how an answer went; no message has a place for them."""
+_OWN_BLOCKS: Final = ("citationsContent", "toolResult")
+_REFUSED_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
+_LONGEST_NAME: Final = 200
 
 
 class Bedrock(Adapter):
@@ -36,6 +44,8 @@ class Bedrock(Adapter):
 
     traits = ProviderTraits(
         name="bedrock",
+        tool={"toolSpec": {"name": "$name?", "description": "$description?", "inputSchema": {"json": "$schema"}}},
+        call={"toolUse": {"toolUseId": "$id", "name": "$name", "input": "$arguments"}},
         dialect="anthropic-invoke",
         names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
         ids=IdPolicy(r"[a-zA-Z0-9_-]+", 64),
@@ -49,91 +59,87 @@ class Bedrock(Adapter):
         is_server_tool=partial(has_keys, keys=SERVER_TOOL_KEYS),
     )
 
-    def write_tool(self, declared: DeclaredTool, _lost: list[Loss], /) -> JSONObject:
-        fields = drop_empty(name=declared.tool.name, description=declared.tool.description)
-        return {"toolSpec": {**fields, "inputSchema": {"json": declared.parameters}}}
-
-    def format_call(self, call: ToolCall) -> JSONObject:
-        return {
-            "toolUse": {"toolUseId": self.traits.ids.normalize(call.id), "name": call.name, "input": call.arguments}
-        }
-
-    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        use = written.get("toolUse")
-        arguments = use.get("input") if isinstance(use, Mapping) else None
-        return read_call(get_str(use, "name"), arguments, get_str(use, "toolUseId"))
-
     def format_result(self, result: ToolResult) -> JSONObject:
-        status = "success" if result.error is None else "error"
         fields = {
             "toolUseId": self.traits.ids.normalize(result.call_id),
-            "content": self._content(result),
-            "status": status,
+            "content": self._write_content(result),
+            "status": "success" if result.error is None else "error",
         }
         return {"toolResult": fields}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        id, failed = get_str(written, "toolResult", "toolUseId"), has_failed(written)
-        parts = shown_by(written)
+        id, failed = get_str(written, "toolResult", "toolUseId"), _has_failed(written)
+        parts = _read_result_parts(written)
         if len(parts) == 1 and isinstance(parts[0], Item) and parts[0].kind == "json" and not failed:
             return ToolResult(id, "", parts[0].data)
         return make_result(id, "", parts, failed)
 
-    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
-        if turn.role == "assistant":
-            return [{"role": "assistant", "content": self._answer(turn.parts, lost)}]
-        blocks = [self.format_result(result) for result in turn.results]
-        for part in self.traits.media.filter(turn.parts):
-            if isinstance(part, VisiblePart):
-                blocks.append(write(part))
-            elif isinstance(part, Item):
-                lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
-        return [{"role": "user", "content": blocks}]
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        if message.role == "assistant":
+            return [{"role": "assistant", "content": self._write_answer(message.parts, lost)}]
+        results = [self.format_result(result) for result in message.results]
+        return [
+            {"role": "user", "content": [*results, *self.write_blocks(self.traits.media.filter(message.parts), lost)]}
+        ]
 
-    def write_messages(self, turns: Iterable[Turn], lost: list[Loss]) -> list[JSONObject]:
-        """The messages of a conversation; roles must alternate, so turns of one side are one message."""
+    def write_visible(self, part: VisiblePart, /) -> JSONObject:
+        if isinstance(part, Text):
+            return {"text": part.text}
+        if isinstance(part, Image):
+            return {"image": {"format": part.media_type.removeprefix("image/"), "source": {"bytes": part.data}}}
+        fields = {
+            "format": DOCUMENT_ENDINGS[part.media_type],
+            "name": _name_document(part),
+            "source": {"bytes": part.data},
+        }
+        cited = {"enabled": True} if part.cited else None
+        return {"document": {**fields, **drop_empty(context=part.context, citations=cited)}}
+
+    def write_messages(self, messages: Iterable[Message], lost: list[Loss]) -> list[JSONObject]:
+        """Write a conversation; roles must alternate, so messages of one side that follow each other are one."""
         written: list[JSONObject] = []
-        for message in super().write_messages(turns, lost):
+        for message in super().write_messages(messages, lost):
             if written and written[-1]["role"] == message["role"]:
                 message["content"] = [*written.pop()["content"], *message["content"]]
             written.append(message)
         return written
 
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
+    def read_message(self, written: Mapping[str, Any]) -> Message:
+        role = get_str(written, "role")
         parts: list[Part] = []
-        for block in get_objects(message.get("content")):
+        for block in get_objects(written.get("content")):
             if "toolUse" in block:
                 parts.append(self.read_call(block))
-            elif "toolResult" in block and get_str(message, "role") != "assistant":
+            elif "toolResult" in block and role != "assistant":
                 parts.append(self.read_result(block))
             else:
-                parts += read(block)
-        return Turn(read_role(get_str(message, "role")), parts)
+                parts += _read_block(block)
+        return Message(read_role(role), parts)
 
-    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        for block in get_objects(message.get("content")) if get_str(message, "role") != "assistant" else []:
-            others = [part for part in shown_by(block) if not (isinstance(part, Item) and part.kind == "json")]
-            yield from list_text_losses(others, place, has_failed(block))
+    def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for block in get_objects(written.get("content")) if get_str(written, "role") != "assistant" else []:
+            others = [
+                part for part in _read_result_parts(block) if not (isinstance(part, Item) and part.kind == "json")
+            ]
+            yield from list_text_losses(others, place, _has_failed(block))
 
-    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
-        return [*map(drop_last_thoughts, turns)]
+    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+        return [*map(drop_last_thoughts, messages)]
 
-    # -- inside ----------------------------------------------------------------------------------------
+    def _list_losses(self, message: Message, place: str) -> Iterator[Loss]:
+        yield from super()._list_losses(message, place)
+        for document in (*message.documents, *(part for result in message.results for part in show_result(result))):
+            if isinstance(document, Document) and document.name and _name_document(document) != document.name:
+                yield Loss(place, "", "name", f"written as {_name_document(document)!r}: the other is refused")
 
-    def _list_losses(self, turn: Turn, place: str) -> Iterator[Loss]:
-        yield from super()._list_losses(turn, place)
-        for document in (*turn.documents, *(part for result in turn.results for part in show_result(result))):
-            if isinstance(document, Document) and document.name and name_of(document) != document.name:
-                yield Loss(place, "", "name", f"written as {name_of(document)!r}: the other is refused")
-
-    def _content(self, result: ToolResult) -> list[JSONObject]:
+    def _write_content(self, result: ToolResult) -> list[JSONObject]:
         if result.error is not None:
             return [{"text": self.traits.media.fill_error(result.error)}]
         if isinstance(result.result, dict):
             return [{"json": result.result}]
-        return [write(part) for part in self.traits.media.filter(show_result(result))]
+        return [self.write_visible(part) for part in self.traits.media.filter(show_result(result))]
 
-    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+    def _write_answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
         blocks: list[JSONObject] = []
         thought = ""
         for part in parts:
@@ -141,7 +147,7 @@ class Bedrock(Adapter):
                 case Thought():
                     thought += part.text
                 case Item(kind="signature"):
-                    blocks.append(reasoning({"text": thought, "signature": part.data}))
+                    blocks.append({"reasoningContent": {"reasoningText": {"text": thought, "signature": part.data}}})
                     thought = ""
                 case Item(kind="redactedContent"):
                     blocks.append({"reasoningContent": {"redactedContent": part.data}})
@@ -149,9 +155,63 @@ class Bedrock(Adapter):
                     blocks.append({"text": part.text})
                 case ToolCall():
                     blocks.append(self.format_call(part))
-                case Item() if part.kind in _OURS:
+                case Item() if part.kind in _OWN_BLOCKS:
                     blocks.append({part.kind: part.data})
-                case Item() if part.kind not in _OF_THE_TURN:
+                case Item() if part.kind not in _MESSAGE_ITEMS:
                     lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
         # Models that sign nothing (DeepSeek, gpt-oss) take their thought back as it came.
-        return blocks if not thought else [reasoning({"text": thought}), *blocks]
+        return [{"reasoningContent": {"reasoningText": {"text": thought}}}, *blocks] if thought else blocks
+
+
+def _has_failed(block: Mapping[str, Any]) -> bool:
+    """Whether a block is the result of a tool that failed."""
+    return get_str(block, "toolResult", "status") == "error"
+
+
+def _read_result_parts(block: Mapping[str, Any]) -> list[Part]:
+    """Read the parts of a result; nothing if the block is no result."""
+    result = block.get("toolResult")
+    blocks = get_objects(result.get("content")) if isinstance(result, Mapping) else []
+    return [part for each in blocks for part in _read_block(each)]
+
+
+def _name_document(document: Document) -> str:
+    """Return a name in the letters that are allowed; each document must have one, and no two the same."""
+    kept = " ".join(_REFUSED_IN_NAMES.sub(" ", document.name).split())[:_LONGEST_NAME]
+    return kept or f"document-{sha256(document.data.encode()).hexdigest()[:8]}"
+
+
+def _read_document(block: Mapping[str, Any]) -> Document | None:
+    """Read a document of a known format whose bytes or text are there."""
+    document = block.get("document")
+    kind, text = find_document_type(get_str(document, "format") or "txt"), get_str(document, "source", "text")
+    data = make_text_document(text).data if text else _read_bytes(block, "document")
+    if not isinstance(document, Mapping) or not data or not kind:
+        return None
+    found = Document(data, kind, context=get_str(document, "context"), cited=is_cited(document))
+    name = get_str(document, "name")
+    return found if name == _name_document(found) else replace(found, name=name)
+
+
+def _read_bytes(block: Mapping[str, Any], kind: str) -> str:
+    """Return the bytes of an image or document in base64; boto3 has them as they are."""
+    source = block[kind].get("source") if isinstance(block.get(kind), Mapping) else None
+    data = source.get("bytes") if isinstance(source, Mapping) else None
+    return b64encode(data).decode() if isinstance(data, bytes) else get_str(source, "bytes")
+
+
+def _read_block(block: Mapping[str, Any]) -> list[Part]:
+    """Read text, an image, a document, thought with its signature, or something that only Bedrock knows."""
+    if isinstance(block.get("text"), str):
+        return [Text(block["text"])]
+    if data := _read_bytes(block, "image"):
+        return [Image(data, "image/" + get_str(block, "image", "format"))]
+    if (document := _read_document(block)) is not None:
+        return [document]
+    if "reasoningContent" not in block:
+        return [Item(str(kind), value) for kind, value in block.items()]
+    thought = block["reasoningContent"]
+    text, signature = get_str(thought, "reasoningText", "text"), get_str(thought, "reasoningText", "signature")
+    redacted = get_str(thought, "redactedContent")
+    items = [Item(kind, value) for kind, value in (("signature", signature), ("redactedContent", redacted)) if value]
+    return [*([Thought(text)] if text else []), *items]

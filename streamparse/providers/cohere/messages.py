@@ -2,15 +2,14 @@
 
 https://docs.cohere.com/v2/docs/tool-use-overview
 
-A result is one `tool` message that holds a document, each an object; what holds several, or texts beside, is read as
-the list of them.  The plan that came with calls goes back beside
-them, and takes the place of the text.
+A result is one `tool` message that holds a document, which is an object; several of them, or texts with them, are read
+as a list.  The plan that came with calls goes back with them, in place of the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from msgspec.structs import replace
 
@@ -19,7 +18,7 @@ from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import JSONObject
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Item, Part, Text, Thought, Turn
+from streamparse.writing.parts import Item, Message, Part, Text, Thought
 from streamparse.writing.results import show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import ANY_ID, MediaSupport, NamePolicy, is_no_server_tool
 
@@ -37,71 +36,79 @@ class Cohere(OpenAI):
         message_names=False,
         strict_schemas=False,
         custom_tools=False,
+        own_blocks=(),
         forbidden_root_keywords=(),
         media=MediaSupport(document_types=frozenset()),
     )
-    blocks = ()
 
     def format_result(self, result: ToolResult) -> JSONObject:
-        seen = result.error is None and any(not isinstance(part, Text) for part in show_result(result))
-        data = (
-            {"output": super().format_result(result)["content"]} if seen else wrap_result(result.result, result.error)
-        )
+        has_media = result.error is None and any(not isinstance(part, Text) for part in show_result(result))
+        data = wrap_result(result.result, result.error)
+        if has_media:
+            data = {"output": super().format_result(result)["content"]}
         document = {"type": "document", "document": {"data": data}}
         return {"role": "tool", "tool_call_id": result.call_id, "content": [document]}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         blocks = [block for block in get_objects(written.get("content")) if block.get("text") != ""]
-        if not any(map(_document, blocks)):
+        if not any(map(_get_document, blocks)):
             return super().read_result(written)
-        values = [_value(block) for block in blocks]
+        values = [_read_value(block) for block in blocks]
         value, error = unwrap_result(values[0]) if len(values) == 1 else (values, None)
         return ToolResult(get_str(written, "tool_call_id"), "", value, error)
 
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
-        turn = super().read_message(message)
-        plan = get_str(message, "tool_plan")
-        return replace(turn, parts=[Item("tool_plan", plan), *turn.parts]) if plan else turn
+    def read_message(self, written: Mapping[str, Any]) -> Message:
+        message = super().read_message(written)
+        plan = get_str(written, "tool_plan")
+        return replace(message, parts=[Item("tool_plan", plan), *message.parts]) if plan else message
 
-    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        blocks = get_objects(message.get("content")) if get_str(message, "role") == "tool" else []
-        if not any(map(_document, blocks)):
-            yield from super().list_unread(message, place)
+    def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        blocks = get_objects(written.get("content")) if get_str(written, "role") == "tool" else []
+        if not any(map(_get_document, blocks)):
+            yield from super().list_unread(written, place)
         for block in blocks:
-            for key in _document(block):
+            for key in _get_document(block):
                 if key != "data":
                     yield Loss(place, "", str(key), "dropped: a result has no more than its data elsewhere")
 
-    def read_thought(self, message: Mapping[str, Any]) -> list[Part]:
-        return [Thought(text) for block in get_objects(message.get("content")) if (text := get_str(block, "thinking"))]
+    def read_thought(self, written: Mapping[str, Any]) -> list[Part]:
+        return [Thought(text) for block in get_objects(written.get("content")) if (text := get_str(block, "thinking"))]
 
-    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
-        """A plan without calls is an answer's text."""
-        return [turn if turn.calls else replace(turn, parts=[*map(_plan_as_text, turn.parts)]) for turn in turns]
+    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+        """Make a plan without calls an answer's text."""
+        return [
+            message if message.calls else replace(message, parts=[*map(_make_plan_text, message.parts)])
+            for message in messages
+        ]
 
     def has_place_for(self, item: Item) -> bool:
         return item.kind in ("tool_plan", "citation")
 
-    def write_assistant(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        plan = "".join(str(part.data) for part in turn.parts if isinstance(part, Item) and part.kind == "tool_plan")
-        thought = [{"type": "thinking", "thinking": turn.thought}] if turn.thought else []
-        content = [*thought, {"type": "text", "text": turn.text}] if thought and turn.text else thought or turn.text
-        calls = self.format_calls(turn.calls)
+    def write_assistant(self, message: Message, _lost: list[Loss], /) -> JSONObject:
+        plan = "".join(str(part.data) for part in message.parts if _is_plan(part))
+        thought, text = message.thought, message.text
+        content: Any = text
+        if thought:
+            content = [{"type": "thinking", "thinking": thought}, *([{"type": "text", "text": text}] if text else [])]
+        calls = self.format_calls(message.calls)
         return {"role": "assistant", **drop_empty(tool_plan=plan, content=content, tool_calls=calls)}
 
 
-def _plan_as_text(part: Part) -> Part:
-    return Text(str(part.data)) if isinstance(part, Item) and part.kind == "tool_plan" else part
+def _is_plan(part: Part) -> TypeGuard[Item]:
+    return isinstance(part, Item) and part.kind == "tool_plan"
 
 
-def _document(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The document that a block is; nothing if it is none."""
+def _make_plan_text(part: Part) -> Part:
+    return Text(str(part.data)) if _is_plan(part) else part
+
+
+def _get_document(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the document in a block; an empty one if there is none."""
     document = block.get("document")
     return document if isinstance(document, Mapping) else {}
 
 
-def _value(block: Mapping[str, Any]) -> Any:
-    """What a block of a result says."""
-    if document := _document(block):
+def _read_value(block: Mapping[str, Any]) -> Any:
+    if document := _get_document(block):
         return document.get("data")
     return block["text"] if isinstance(block.get("text"), str) else dict(block)

@@ -2,53 +2,71 @@
 
 https://ai.google.dev/api/caching#Content, https://ai.google.dev/gemini-api/docs/thought-signatures
 
-A tool's schema may be said in two ways: as `parameters`, in a subset of OpenAPI 3.0, or as `parametersJsonSchema`, in
-JSON Schema.  The first is understood by every version, by Vertex AI and by relays, the second loses nothing.  So
-`Gemini` takes the first where it says the same, word by word when it is read again, and no server refuses it, and else
-the second.
-`GeminiOpenAPI` always takes the first, for servers that know no other, and tells what is lost.
+A tool's schema may be written in two ways: as `parameters`, in a subset of OpenAPI 3.0, or as
+`parametersJsonSchema`, in JSON Schema.  The first is understood by every version, by Vertex AI and by relays, the
+second loses nothing.  So `Gemini` takes the first where it is read again as exactly the same and no server refuses it,
+and the second where not.
+`GeminiOpenAPI` always takes the first, for servers that know no other, and lists what is lost.
 
 Results are parts of one content, each an object: `{"output": ...}` unless it is one already, or `{"error": ...}`.
-What they show stands beside it.
+What they show is next to it.
+
+Some servers refuse what is in the subset of OpenAPI, or is JSON Schema:
+
+| refused | seen |
+|---|---|
+| a schema without a type | Gemini 3, https://github.com/UKGovernmentBEIS/inspect_ai/pull/3097 |
+| keywords beside `anyOf` | Vertex AI, https://github.com/BerriAI/litellm/issues/11164 |
+| an object without properties | https://github.com/pipecat-ai/pipecat-flows/issues/110 |
+| an array without items | https://github.com/kkrishnan90/gemini-desktop/pull/7 |
+| in JSON Schema: keywords beside `$ref`, but for two | https://github.com/anomalyco/opencode/issues/12295 |
+
+`streamparse.schema.openapi` always writes items; those without a type are refused as such.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.providers.gemini.facts import SERVER_TOOL_KEYS
 from streamparse.providers.gemini.parts import (
-    NO_SIGNATURE,
-    OURS,
-    SIGNING_MODELS,
-    in_camels,
+    OWN_PARTS,
+    add_signature,
+    get_result_parts,
+    get_signature,
+    list_unread_keys,
     read_part,
-    shown_beside,
-    sign,
-    signature_of,
-    unread,
-    write,
+    to_camel_part,
+    write_part,
 )
-from streamparse.providers.gemini.schema_checks import beside_references, refusals
 from streamparse.response import ToolCall
 from streamparse.schema.openapi import to_openapi
 from streamparse.schema.strict import as_warnings
+from streamparse.schema.walk import walk
 from streamparse.tools import ToolResult, Toolset
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import DOCUMENT_ENDINGS, PDF, VisiblePart
 from streamparse.writing.definitions import DeclaredTool, as_object_schema, has_keys
-from streamparse.writing.json_access import drop_empty, get_objects, get_str, read_call, write_value
-from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.json_access import drop_empty, get_objects, get_str, write_value
+from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Message, Part, Text, Thought, read_role
 from streamparse.writing.results import make_result, show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import MediaSupport, NamePolicy, ProviderTraits
 
-_OF_THE_TURN = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
-_OF_NO_PARAMETERS = ("type", "properties", "required")
+SIGNING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?![12]\b)")
+"""The models that want signatures back: Gemini from its third version on; some names, as `-latest`, have no version."""
+_NO_SIGNATURE: Final = "skip_thought_signature_validator"
+"""The signature for calls that another model made; see the questions at the end of Google's page."""
+_MESSAGE_ITEMS: Final = ("groundingMetadata", "citationMetadata", "urlContextMetadata")
+"""Items that say how an answer went; no message has a place for them."""
+_EMPTY_SCHEMA_KEYS: Final = ("type", "properties", "required")
+_ALLOWED_WITH_REFERENCES: Final = {"$ref", "description", "default"}
+_TYPES: Final = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 
 
 class Gemini(Adapter):
@@ -56,6 +74,8 @@ class Gemini(Adapter):
 
     traits = ProviderTraits(
         name="gemini",
+        tool={"name": "$name?", "description": "$description?"},
+        call={"functionCall": {"id": "$id?", "name": "$name", "args": "$arguments"}},
         family="gemini-openapi",
         names=NamePolicy(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
         separate_system=True,
@@ -73,23 +93,17 @@ class Gemini(Adapter):
         return [{"functionDeclarations": declarations}] if declarations else []
 
     def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
-        tool, schema = declared.tool, declared.parameters
-        fields = drop_empty(name=tool.name, description=tool.description)
-        subset = to_openapi(schema, tool.name, [])
-        written = {**fields, **_parameters(subset)}
-        said = _says(written, schema) and not any(refusals(subset))
-        if said:
+        schema, fields = declared.parameters, self.fill_tool(declared, {})
+        subset = to_openapi(schema, declared.tool.name, [])
+        written = {**fields, **_write_parameters(subset)}
+        if _is_read_as(written, schema) and not any(_find_refused_keywords(subset)):
             return written
-        lost += as_warnings(tool.name, beside_references(schema))
+        lost += as_warnings(declared.tool.name, _find_siblings_of_references(schema))
         return {**fields, "parametersJsonSchema": schema}
 
-    def format_call(self, call: ToolCall) -> JSONObject:
-        return {"functionCall": {**drop_empty(id=call.id), "name": call.name, "args": call.arguments}}
-
     def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        call = written.get("functionCall")
-        arguments = call.get("args") if isinstance(call, Mapping) else None
-        return read_call(get_str(call, "name"), arguments or {}, get_str(call, "id"))
+        call = super().read_call(written)
+        return call if call.raw else replace(call, raw="{}")  # without arguments there is no `args`
 
     def format_result(self, result: ToolResult) -> JSONObject:
         parts = show_result(result) if result.error is None else []
@@ -98,129 +112,148 @@ class Gemini(Adapter):
             return {"functionResponse": {**fields, "response": wrap_result(result.result, result.error)}}
         parts = self.traits.media.filter(parts)
         text = "".join(part.text for part in parts if isinstance(part, Text))
-        beside = [write(part) for part in parts if not isinstance(part, Text)]
-        return {"functionResponse": {**fields, "response": {"output": text}, **drop_empty(parts=beside)}}
+        media = [write_part(part) for part in parts if not isinstance(part, Text)]
+        return {"functionResponse": {**fields, "response": {"output": text}, **drop_empty(parts=media)}}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         inner = written.get("functionResponse")
         response = inner if isinstance(inner, Mapping) else {}
         id, name = get_str(response, "id"), get_str(response, "name")
         value, error = unwrap_result(response.get("response"))
-        beside = [part for part in map(read_part, shown_beside(response)) if isinstance(part, VisiblePart)]
-        if beside:
-            return make_result(id, name, [*([Text(write_value(value))] if value not in (None, "") else []), *beside])
+        media = [part for part in map(read_part, get_result_parts(response)) if isinstance(part, VisiblePart)]
+        if media:
+            return make_result(id, name, [*([Text(write_value(value))] if value not in (None, "") else []), *media])
         return ToolResult(id, name, value, error)
 
-    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
-        if turn.role == "assistant":
-            return [{"role": "model", "parts": self._answer(turn.parts, lost)}]
-        parts = [self.format_result(result) for result in turn.results]
-        for part in self.traits.media.filter(turn.parts):
-            if isinstance(part, VisiblePart):
-                parts.append(write(part))
-            elif isinstance(part, Item) and part.kind in OURS:
-                parts.append({part.kind: part.data})
-            elif isinstance(part, Item):
-                lost.append(Loss("user", "", part.kind, "dropped: there is no place for it"))
-        return [{"role": "user", "parts": parts}]
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        if message.role == "assistant":
+            return [{"role": "model", "parts": self._write_answer(message.parts, lost)}]
+        results = [self.format_result(result) for result in message.results]
+        return [
+            {"role": "user", "parts": [*results, *self.write_blocks(self.traits.media.filter(message.parts), lost)]}
+        ]
 
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
+    def write_visible(self, part: VisiblePart, /) -> JSONObject:
+        return write_part(part)
+
+    def is_own_block(self, part: Item, /) -> bool:
+        return part.kind in OWN_PARTS
+
+    def read_message(self, written: Mapping[str, Any]) -> Message:
         parts: list[Part] = []
         number = 0
-        for part in map(in_camels, get_objects(message.get("parts"))):
+        for part in map(to_camel_part, get_objects(written.get("parts"))):
             parts += self._read_part(part, number)
             number += "functionCall" in part
-        return Turn(read_role(get_str(message, "role")), parts)
+        return Message(read_role(get_str(written, "role")), parts)
 
-    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        for part in map(in_camels, get_objects(message.get("parts"))):
-            for key in unread(part):
+    def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        for part in map(to_camel_part, get_objects(written.get("parts"))):
+            for key in list_unread_keys(part):
                 yield Loss(place, "", key, "dropped: there is no place for it elsewhere")
             if get_str(part, "fileData", "fileUri") and not get_str(part, "fileData", "mimeType"):
-                yield Loss(place, "", "mimeType", "none is said: taken for that of a picture", warning=True)
+                yield Loss(place, "", "mimeType", "none is given: taken for that of an image", warning=True)
 
-    def adapt_turns(self, turns: list[Turn], model: str, /) -> list[Turn]:
-        return [_with_signature(turn) for turn in turns] if SIGNING_MODELS.match(model) else turns
+    def adapt_messages(self, messages: list[Message], model: str, /) -> list[Message]:
+        return [*map(sign_first_call, messages)] if SIGNING_MODELS.match(model) else messages
 
-    def add_warnings(self, messages: list[JSONObject], lost: list[Loss], /) -> None:
-        for number, content in enumerate(messages):
+    def add_warnings(self, written: list[JSONObject], lost: list[Loss], /) -> None:
+        for number, content in enumerate(written):
             call = next((part for part in content["parts"] if "functionCall" in part), None)
             if content["role"] == "model" and call is not None and "thoughtSignature" not in call:
-                done = "a call has none: models from the third version on refuse it in the present turn"
-                lost.append(Loss(f"messages[{number}]", "", SIGNATURE, done, warning=True))
+                outcome = "a call has none: models from the third version on refuse it in the present turn"
+                lost.append(Loss(f"messages[{number}]", "", SIGNATURE, outcome, warning=True))
 
-    # -- inside ----------------------------------------------------------------------------------------
-
-    def _answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
-        said: list[JSONObject] = []
-        signed = {part.index: signature_of(part) for part in parts if isinstance(part, Item) and signature_of(part)}
+    def _write_answer(self, parts: list[Part], lost: list[Loss]) -> list[JSONObject]:
+        written: list[JSONObject] = []
+        signatures = {
+            part.index: get_signature(part) for part in parts if isinstance(part, Item) and get_signature(part)
+        }
         for part in parts:
             match part:
                 case Thought():
-                    said.append({"text": part.text, "thought": True})
+                    written.append({"text": part.text, "thought": True})
                 case Text() | Image() | Document():
-                    said.append(write(part))
+                    written.append(write_part(part))
                 case ToolCall():
-                    signature = signed.get(part.index, "")
-                    said.append({**self.format_call(part), **drop_empty(thoughtSignature=signature)})
-                case Item() if signature_of(part):
+                    signature = signatures.get(part.index, "")
+                    written.append({**self.format_call(part), **drop_empty(thoughtSignature=signature)})
+                case Item() if get_signature(part):
                     if part.index is None:
-                        sign(said, signature_of(part))
-                case Item() if part.kind in OURS:
-                    said.append({part.kind: part.data})
-                case Item() if part.kind not in _OF_THE_TURN:
+                        add_signature(written, get_signature(part))
+                case Item() if part.kind in OWN_PARTS:
+                    written.append({part.kind: part.data})
+                case Item() if part.kind not in _MESSAGE_ITEMS:
                     lost.append(Loss("assistant", "", part.kind, "dropped: another provider's own"))
-        return said
+        return written
 
     def _read_part(self, part: Mapping[str, Any], number: int) -> list[Part]:
-        """A part, and its signature; `number` is that of the next call."""
-        signature = get_str(part, "thoughtSignature")
-        index = number if "functionCall" in part else None
-        signed: list[Part] = [Item(SIGNATURE, signature, index)] if signature else []
-        if "functionCall" in part:
-            call = self.read_call(part)
-            return [ToolCall(call.name, call.arguments, call.id, raw=call.raw, index=number), *signed]
+        """Read a part, and its signature; `number` is that of the next call."""
         if "functionResponse" in part:
             return [self.read_result(part)]
-        read = read_part(part)
+        index = number if "functionCall" in part else None
+        read = replace(self.read_call(part), index=number) if "functionCall" in part else read_part(part)
+        signature = get_str(part, "thoughtSignature")
+        signed: list[Part] = [Item(SIGNATURE, signature, index)] if signature else []
         return [*([read] if read is not None else []), *signed]
 
 
 class GeminiOpenAPI(Gemini):
     """The Gemini API of servers that know no JSON Schema."""
 
-    traits = replace(
-        Gemini.traits,
-        name="gemini-openapi",
-        family="gemini",
-    )
+    traits = replace(Gemini.traits, name="gemini-openapi", family="gemini")
 
     def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
-        tool = declared.tool
-        fields = drop_empty(name=tool.name, description=tool.description)
-        subset = to_openapi(declared.parameters, tool.name, lost)
-        parameters = _parameters(subset)
-        unsaid = [] if parameters else [key for key in subset if key not in _OF_NO_PARAMETERS]
-        lost += [Loss(tool.name, "", key, "dropped: without parameters there is no schema") for key in unsaid]
-        lost += as_warnings(tool.name, refusals(subset) if parameters else ())
-        return {**fields, **parameters}
+        name = declared.tool.name
+        subset = to_openapi(declared.parameters, name, lost)
+        parameters = _write_parameters(subset)
+        if parameters:
+            lost += as_warnings(name, _find_refused_keywords(subset))
+        else:
+            unwritten = [key for key in subset if key not in _EMPTY_SCHEMA_KEYS]
+            lost += [Loss(name, "", key, "dropped: without parameters there is no schema") for key in unwritten]
+        return {**self.fill_tool(declared, {}), **parameters}
 
 
-def _with_signature(turn: Turn) -> Turn:
-    """A turn whose first call is signed, by the word that skips the check if by nothing else."""
-    first = min((call.index for call in turn.calls), default=None)
-    items = [part for part in turn.parts if isinstance(part, Item) and part.index == first]
-    if first is None or any(signature_of(item) for item in items):
-        return turn
-    return replace(turn, parts=[*turn.parts, Item(SIGNATURE, NO_SIGNATURE, first)])
+def sign_first_call(message: Message) -> Message:
+    """Return a message whose first call is signed, if by nothing else then by the word that skips the check."""
+    first = min((call.index for call in message.calls), default=None)
+    items = [part for part in message.parts if isinstance(part, Item) and part.index == first]
+    if first is None or any(get_signature(item) for item in items):
+        return message
+    return replace(message, parts=[*message.parts, Item(SIGNATURE, _NO_SIGNATURE, first)])
 
 
-def _parameters(schema: JSONObject) -> JSONObject:
-    """A function without parameters is one without a schema: an object of nothing is refused."""
+def _write_parameters(schema: JSONObject) -> JSONObject:
+    """Write the parameters, if there are any: an object without properties is refused."""
     return {"parameters": schema} if schema.get("properties") or "anyOf" in schema else {}
 
 
-def _says(written: JSONObject, schema: JSONObject) -> bool:
+def _is_read_as(written: JSONObject, schema: JSONObject) -> bool:
     """Whether a declaration is read as this very schema."""
     (tool,) = Toolset.of([{"functionDeclarations": [written]}]).values()
     return as_object_schema(tool.parameters) == schema
+
+
+def _find_siblings_of_references(schema: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """List what some servers refuse of a JSON Schema: where, the keyword, and why."""
+    for path, node in walk(schema):
+        if isinstance(node.get("$ref"), str) and not node.keys() <= _ALLOWED_WITH_REFERENCES:
+            yield path, "$ref", "some servers take only a description and a default beside it"
+
+
+def _find_refused_keywords(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    """List what some servers refuse of a schema in the subset: where, the keyword, and why."""
+    kind = schema.get("type")
+    if "anyOf" in schema and len(schema) > 1:
+        yield path, "anyOf", "some servers take nothing beside it"
+    if "anyOf" not in schema and kind not in _TYPES:
+        yield path, "type", "some servers want one that they know"
+    if path and kind == "OBJECT" and not schema.get("properties"):
+        yield path, "properties", "some servers want at least one"
+    for name, each in schema.get("properties", {}).items():
+        yield from _find_refused_keywords(each, f"{path}/properties/{name}")
+    for number, each in enumerate(schema.get("anyOf", ())):
+        yield from _find_refused_keywords(each, f"{path}/anyOf/{number}")
+    if "items" in schema:
+        yield from _find_refused_keywords(schema["items"], f"{path}/items")

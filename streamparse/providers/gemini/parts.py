@@ -1,4 +1,4 @@
-"""Parts of a content, in Gemini's words: text, thought, pictures, documents, and what the server itself did.
+"""Parts of a content, in Gemini's words: text, thought, images, documents, and what the server itself did.
 
 https://ai.google.dev/api/caching#Part, https://ai.google.dev/gemini-api/docs/thought-signatures
 
@@ -8,7 +8,6 @@ nothing else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -17,39 +16,18 @@ from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
 
-__all__ = [
-    "NO_SIGNATURE",
-    "OURS",
-    "SIGNING_MODELS",
-    "camels",
-    "in_camels",
-    "read_part",
-    "shown_beside",
-    "sign",
-    "signature_of",
-    "unread",
-    "write",
-]
+PartObject: TypeAlias = dict[str, Any]
 
-Written: TypeAlias = dict[str, Any]
-
-OURS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
-"""Parts that no other provider has, or that are no text, picture or document."""
-SIGNING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?![12]\b)")
-"""The models that want signatures back: Gemini from its third version on; some names, as `-latest`, tell no version."""
-NO_SIGNATURE: Final = "skip_thought_signature_validator"
-"""The signature for calls that another model made; see the questions at the end of Google's page."""
+OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
+"""Parts that no other provider has, or that are no text, image or document."""
 _BLOBS: Final = ("inline_data", "file_data", "inlineData", "fileData")
-_OF_A_BLOB: Final = ("mimeType", "data", "fileUri")
-_OF_A_PART: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OURS)
-_OF_A_CALL: Final = {
-    "functionCall": ("id", "name", "args"),
-    "functionResponse": ("id", "name", "response", "parts"),
-}
+_PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
+_BLOB_KEYS: Final = ("mimeType", "data", "fileUri")
+_CALL_KEYS: Final = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
 
 
-def write(part: VisiblePart) -> Written:
-    """A text, a picture or a document as a part."""
+def write_part(part: VisiblePart) -> PartObject:
+    """Write a text, an image or a document as a part."""
     if isinstance(part, Text):
         return {"text": part.text}
     if part.url:
@@ -58,19 +36,18 @@ def write(part: VisiblePart) -> Written:
 
 
 def read_part(part: Mapping[str, Any]) -> Part | None:
-    """Text, thought, a picture, a document, or something that only Gemini knows; None if it says nothing."""
-    if isinstance(part.get("text"), str):
-        text = part["text"]
-        said = text or get_str(part, "thoughtSignature")
-        return None if not said else Thought(text) if part.get("thought") is True else Text(text)
-    found = _blob(part)
-    return found or next((Item(kind, part[kind]) for kind in OURS if kind in part), None)
+    """Read text, thought, an image, a document, or something that only Gemini knows; None if it says nothing."""
+    if isinstance(text := part.get("text"), str):
+        if not text and not get_str(part, "thoughtSignature"):
+            return None
+        return Thought(text) if part.get("thought") is True else Text(text)
+    return _read_blob(part) or next((Item(kind, part[kind]) for kind in OWN_PARTS if kind in part), None)
 
 
-def _blob(part: Mapping[str, Any]) -> Image | Document | None:
-    """A picture, or a document; a file that does not say what it is, is taken for a picture."""
+def _read_blob(part: Mapping[str, Any]) -> Image | Document | None:
+    """Read an image or a document; a file without a type is taken for an image."""
     place = "inlineData" if "inlineData" in part else "fileData"
-    kind, data, url = (get_str(part, place, key) for key in ("mimeType", "data", "fileUri"))
+    kind, data, url = (get_str(part, place, key) for key in _BLOB_KEYS)
     if kind.startswith("image/") or (url and not kind):
         return Image(data, kind, url)
     if kind in DOCUMENT_ENDINGS and (data or url):
@@ -78,59 +55,59 @@ def _blob(part: Mapping[str, Any]) -> Image | Document | None:
     return None
 
 
-def shown_beside(response: Mapping[str, Any]) -> list[Written]:
-    """What a result shows beside its value."""
-    return [in_camels(part) for part in get_objects(response.get("parts"))]
+def get_result_parts(response: Mapping[str, Any]) -> list[PartObject]:
+    """Return what a result shows besides its value."""
+    return [to_camel_part(part) for part in get_objects(response.get("parts"))]
 
 
-def unread(part: Mapping[str, Any]) -> Iterator[str]:
-    """What of a part is nowhere kept, if it says anything."""
-    yield from (key for key, value in part.items() if key not in _OF_A_PART and value)
-    for kind, known in _OF_A_CALL.items():
-        yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
-    yield from _unread_of_blob(part)
-    for beside in shown_beside(_fields(part, "functionResponse")):
-        if isinstance(read_part(beside), VisiblePart):
-            yield from _unread_of_blob(beside)
-        else:
-            yield from beside
+def list_unread_keys(part: Mapping[str, Any]) -> Iterator[str]:
+    """List the keys of a part that are not read, if they say anything."""
+    yield from _list_others(part, _PART_KEYS)
+    for kind, known in _CALL_KEYS.items():
+        yield from _list_others(_get_fields(part, kind), known)
+    yield from _list_unread_of_blob(part)
+    for shown in get_result_parts(_get_fields(part, "functionResponse")):
+        yield from _list_unread_of_blob(shown) if isinstance(read_part(shown), VisiblePart) else shown
 
 
-def _unread_of_blob(part: Mapping[str, Any]) -> Iterator[str]:
-    """What of a picture or of a document is nowhere kept; what is neither, stays whole."""
-    found = _blob(part)
-    known = (*_OF_A_BLOB, "displayName") if isinstance(found, Document) else _OF_A_BLOB
-    for kind in ("inlineData", "fileData") if found is not None else ():
-        yield from (key for key, value in _fields(part, kind).items() if key not in known and value)
+def _list_unread_of_blob(part: Mapping[str, Any]) -> Iterator[str]:
+    found = _read_blob(part)
+    known = (*_BLOB_KEYS, "displayName") if isinstance(found, Document) else _BLOB_KEYS
+    for kind in ("inlineData", "fileData") if found is not None else ():  # what is neither is kept whole
+        yield from _list_others(_get_fields(part, kind), known)
 
 
-def _fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """What a part says of a call, of a result or of a blob; nothing if it is none."""
-    fields = camels(part.get(kind))
+def _list_others(fields: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[str]:
+    return (key for key, value in fields.items() if key not in known and value)
+
+
+def _get_fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return the fields of a call, of a result or of a blob; nothing if the part is none."""
+    fields = to_camel_keys(part.get(kind))
     return fields if isinstance(fields, Mapping) else {}
 
 
-def in_camels(part: Mapping[str, Any]) -> Written:
-    """A part with the names of the wire: Google's Python libraries write them with underscores."""
-    return {to_camel_case(str(key)): camels(value) if key in _BLOBS else value for key, value in part.items()}
+def to_camel_part(part: Mapping[str, Any]) -> PartObject:
+    """Return a part with the names of the wire: Google's Python libraries write them with underscores."""
+    return {to_camel_case(str(key)): to_camel_keys(value) if key in _BLOBS else value for key, value in part.items()}
 
 
-def camels(value: Any) -> Any:
-    """An object with the names of the wire, one level deep; anything else as it is."""
+def to_camel_keys(value: Any) -> Any:
+    """Return an object with the names of the wire, one level deep; anything else as it is."""
     return {to_camel_case(str(key)): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
-def signature_of(item: Item) -> Any:
-    """What signs a call or a part, as this API says it or as its server for OpenAI's words does; else nothing."""
+def get_signature(item: Item) -> Any:
+    """Return what signs a call or a part, in this API's words or those of its server for OpenAI's; else nothing."""
     if item.kind == "extra_content":
         return get_str(item.data, "google", SIGNATURE)
     return item.data if item.kind == SIGNATURE else ""
 
 
-def sign(parts: list[Written], signature: Any) -> None:
+def add_signature(parts: list[PartObject], signature: Any) -> None:
     """Put a signature that came with no call on the part before it, or else on an empty text."""
     last = parts[-1] if parts else {}
-    if last.keys().isdisjoint(("text", *OURS)) or "thoughtSignature" in last:
+    if last.keys().isdisjoint(("text", *OWN_PARTS)) or "thoughtSignature" in last:
         last = {"text": ""}
         parts.append(last)
     last["thoughtSignature"] = signature

@@ -1,20 +1,18 @@
-"""What signs or hides thoughts, in the words of chat servers: OpenRouter's `reasoning_details`, LiteLLM's blocks."""
+"""What signs or hides thoughts at chat servers: OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from streamparse.events import ProviderItem, ReasoningDelta
-from streamparse.response import ParsedResponse
-from streamparse.writing.answer_parts import AnswerPart, arrange_answer, complete_block, join_details
-
-__all__ = ["BLOCKS", "Blocks", "blocks_in", "detail_of", "details_in"]
+from streamparse.writing.answer_parts import complete_block, join_details
+from streamparse.writing.parts import Item, Part, Thought
 
 BLOCKS: Final = "thinking_blocks"
 _FORMAT: Final = "anthropic-claude-v1"
 
 
-class Blocks:
+class ThinkingBlocks:
     """Gathers LiteLLM's blocks, each with the thought before it; `think` takes a piece of that."""
 
     def __init__(self) -> None:
@@ -23,31 +21,35 @@ class Blocks:
         self.whole: list[dict[str, Any]] = []
 
     def add(self, block: Any) -> None:
-        """Take the end of a block, as the server told it."""
+        """Take the end of a block, as the server sent it."""
         if isinstance(block, dict):
             self.whole.append(complete_block(block, "".join(self._thought)))
         self._thought.clear()
 
 
-def blocks_in(response: ParsedResponse) -> list[dict[str, Any]]:
-    """Return LiteLLM's blocks of a whole answer."""
-    blocks = Blocks()
-    for part in arrange_answer(response):
-        if isinstance(part, ReasoningDelta):
+def join_thinking_blocks(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return LiteLLM's blocks in the parts of a message or of a whole answer."""
+    blocks = ThinkingBlocks()
+    for part in parts:
+        if isinstance(part, Thought):
             blocks.think(part.text)
-        elif isinstance(part, ProviderItem) and part.kind == BLOCKS:
+        elif isinstance(part, Item) and part.kind == BLOCKS:
             blocks.add(part.data)
     return blocks.whole
 
 
-def details_in(response: ParsedResponse) -> list[dict[str, Any]]:
-    """Return the entries of `reasoning_details` of a whole answer, each signature with its thought."""
-    pieces = (_piece(part) for part in arrange_answer(response))
-    entries = join_details(piece for piece in pieces if piece is not None)
-    return [entry | {"index": place} for place, entry in enumerate(entries)]
+def join_reasoning_details(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return the entries of `reasoning_details` in the parts of a whole answer, each signature with its thought."""
+    pieces: list[str | dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, Thought):
+            pieces.append(part.text)
+        elif isinstance(part, Item) and (detail := read_detail(part.kind, part.data)) is not None:
+            pieces.append(detail)
+    return [entry | {"index": place} for place, entry in enumerate(join_details(pieces))]
 
 
-def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
+def read_detail(kind: str, data: Any) -> dict[str, Any] | None:
     """Return an item as a piece of `reasoning_details`, if it signs or hides a thought."""
     if kind.startswith("reasoning.") and isinstance(data, dict):
         return data
@@ -56,10 +58,3 @@ def detail_of(kind: str, data: Any) -> dict[str, Any] | None:
     if kind == "redacted_thinking" and isinstance(data, dict):
         return {"type": "reasoning.encrypted", "data": data.get("data"), "format": _FORMAT}
     return None
-
-
-def _piece(part: AnswerPart) -> str | dict[str, Any] | None:
-    """What a part is of the entries: a thought, or a piece of one."""
-    if isinstance(part, ReasoningDelta):
-        return part.text
-    return detail_of(part.kind, part.data) if isinstance(part, ProviderItem) else None

@@ -1,8 +1,8 @@
-"""Those that speak as OpenAI's chat completions do, and want the model's thought back.
+"""Servers that speak as OpenAI's chat completions do, and want the model's thought back.
 
-| who | where |
+| server | field |
 |---|---|
-| DeepSeek; llama.cpp, SGLang and vLLM hand it to the model's template | `reasoning_content` |
+| DeepSeek; llama.cpp, SGLang and vLLM, which give it to the model's template | `reasoning_content` |
 | OpenRouter | `reasoning_details`, which keep signatures and encrypted thought |
 | Mistral | chunks of the content |
 """
@@ -13,63 +13,62 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import write_openai
-from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.providers.openai_chat.requests import CHAT_REQUESTS
+from streamparse.writing.adapter import NO_ANSWER, JSONObject
 from streamparse.writing.answer_parts import join_details
 from streamparse.writing.content import PDF
 from streamparse.writing.definitions import has_type
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Item, Part, Text, Thought, Turn
-from streamparse.writing.request import Request
+from streamparse.writing.parts import Item, Message, Part, Text, Thought
 from streamparse.writing.traits import IdPolicy, MediaSupport, is_no_server_tool
 
 _ROUTER_TOOLS = re.compile(r"openrouter:\w+")
 """https://openrouter.ai/docs/guides/features/server-tools/overview"""
 
+_TRAITS: Final = replace(
+    OpenAI.traits, custom_tools=False, forbidden_root_keywords=(), is_server_tool=is_no_server_tool
+)
+
 
 class DeepSeek(OpenAI):
-    """Chat completions of those who want the plain thought back, as `reasoning_content`."""
+    """Chat completions of servers that want the plain thought back, as `reasoning_content`."""
 
-    traits = replace(
-        OpenAI.traits,
-        name="deepseek",
-        custom_tools=False,
-        forbidden_root_keywords=(),
-        dialect="deepseek-v3.1",
-        is_server_tool=is_no_server_tool,
-    )
+    traits = replace(_TRAITS, name="deepseek", dialect="deepseek-v3.1")
 
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        return drop_empty(reasoning_content=turn.thought)
+    def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
+        return drop_empty(reasoning_content=message.thought)
 
-    def adapt_turns(self, turns: list[Turn], _model: str, /) -> list[Turn]:
-        """With thought or calls in a conversation, models that think refuse an answer without thought.
+    def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
+        """Give every answer a thought, once there is thought or a call: models that think refuse one without.
 
-        An empty one does not do (Kimi).
+        Kimi refuses an empty one, too.
         https://api-docs.deepseek.com/guides/thinking_mode, https://github.com/charmbracelet/crush/issues/2696
         """
-        if not any(turn.thought or turn.calls for turn in turns):
-            return turns
-        return [_with_thought(turn) if turn.role == "assistant" else turn for turn in turns]
+        if not any(message.thought or message.calls for message in messages):
+            return messages
+        return [
+            replace(message, parts=[Thought(" "), *message.parts])
+            if message.role == "assistant" and not message.thought
+            else message
+            for message in messages
+        ]
 
 
 class OpenRouter(OpenAI):
-    """Chat completions of those who want thought back with its signatures, as `reasoning_details`.
+    """Chat completions of servers that want thought back with its signatures, as `reasoning_details`.
 
     https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
     """
 
     traits = replace(
-        OpenAI.traits,
+        _TRAITS,
         name="openrouter",
-        custom_tools=False,
-        forbidden_root_keywords=(),
         media=MediaSupport(document_types=frozenset((PDF,)), document_fields=frozenset(("name",))),
         is_server_tool=partial(has_type, pattern=_ROUTER_TOOLS),
     )
@@ -77,17 +76,15 @@ class OpenRouter(OpenAI):
     def has_place_for(self, item: Item) -> bool:
         return item.kind.startswith("reasoning.") or super().has_place_for(item)
 
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        details = join_details(piece for part in turn.parts if (piece := self._piece(part)))
-        return drop_empty(reasoning=turn.thought, reasoning_details=details)
-
-    def _piece(self, part: Part) -> str | JSONObject:
-        """What a part is of the details: a thought, a piece of an entry, or nothing."""
-        if isinstance(part, Thought):
-            return part.text
-        if isinstance(part, Item) and part.kind.startswith("reasoning.") and isinstance(part.data, dict):
-            return part.data
-        return ""
+    def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
+        pieces = [
+            part.text if isinstance(part, Thought) else part.data
+            for part in message.parts
+            if isinstance(part, Thought)
+            or (isinstance(part, Item) and part.kind.startswith("reasoning.") and isinstance(part.data, dict))
+        ]
+        details = join_details(piece for piece in pieces if piece)
+        return drop_empty(reasoning=message.thought, reasoning_details=details)
 
 
 class Mistral(OpenAI):
@@ -97,65 +94,55 @@ class Mistral(OpenAI):
     """
 
     traits = replace(
-        OpenAI.traits,
+        _TRAITS,
         name="mistral",
-        custom_tools=False,
-        forbidden_root_keywords=(),
         dialect="mistral-array",
         message_names=False,
         media=MediaSupport(document_types=frozenset()),
         ids=IdPolicy(r"[a-zA-Z0-9]{9}", 9),
-        is_server_tool=is_no_server_tool,
     )
 
     def has_place_for(self, _item: Item, /) -> bool:
         return False
 
-    def write_thought(self, turn: Turn, _lost: list[Loss], /) -> JSONObject:
-        return {"content": list(_chunks(turn.parts))} if turn.thought else {}
+    def write_thought(self, message: Message, _lost: list[Loss], /) -> JSONObject:
+        return {"content": list(_write_chunks(message.parts))} if message.thought else {}
 
-    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
-        """The messages of a turn; between results and what the user says there must be an answer.
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        """Write a message; between results and what the user says there must be an answer.
 
         https://github.com/zed-industries/zed/issues/37021
         """
         written: list[JSONObject] = []
-        for message in super().write_turn(turn, lost):
-            if written and written[-1]["role"] == "tool" and message["role"] == "user":
+        for each in super().write_message(message, lost):
+            if written and written[-1]["role"] == "tool" and each["role"] == "user":
                 written.append({"role": "assistant", "content": NO_ANSWER})
-            written.append(message)
+            written.append(each)
         return written
 
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
-        turn = super().read_message(message)
-        return replace(turn, parts=[_thought(part) for part in turn.parts])
+    def read_message(self, written: Mapping[str, Any]) -> Message:
+        message = super().read_message(written)
+        return replace(message, parts=[*map(_read_thought_chunk, message.parts)])
 
 
-def _with_thought(turn: Turn) -> Turn:
-    return turn if turn.thought else replace(turn, parts=[Thought(" "), *turn.parts])
-
-
-def _chunks(parts: list[Part]) -> Iterator[JSONObject]:
-    """The content as a list: thought and text in their order, without chunks of blanks alone."""
-    said = [part for part in parts if isinstance(part, (Thought, Text)) and part.text]
-    for kind, group in groupby(said, key=type):
+def _write_chunks(parts: list[Part]) -> Iterator[JSONObject]:
+    """Write thought and text in their order, without chunks of white space alone."""
+    texts = [part for part in parts if isinstance(part, (Thought, Text)) and part.text]
+    for kind, group in groupby(texts, key=type):
         words = "".join(part.text for part in group)
         if words.strip():
             text: JSONObject = {"type": "text", "text": words}
             yield {"type": "thinking", "thinking": [text]} if kind is Thought else text
 
 
-def _thought(part: Part) -> Part:
-    """A chunk of thought as such; its text may stand alone, or in chunks of its own."""
+def _read_thought_chunk(part: Part) -> Part:
+    """Read a chunk of thought, whose text may be in chunks again; any other part stays as it is."""
     if not isinstance(part, Item) or part.kind != "thinking":
         return part
     chunks = get_objects(part.data.get("thinking"))
     return Thought(get_str(part.data, "thinking") or "".join(get_str(chunk, "text") for chunk in chunks))
 
 
-def write_mistral(adapter: Adapter, request: Request, lost: list[Loss]) -> JSONObject:
-    """Write a request for chat completions as Mistral takes it, which has its own word for the seed."""
-    written = write_openai(adapter, request, lost)
-    if "seed" in written:
-        written["random_seed"] = written.pop("seed")
-    return written
+WRITTEN_CHAT_REQUESTS: Final = replace(CHAT_REQUESTS, read_others=None)
+"""Chat completions of servers whose own requests are not read."""
+MISTRAL_REQUESTS: Final = replace(WRITTEN_CHAT_REQUESTS, fields=CHAT_REQUESTS.fields | {"seed": "random_seed"})

@@ -2,9 +2,9 @@
 
 https://platform.openai.com/docs/api-reference/responses/create
 
-A call is `function_call` and its result `function_call_output`, which takes pictures and documents.  Thought goes back
+A call is `function_call` and its result `function_call_output`, which takes images and documents.  Thought goes back
 as the whole `reasoning` items that hold it encrypted; calls go back without their item's own id, so that the provider
-does not look for a thought that it never stored.  `strict` is always said, for here its absence means true.
+does not look for a thought that it never stored.  `strict` is always written, because a schema is enforced without it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.answer_parts import read_answer
-from streamparse.writing.content import VisiblePart, get_address, get_filename, read_blocks
+from streamparse.writing.content import VisiblePart, get_filename, read_blocks
 from streamparse.writing.definitions import DeclaredTool, has_type
-from streamparse.writing.json_access import drop_empty, get_str, read_call, write_arguments
-from streamparse.writing.parts import Document, Item, Part, Text, Thought, Turn, read_role
+from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, read_role
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
@@ -55,6 +55,15 @@ class Responses(Adapter):
 
     traits = ProviderTraits(
         name="openai-responses",
+        tool={
+            "type": "function",
+            "name": "$name?",
+            "description": "$description?",
+            "parameters": "$schema",
+            "strict": "$strict",
+        },
+        call={"type": "function_call", "call_id": "$id", "name": "$name", "arguments": "$arguments"},
+        arguments_as_text=True,
         image_detail=True,
         names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
         ids=IdPolicy(r"(?s).*", 64),
@@ -66,144 +75,123 @@ class Responses(Adapter):
         is_server_tool=_is_server_tool,
     )
 
-    def write_tool(self, declared: DeclaredTool, _lost: list[Loss], /) -> JSONObject:
-        if declared.custom is not None:
-            return write_item_tool(declared.custom)
-        fields = drop_empty(type="function", name=declared.tool.name, description=declared.tool.description)
-        return {**fields, "parameters": declared.parameters, "strict": declared.strict}
-
-    def format_call(self, call: ToolCall) -> JSONObject:
-        fields = {"type": "function_call", "call_id": self.traits.ids.normalize(call.id)}
-        return {**fields, "name": call.name, "arguments": write_arguments(call)}
-
-    def read_call(self, written: Mapping[str, Any]) -> ToolCall:
-        return read_call(get_str(written, "name"), written.get("arguments"), get_str(written, "call_id"))
+    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
+        return super().write_tool(declared, lost) if declared.custom is None else write_item_tool(declared.custom)
 
     def format_result(self, result: ToolResult) -> JSONObject:
         parts = [] if result.error is not None else show_result(result)
-        seen = any(not isinstance(part, Text) for part in parts)
-        output = [_block(part) for part in parts] if seen else write_result_text(result)
+        has_media = any(not isinstance(part, Text) for part in parts)
+        output = [self.write_visible(part) for part in parts] if has_media else write_result_text(result)
         return {"type": "function_call_output", "call_id": self.traits.ids.normalize(result.call_id), "output": output}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         return read_text_result(get_str(written, "call_id"), "", read_blocks(written.get("output")))
 
-    def write_turn(self, turn: Turn, lost: list[Loss], /) -> list[JSONObject]:
-        if turn.role == "assistant":
-            return self._answer(turn, lost)
+    # -- items -----------------------------------------------------------------------------------------
+
+    def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
+        if message.role == "assistant":
+            return self._write_answer(message, lost)
         written: list[JSONObject] = []
-        for visible, group in groupby(
-            self.traits.media.filter(turn.parts), key=lambda part: isinstance(part, VisiblePart)
-        ):
-            parts = list(group)
-            written += [_message(turn.role, parts)] if visible else self._items(parts, turn.role, lost)
+        parts = self.traits.media.filter(message.parts)
+        for is_visible, group in groupby(parts, key=lambda part: isinstance(part, VisiblePart)):
+            if is_visible:
+                written.append({"role": message.role, "content": self.write_content(list(group), lost)})
+            else:
+                written += [item for part in group for item in self._write_item(part, message.role, lost)]
         return written
 
-    def read_message(self, message: Mapping[str, Any]) -> Turn:
-        match get_str(message, "type"):
-            case "function_call":
-                return Turn("assistant", [self.read_call(message)])
-            case "function_call_output":
-                return Turn("user", [self.read_result(message)])
-            case kind if kind == CUSTOM_OUTPUT:
-                return Turn("user", [Item(kind, dict(message))])
-            case "" | "message":
-                phase = get_str(message, _PHASE)
-                head: list[Part] = [Item(_PHASE, phase)] if phase else []
-                return Turn(read_role(get_str(message, "role")), [*head, *read_blocks(message.get("content"))])
-            case "reasoning" as kind:
-                return Turn("assistant", [*_thoughts(message), Item(kind, dict(message))])
-            case kind:
-                return Turn("assistant", [Item(kind, dict(message))])
+    def write_visible(self, part: VisiblePart, /) -> JSONObject:
+        if isinstance(part, Text):
+            return {"type": "input_text", "text": part.text}
+        if isinstance(part, Image):
+            return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
+        if part.url:
+            return {"type": "input_file", "file_url": part.url, **drop_empty(filename=part.name)}
+        return {"type": "input_file", "file_data": part.address, "filename": get_filename(part)}
 
-    def list_unread(self, message: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
-        if get_str(message, "type") == "function_call_output":
-            yield from list_text_losses(read_blocks(message.get("output")), place)
+    def _write_answer(self, message: Message, lost: list[Loss]) -> list[JSONObject]:
+        """Write the items of the assistant: a phase begins a message, and so does a text after anything else.
 
-    def is_same_turn(self, before: Turn, turn: Turn) -> bool:
-        """Items of one side follow each other; of the user only results are one turn."""
-        return before.role == turn.role and (turn.role == "assistant" or (_answers(before) and _answers(turn)))
-
-    def _answer(self, turn: Turn, lost: list[Loss]) -> list[JSONObject]:
-        """The items of the assistant: a phase begins a message, and so does a text behind anything else.
-
-        Of a message only llama.cpp wants the type: https://github.com/ggml-org/llama.cpp/issues/26394
+        Only llama.cpp wants the type of a message: https://github.com/ggml-org/llama.cpp/issues/26394
         """
         written: list[JSONObject] = []
         texts: list[str] = []
         phase: JSONObject = {}
-        for part in [*turn.parts, Item(_PHASE, None)]:
+        for part in [*message.parts, Item(_PHASE, None)]:
             if isinstance(part, Text):
                 texts += [part.text] if part.text else []
             elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
-                lost.append(Loss(turn.role, "", part.kind, "dropped: there is no place for it"))
+                lost.append(Loss(message.role, "", part.kind, "dropped: there is no place for it"))
             else:
                 text = "".join(texts)
-                message = {"type": "message", "role": turn.role, **phase, "content": text}
-                written += [message] if text.strip() else []
+                if text.strip():
+                    written.append({"type": "message", "role": message.role, **phase, "content": text})
                 phase = {} if texts else phase
                 texts = []
                 if isinstance(part, Item) and part.kind == _PHASE:
                     phase = drop_empty(phase=part.data)
                 else:
-                    written += self._items([part], turn.role, lost)
-        if turn.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in turn.parts):
-            lost.append(Loss(turn.role, "", "thought", "dropped: only encrypted thought goes back"))
+                    written += self._write_item(part, message.role, lost)
+        if message.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in message.parts):
+            lost.append(Loss(message.role, "", "thought", "dropped: only encrypted thought goes back"))
         return written
 
-    def _items(self, parts: list[Part], role: str, lost: list[Loss]) -> list[JSONObject]:
-        written: list[JSONObject] = []
-        for part in parts:
-            if isinstance(part, ToolCall):
-                written.append(self.format_call(part))
-            elif isinstance(part, ToolResult):
-                written.append(self.format_result(part))
-            elif isinstance(part, Item) and part.kind == CUSTOM_CALL:
-                written.append(write_item_call(part.data, self.traits.ids))
-            elif isinstance(part, Item) and _is_ours(part):
-                written.append(part.data)
-            elif isinstance(part, Item):
-                lost.append(Loss(role, "", part.kind, "dropped: another provider's own"))
-        return written
+    def _write_item(self, part: Any, role: str, lost: list[Loss]) -> Iterator[JSONObject]:
+        if isinstance(part, ToolCall):
+            yield self.format_call(part)
+        elif isinstance(part, ToolResult):
+            yield self.format_result(part)
+        elif isinstance(part, Item) and part.kind == CUSTOM_CALL:
+            yield write_item_call(part.data, self.traits.ids)
+        elif isinstance(part, Item) and _is_own_item(part):
+            yield part.data
+        elif isinstance(part, Item):
+            lost.append(Loss(role, "", part.kind, "dropped: another provider's own"))
+
+    def read_message(self, written: Mapping[str, Any]) -> Message:
+        match get_str(written, "type"):
+            case "function_call":
+                return Message("assistant", [self.read_call(written)])
+            case "function_call_output":
+                return Message("user", [self.read_result(written)])
+            case kind if kind == CUSTOM_OUTPUT:
+                return Message("user", [Item(kind, dict(written))])
+            case "" | "message":
+                phase = get_str(written, _PHASE)
+                head: list[Part] = [Item(_PHASE, phase)] if phase else []
+                return Message(read_role(get_str(written, "role")), [*head, *read_blocks(written.get("content"))])
+            case "reasoning" as kind:
+                return Message("assistant", [*_read_thought(written), Item(kind, dict(written))])
+            case kind:
+                return Message("assistant", [Item(kind, dict(written))])
+
+    def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
+        if get_str(written, "type") == "function_call_output":
+            yield from list_text_losses(read_blocks(written.get("output")), place)
+
+    def is_same_message(self, before: Message, message: Message) -> bool:
+        """Whether items are parts of one message: those of one side are, but of the user only results."""
+        are_results = _has_results(before) and _has_results(message)
+        return before.role == message.role and (message.role == "assistant" or are_results)
 
     def read_calls(self, written: Any) -> list[ToolCall]:
         return super().read_calls(item for item in written if get_str(item, "type") == "function_call")
 
     def as_message(self, response: ParsedResponse) -> list[JSONObject]:
-        """The items of the assistant's turn."""
-        return self.write_turn(Turn("assistant", read_answer(response)), [])
+        """Return the items of the assistant's message."""
+        return self.write_message(Message("assistant", read_answer(response)), [])
 
 
-def _answers(turn: Turn) -> bool:
-    return turn.role == "user" and any(isinstance(part, ToolResult) or is_custom_output(part) for part in turn.parts)
+def _has_results(message: Message) -> bool:
+    has_result = any(isinstance(part, ToolResult) or is_custom_output(part) for part in message.parts)
+    return message.role == "user" and has_result
 
 
-def _message(role: str, parts: list[Part]) -> JSONObject:
-    if len(parts) == 1 and isinstance(parts[0], Text):
-        return {"role": role, "content": parts[0].text}
-    return {"role": role, "content": [_block(part) for part in parts if isinstance(part, VisiblePart)]}
-
-
-def _block(part: VisiblePart) -> JSONObject:
-    if isinstance(part, Text):
-        return {"type": "input_text", "text": part.text}
-    if isinstance(part, Document):
-        held = {"file_url": part.url} if part.url else {"file_data": get_address(part)}
-        return {"type": "input_file", **held, **drop_empty(filename=part.name if part.url else get_filename(part))}
-    return {"type": "input_image", "image_url": part.address, "detail": part.detail or "auto"}
-
-
-def _thoughts(item: Mapping[str, Any]) -> list[Part]:
-    text = "".join(part.text for part in _summaries(item))
+def _read_thought(item: Mapping[str, Any]) -> list[Part]:
+    text = "".join(get_str(block, "text") for block in get_objects(item.get("summary") or item.get("content")))
     return [Thought(text)] if text else []
 
 
-def _summaries(item: Mapping[str, Any]) -> list[Text]:
-    summary = item.get("summary") or item.get("content") or []
-    blocks = summary if isinstance(summary, list) else []
-    return [Text(text) for block in blocks if (text := get_str(block, "text"))]
-
-
-def _is_ours(item: Item) -> bool:
-    named = item.kind in _KINDS or item.kind.endswith(_ENDINGS)
-    return named and isinstance(item.data, dict) and item.data.get("type") == item.kind
+def _is_own_item(item: Item) -> bool:
+    return (item.kind in _KINDS or item.kind.endswith(_ENDINGS)) and isinstance(item.data, dict) and item.is_block
