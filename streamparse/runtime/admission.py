@@ -16,18 +16,6 @@ from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
 from streamparse.tools import ErrorKind, Tool
 
-__all__ = [
-    "Admitted",
-    "Locks",
-    "Refused",
-    "admit",
-    "admit_open",
-    "can_open",
-    "copy_arguments",
-    "find_needed",
-    "find_open_locks",
-]
-
 EVERYTHING: Final = "*"
 """The lock that no other call may be held beside."""
 

@@ -22,8 +22,6 @@ from streamparse.runtime.stops import Stop
 from streamparse.tools import Toolset, make_output_tool
 from streamparse.writing.parts import Document, Image
 
-__all__ = ["Agent", "PromptParts"]
-
 Output = TypeVar("Output")
 
 PromptParts: TypeAlias = str | Image | Document | Iterable[str | Image | Document]

@@ -33,8 +33,6 @@ from streamparse.runtime.threads import find_event_loop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-__all__ = ["AgentItem", "AgentRun", "RunResult", "Stopped", "TurnEnd"]
-
 Output = TypeVar("Output")
 
 MAX_BUFFERED = 1024

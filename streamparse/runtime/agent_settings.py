@@ -18,8 +18,6 @@ from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
 from streamparse.tools import Tool, Toolset, read_output
 
-__all__ = ["AgentModel", "AgentSettings", "Models", "PrepareHistory"]
-
 AgentModel: TypeAlias = Model | NegotiatedFormat
 Models: TypeAlias = AgentModel | Sequence[AgentModel]
 PrepareHistory: TypeAlias = Callable[[History], History]

@@ -11,8 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
-__all__ = ["Buffer"]
-
 T = TypeVar("T")
 
 

@@ -31,8 +31,6 @@ from streamparse.events import Place, ToolCallComplete
 from streamparse.runtime.facts import ApprovalRequest, Break, Open, Start
 from streamparse.tools import Effect, StateChange, Tool, ToolFailure, ToolResult
 
-__all__ = ["Call", "Ending", "Phase"]
-
 Phase: TypeAlias = Literal["incomplete", "waiting", "asked", "ready", "running", "ending", "answered"]
 
 Opening: TypeAlias = Literal["none", "offered", "open", "broken"]

@@ -8,24 +8,6 @@ from typing import Any, Final
 from streamparse.runtime.call import Call, Ending
 from streamparse.tools import Effect, ErrorKind, ToolFailure, format_error_for_model
 
-__all__ = [
-    "CRASHED",
-    "CRASHED_INSIDE",
-    "CUT_INSIDE",
-    "DIFFERS",
-    "LATE",
-    "NOT_RUN",
-    "OUT_OF_TIME",
-    "STOPPED",
-    "TRAILED",
-    "UNFINISHED",
-    "describe_cancelled",
-    "describe_failed",
-    "describe_no_place",
-    "describe_timeout",
-    "refuse",
-]
-
 UNFINISHED: Final = "the turn did not finish; the call was not run"
 STOPPED: Final = "the run was stopped before the tool had ended"
 OUT_OF_TIME: Final = "the time of the whole run was over before the tool had ended"

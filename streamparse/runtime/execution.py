@@ -23,8 +23,6 @@ from streamparse.runtime.threads import Job, Raised
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind, bind_others
 
-__all__ = ["Failure", "Outcome", "attempt", "execute", "execute_open"]
-
 T = TypeVar("T")
 
 MAX_ERROR = 2000

@@ -13,30 +13,6 @@ import msgspec
 from streamparse.events import Event
 from streamparse.tools import StateChange, ToolFailure, ToolResult
 
-__all__ = [
-    "Abandoned",
-    "Answer",
-    "Approval",
-    "ApprovalRequest",
-    "Break",
-    "Cancel",
-    "Cancelled",
-    "Command",
-    "Fact",
-    "Misread",
-    "Open",
-    "Opened",
-    "Progress",
-    "Received",
-    "RequestApproval",
-    "Restarted",
-    "Returned",
-    "SourceEnded",
-    "Start",
-    "Wake",
-    "Woke",
-]
-
 
 class ApprovalRequest(msgspec.Struct, frozen=True, tag_field="type", tag="approval_request"):
     """Somebody must say whether a call may run: `run.approve(request)`, or `run.deny(request, why)`.

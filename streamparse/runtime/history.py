@@ -24,8 +24,6 @@ from streamparse.runtime.truncation import keep_rounds, keep_tokens
 from streamparse.tools import ToolResult
 from streamparse.writing.parts import Document, Image, Text, Turn
 
-__all__ = ["History", "Prompt", "Round"]
-
 
 class History(msgspec.Struct, frozen=True):
     """A conversation: the system's words, the user's prompts, and the rounds of the model.  It never changes.

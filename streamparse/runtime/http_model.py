@@ -25,8 +25,6 @@ from streamparse.writing.prompts import check_prompt
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["HTTPModel", "build_model", "http_model"]
-
 TIMEOUT: Final = 600.0
 CONNECT_TIMEOUT: Final = 10.0
 MAX_ERROR_BODY: Final = 64 * 1024

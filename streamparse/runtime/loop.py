@@ -34,20 +34,6 @@ from streamparse.runtime.stops import MaxSeconds, RunState, Stop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-__all__ = [
-    "AnswerEnded",
-    "Command",
-    "Fact",
-    "Finish",
-    "Interrupted",
-    "Loop",
-    "RequestFailed",
-    "Send",
-    "Started",
-    "Wait",
-    "Waited",
-]
-
 MAX_COMPLAINTS: Final = 2
 """How often in a row a model is told that its answer is of no use."""
 

@@ -33,8 +33,6 @@ from streamparse.writing.correlation import drop_halves
 from streamparse.writing.parts import SIGNATURE, Item, Part, Role, Text, Thought, Turn
 from streamparse.writing.results import show_result
 
-__all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
-
 NO_PROMPT: Final = "(no prompt)"
 """What stands for a prompt that says nothing, and before an answer that no prompt asked for."""
 NO_RESULT: Final = "(the tool returned nothing)"

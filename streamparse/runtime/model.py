@@ -14,23 +14,8 @@ from typing import TypeAlias
 
 from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser.sources import AsyncSource
-from streamparse.runtime.http_model import HTTPModel, build_model, http_model
-from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
+from streamparse.runtime.http_model import HTTPModel, build_model
 from streamparse.runtime.request import Request
-
-__all__ = [
-    "HTTPModel",
-    "Model",
-    "ModelError",
-    "ModelFailure",
-    "Request",
-    "build_model",
-    "check_model",
-    "describe_failure",
-    "find_model_delay",
-    "http_model",
-    "open_model",
-]
 
 Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
 """Any async function that returns a source."""

@@ -32,8 +32,6 @@ import msgspec
 
 from streamparse.runtime.retries import count_seconds_until, find_jitter
 
-__all__ = ["MAX_RETRIES", "ModelError", "ModelFailure", "describe_failure", "find_model_delay"]
-
 MAX_RETRIES: Final = 2
 FIRST_DELAY: Final = 0.5
 FACTOR: Final = 2.0

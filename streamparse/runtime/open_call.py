@@ -17,8 +17,6 @@ from streamparse.json import PartialReader
 from streamparse.runtime.admission import find_needed
 from streamparse.tools import CallBroken, Tool
 
-__all__ = ["OpenCall", "OpenText"]
-
 
 class OpenText(AsyncIterator[str]):
     """Pieces of a text for one reader; it ends, or breaks off, when it is told to."""

@@ -9,8 +9,6 @@ from streamparse.loss import Translation
 from streamparse.providers.adapters import translate_tools
 from streamparse.tools import Tool, Toolset
 
-__all__ = ["ToolRegistry"]
-
 
 class ToolRegistry(Iterable[Tool]):
     """The tools that a program has, in the order in which they were added.

@@ -37,8 +37,6 @@ from streamparse.writing.prompts import teach_tools
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice, pick
 from streamparse.writing.request import Request as Question
 
-__all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
-
 Reasoning: TypeAlias = Literal["auto", "open", "closed"]
 ToolsIn: TypeAlias = Literal["request", "prompt"]
 """Where tools are declared: in the request's own field, or as text in the system prompt."""

@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-__all__ = ["count_seconds_until", "find_delay", "find_jitter", "resolve_retry_after"]
-
 FIRST_DELAY: Final = 0.1
 MAX_DELAY: Final = 10.0
 FACTOR: Final = 2.0

@@ -46,8 +46,6 @@ from streamparse.runtime.values import reduce_value
 from streamparse.tools import StateChange, Tool, ToolContext, ToolResult
 from streamparse.tools.signature import is_async
 
-__all__ = ["Item", "Run"]
-
 Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 """What a run yields."""
 

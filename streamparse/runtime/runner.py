@@ -18,8 +18,6 @@ from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Trailing
 from streamparse.tools import ToolResult
 
-__all__ = ["ToolRunner"]
-
 MIB = 1024 * 1024
 
 

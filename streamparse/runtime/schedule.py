@@ -12,8 +12,6 @@ from streamparse.runtime.admission import Locks
 from streamparse.runtime.call import Call
 from streamparse.runtime.facts import Wake
 
-__all__ = ["Alarm", "choose_next", "find_due"]
-
 
 def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
     """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.

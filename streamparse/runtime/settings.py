@@ -10,8 +10,6 @@ import msgspec
 from streamparse.repair import Gate
 from streamparse.runtime.turn import Trailing, Turn
 
-__all__ = ["Settings"]
-
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one `ToolRunner`; see there."""

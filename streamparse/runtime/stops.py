@@ -16,18 +16,6 @@ from streamparse.runtime.history import History
 from streamparse.runtime.rounds import Round
 from streamparse.usage import TokenCounts
 
-__all__ = [
-    "MAX_TURNS",
-    "MaxSeconds",
-    "MaxTurns",
-    "RunState",
-    "Stop",
-    "max_repeats",
-    "max_seconds",
-    "max_tokens",
-    "max_turns",
-]
-
 MAX_TURNS: Final = 20
 """The turns of a run whose agent names no other limit."""
 

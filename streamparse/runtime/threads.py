@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 import anyio
 
-__all__ = ["Job", "Raised", "Threads", "find_event_loop"]
-
 
 class Raised(NamedTuple):
     """What a function raised in its thread."""

@@ -13,8 +13,6 @@ from streamparse.writing.content import decode_text_document
 from streamparse.writing.parts import Document, Text
 from streamparse.writing.results import show_result
 
-__all__ = ["CountTokens", "describe_omission", "estimate_tokens", "keep_rounds", "keep_tokens"]
-
 CountTokens: TypeAlias = Callable[[str], int]
 
 _BYTES_OF_A_TOKEN: Final = 3

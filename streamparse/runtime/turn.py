@@ -75,8 +75,6 @@ from streamparse.runtime.retries import find_delay
 from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
 
-__all__ = ["Trailing", "Turn"]
-
 Trailing: TypeAlias = Literal["refuse", "run"]
 """What becomes of calls in the text, of tools with effects, that visible text follows."""
 

@@ -28,8 +28,6 @@ from streamparse.schema.annotations import encode_value as encode_known
 from streamparse.writing.content import write_block
 from streamparse.writing.parts import Document, Image, Text
 
-__all__ = ["Reduced", "UnusableResult", "cut_text", "reduce_value"]
-
 _TAIL: Final = 4
 """The end of a text that is cut gets one character of so many."""
 _MEDIA: Final = frozenset(
