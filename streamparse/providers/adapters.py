@@ -22,7 +22,7 @@ from streamparse.providers.names import PROVIDERS, known_as
 from streamparse.providers.ollama.messages import Ollama
 from streamparse.providers.ollama.requests import read_ollama, write_ollama
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import read_openai, write_openai
+from streamparse.providers.openai_chat.requests import is_thinking_model, read_openai, write_openai
 from streamparse.providers.openai_compatible.messages import DeepSeek, Mistral, OpenRouter, write_mistral
 from streamparse.providers.openai_responses.messages import Responses
 from streamparse.providers.openai_responses.requests import read_responses, write_responses
@@ -151,6 +151,16 @@ def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, 
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
     tools = ADAPTERS[target].supported_tools(request.tools, lost)
     return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
+
+
+def write_extras(adapter: str, model: str, *, stream: bool) -> dict[str, Any]:
+    """Write what a request asks an answer to hold besides: the counts of tokens, and thoughts to send back."""
+    is_chat = PROVIDERS[adapter].wire == "openai-chat"  # other wires always report the counts
+    if stream and is_chat and adapter != "mistral":  # it always reports them, and refuses `stream_options`
+        return {"stream_options": {"include_usage": True}}
+    if adapter == "openai-responses" and is_thinking_model(model):
+        return {"include": ["reasoning.encrypted_content"]}  # nothing is stored; other models refuse it
+    return {}
 
 
 def _known_name(provider: str, table: Mapping[str, Any]) -> str:

@@ -36,8 +36,7 @@ from streamparse.runtime.facts import (
     Woke,
 )
 from streamparse.runtime.history import History
-from streamparse.runtime.http_model import HTTPModel, build_model, http_model
-from streamparse.runtime.model import Model, open_model
+from streamparse.runtime.model import HTTPModel, Model, build_model, http_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.request import Request

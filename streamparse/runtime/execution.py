@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 
 from streamparse.runtime.admission import copy_arguments
-from streamparse.runtime.facts import Open
+from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.open_call import OpenCall
 from streamparse.runtime.retries import resolve_retry_after
-from streamparse.runtime.threads import Job, Raised
+from streamparse.runtime.threads import Job, Raised, Threads
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind, bind_others
+from streamparse.tools import StateChange, Streamed, ToolContext, ToolError, ToolFailure
+from streamparse.tools.signature import is_async
+from streamparse.tools.tool import InvalidArguments, Tool, bind, bind_others
 
 T = TypeVar("T")
 
@@ -80,63 +82,97 @@ class Outcome(NamedTuple):
     truncated: bool = False
 
 
-async def execute(
-    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
-) -> Outcome:
-    """Call a tool; `job` is the thread that a synchronous function runs in, which a cancellation leaves behind."""
-    return await _answer(partial(_call, tool, arguments, context, max_result, job), max_result)
+class Execution:
+    """One attempt of a call; `job` is its thread, if its function is a synchronous one.
+
+    `call` is there if the function was opened, while arguments of it were still being written.
+    """
+
+    def __init__(self, start: Start | Open, tool: Tool, threads: Threads, call: OpenCall | None = None) -> None:
+        self.start = start
+        self.tool = tool
+        self.call = call
+        self.scope = anyio.CancelScope()
+        assert tool.function is not None
+        self.function = tool.function
+        self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
+        self.context: ToolContext[Any] | None = None
+        self.deadline = start.deadline if isinstance(start, Start) else None
+        self.has_begun = False
+        self.partial: Any = None
+        self.state_changes: list[StateChange] = []
+        self._was_cancelled = False
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the result is of no use any more.  May be read from any thread, which trio's own scopes may not."""
+        return self._was_cancelled or (self.job is not None and self.job.is_left)
+
+    def begin(self, start: Start) -> None:
+        """The call that was opened counts: end its streamed arguments."""
+        assert self.call is not None
+        self.deadline = start.deadline
+        if self.context is not None:  # else its task has not had its first step
+            self.context.deadline = start.deadline
+        self.call.end()
+
+    def break_off(self, reason: str) -> None:
+        """Have a function end that was opened."""
+        assert self.call is not None
+        self.call.break_off(reason)
+
+    def cancel(self) -> None:
+        """Cancel the coroutine, or leave the thread behind."""
+        self._was_cancelled = True
+        self.scope.cancel()
+
+    async def run(self, max_result: int) -> Outcome:
+        """Call the function; of an opened one, return once it is decided whether the call counts."""
+        outcome = await attempt(partial(self._call, max_result))
+        if isinstance(outcome, Failure):
+            outcome = Outcome(failure=_describe_safely(outcome.error, max_result))
+        if isinstance(self.start, Open) and self.call is not None:
+            await self.call.wait_until_decided()
+        return outcome
+
+    async def _call(self, max_result: int) -> Outcome:
+        arguments = self._bind()
+        if self.job is None:
+            value = await self.function(**arguments)
+        else:
+            value = await self.job.run(partial(self.function, **arguments))
+            if isinstance(value, Raised):  # a coroutine that raises one of these says something else by it
+                is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
+                raise value.error if not is_odd else RuntimeError(repr(value.error))
+            if inspect.isawaitable(value):
+                value = await value
+        reduced = reduce_value(value, max_result)
+        if reduced.is_cut and self.tool.ends:  # the program would take a part of its output for the whole
+            raise UnusableResult(f"the answer is too large: at most {max_result} characters are allowed")
+        return Outcome(reduced.value, truncated=reduced.is_cut)
+
+    def _bind(self) -> dict[str, Any]:
+        """Make the function's arguments of those of the call."""
+        tool, arguments = self.tool, copy_arguments(self.start.arguments)
+        if isinstance(self.start, Open):
+            assert self.call is not None
+            values = bind_others(tool, arguments)
+            values |= {name: Streamed(self.call.texts[name]) for name in self.start.streamed}
+        else:
+            values = bind(tool, arguments)
+            for name in tool.streamed & values.keys():
+                values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
+        if tool.signature is not None and tool.signature.context is not None:
+            values[tool.signature.context] = self.context
+        return values
 
 
-async def execute_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
-    """Call a tool some of whose arguments are still being written; return once it is decided whether that counts."""
-    outcome = await _answer(partial(_call_open, tool, start, context, max_result, call), max_result)
-    await call.wait_until_decided()
-    return outcome
-
-
-async def _answer(work: Callable[[], Awaitable[Outcome]], max_result: int) -> Outcome:
-    answer = await attempt(work)
-    if not isinstance(answer, Failure):
-        return answer
+def _describe_safely(error: BaseException, max_result: int) -> ToolFailure:
     try:
-        return Outcome(failure=_describe(answer.error, max_result))
-    except Exception as error:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
-        told = f"{type(answer.error).__name__}, which cannot be described: {type(error).__name__}"
-        return Outcome(failure=ToolFailure("execution", told))
-
-
-async def _call(
-    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
-) -> Outcome:
-    function = tool.function
-    assert function is not None
-    values = {**bind(tool, copy_arguments(arguments)), **_bind_context(tool, context)}
-    for name in tool.streamed & values.keys():
-        values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
-    if job is None:
-        value = await function(**values)
-    else:
-        value = await job.run(partial(function, **values))
-        if isinstance(value, Raised):  # a coroutine that raises one of these says something else by it
-            is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
-            raise value.error if not is_odd else RuntimeError(repr(value.error))
-        if inspect.isawaitable(value):
-            value = await value
-    return _reduce_result(tool, value, max_result)
-
-
-async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
-    assert tool.function is not None
-    texts = {name: Streamed(call.texts[name]) for name in start.streamed}
-    value = await tool.function(
-        **bind_others(tool, copy_arguments(start.arguments)), **texts, **_bind_context(tool, context)
-    )
-    return _reduce_result(tool, value, max_result)
-
-
-def _bind_context(tool: Tool, context: ToolContext[Any]) -> dict[str, Any]:
-    name = None if tool.signature is None else tool.signature.context
-    return {} if name is None else {name: context}
+        return _describe(error, max_result)
+    except Exception as fault:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
+        told = f"{type(error).__name__}, which cannot be described: {type(fault).__name__}"
+        return ToolFailure("execution", told)
 
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:
@@ -150,14 +186,6 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
         return ToolFailure("execution", str(error), "bad_result")
     # Unlike str(), this survives an exception whose own __str__ raises.
     return ToolFailure("execution", cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR))
-
-
-def _reduce_result(tool: Tool, value: Any, max_result: int) -> Outcome:
-    """Make JSON values of what a tool returned, no more of them than the model may get."""
-    reduced = reduce_value(value, max_result)
-    if reduced.is_cut and tool.ends:  # the program would take a part of its output for the whole
-        raise UnusableResult(f"the answer is too large: at most {max_result} characters are allowed")
-    return Outcome(reduced.value, truncated=reduced.is_cut)
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.providers.endpoints import CLIENTS
 from streamparse.runtime.retries import count_seconds_until, find_jitter
 
 MAX_RETRIES: Final = 2
@@ -40,21 +41,6 @@ MAX_RETRY_AFTER: Final = 60.0
 """A server that asks to be left alone for longer is not asked again."""
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
-_CLIENTS: Final = frozenset(
-    (
-        "httpx",
-        "httpcore",
-        "openai",
-        "anthropic",
-        "aiohttp",
-        "requests",
-        "urllib3",
-        "botocore",
-        "google",
-        "http",
-        "anyio",
-    )
-)
 _TRANSPORT: Final = re.compile(
     r"Connect|Timeout|TimedOut|NetworkError|TransportError|ReadError|WriteError|CloseError|ProxyError|SSLError"
     r"|RemoteProtocolError|ServerDisconnected|RemoteDisconnected|IncompleteRead|Payload|BrokenResource|EndOfStream"
@@ -180,7 +166,7 @@ def _is_transport(error: BaseException) -> bool:
 
 
 def _is_of_client(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in _CLIENTS
+    return kind.__module__.partition(".")[0] in CLIENTS
 
 
 def _find_status(error: BaseException) -> int | None:

@@ -25,9 +25,8 @@ from msgspec.structs import replace
 from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
-from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
+from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_extras, write_request
 from streamparse.providers.names import PROVIDERS, known_as, provider_named
-from streamparse.providers.openai_chat.requests import is_thinking_model
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
@@ -47,8 +46,6 @@ _SPECIAL: Final = ("stop", "tool_choice", "parallel_tool_calls", "reasoning_effo
 
 SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))
 """The names of all settings."""
-
-_WITHOUT_USAGE: Final = ("mistral",)  # it always tells the counts, and refuses `stream_options`
 
 
 class Request:
@@ -130,7 +127,7 @@ class Request:
         self.lost = list(dict.fromkeys(self.lost))
         self.model = model
         self._remember(name, provider, (dialect, "auto") if tools_in == "prompt" else "auto")
-        return merge_body({**body, **_write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
+        return merge_body({**body, **write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
 
     def read_as(
         self, wire: str, *, dialects: Dialects = "auto", reasoning: Reasoning = "auto", provider: str | None = None
@@ -175,15 +172,6 @@ class Request:
             known = ", ".join((*_CHOICES, *self.tools))
             raise ValueError(f"tool_choice {choice!r} is no tool of this request; known are: {known}")
         return Choice("required", choice, parallel)
-
-
-def _write_extras(name: str, model: str, *, stream: bool) -> dict[str, Any]:
-    """Write what an answer is to hold besides: chat's counts, and the thought of Responses to send back."""
-    if stream and PROVIDERS[name].wire == "openai-chat" and name not in _WITHOUT_USAGE:
-        return {"stream_options": {"include_usage": True}}  # other wires always tell the counts
-    if name == "openai-responses" and is_thinking_model(model):
-        return {"include": ["reasoning.encrypted_content"]}  # nothing is stored; other models refuse it
-    return {}
 
 
 def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,7 @@ import anyio
 import anyio.abc
 
 from streamparse.repair import Gate, Guard
-from streamparse.runtime.run import Batch, Run
-from streamparse.runtime.settings import Settings
+from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Trailing
 from streamparse.tools import ToolResult

@@ -36,41 +36,14 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallRevoked,
-    ToolCallStart,
-)
+from streamparse import events
 from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
 from streamparse.response import ToolCall
-from streamparse.runtime import endings
+from streamparse.runtime import endings, facts
 from streamparse.runtime.admission import Admitted, Refused, admit, admit_open, find_open_locks
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
-from streamparse.runtime.facts import (
-    Abandoned,
-    Answer,
-    Approval,
-    Cancel,
-    Cancelled,
-    Command,
-    Fact,
-    Misread,
-    Opened,
-    Received,
-    RequestApproval,
-    Restarted,
-    Returned,
-    SourceEnded,
-    Woke,
-)
 from streamparse.runtime.retries import find_delay
 from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
@@ -119,7 +92,7 @@ class Turn:
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
         self._alarm = Alarm()
-        self._commands: list[Command] = []
+        self._commands: list[facts.Command] = []
         self._calls: dict[int, Call] = {}
         self._live: dict[int, Call] = {}  # not answered, or their function has not returned
         self._early: list[Call] = []  # wait for the model to move on
@@ -132,15 +105,15 @@ class Turn:
         self._source_over = False
         self._changed = False  # something may begin, or another moment is the next
 
-    def take(self, fact: Fact) -> list[Command]:
+    def take(self, fact: facts.Fact) -> list[facts.Command]:
         """Hear what happened; return what is to be done, in this order."""
-        commands: list[Command] = []
+        commands: list[facts.Command] = []
         self._commands = commands
         if self._over_at is None and self._time_limit is not None:
             self._over_at = fact.at + self._time_limit
             self._changed = True
         self._now = max(self._now, fact.at)
-        if not isinstance(fact, (Returned, Abandoned)):
+        if not isinstance(fact, (facts.Returned, facts.Abandoned)):
             self._end_what_is_over()
         elif self._is_over() and not self._done:  # what has ended is not to be cancelled, but its result says this
             self._incomplete = True
@@ -174,50 +147,50 @@ class Turn:
 
     # -- facts -----------------------------------------------------------------------------------------
 
-    def _hear(self, fact: Fact) -> None:
+    def _hear(self, fact: facts.Fact) -> None:
         match fact:
-            case Received():
+            case facts.Received():
                 self._receive(fact.event)
-            case Opened():
+            case facts.Opened():
                 self._offer(fact)
-            case Misread():
+            case facts.Misread():
                 self._break_misread(fact)
-            case Returned():
+            case facts.Returned():
                 self._end_attempt(fact)
-            case Abandoned():
+            case facts.Abandoned():
                 self._leave_behind(fact)
-            case Approval():
+            case facts.Approval():
                 self._decide(fact)
-            case Woke():
+            case facts.Woke():
                 self._alarm.forget()
                 self._changed = True
-            case SourceEnded():
+            case facts.SourceEnded():
                 self._end_source("unfinished", endings.CUT_INSIDE)
-            case Cancelled():
+            case facts.Cancelled():
                 self._source_over = True
                 self._end_run("stopped", endings.STOPPED)
-            case Restarted():
+            case facts.Restarted():
                 self._restart()
 
-    def _receive(self, event: Event) -> None:
+    def _receive(self, event: events.Event) -> None:
         match event:
-            case TextDelta() | RefusalDelta():
+            case events.TextDelta() | events.RefusalDelta():
                 if not self._text_follows and self._calls:
                     self._text_follows = not event.text.isspace() and event.text != ""
                 self._move_on(by_call=False)
-            case ReasoningDelta():
+            case events.ReasoningDelta():
                 self._move_on(by_call=False)
-            case ToolCallStart():
+            case events.ToolCallStart():
                 if event.index not in self._calls:
                     self._add(event)
                 self._move_on(by_call=True)
-            case ToolCallComplete():
+            case events.ToolCallComplete():
                 self._complete_call(event)
-            case ToolCallRevoked():
+            case events.ToolCallRevoked():
                 self._revoke_call(event)
-            case Error():
+            case events.Error():
                 self._take_error(event)
-            case Done():
+            case events.Done():
                 self._end_answer(event)
 
     def _end_source(self, code: str, message: str) -> None:
@@ -228,7 +201,7 @@ class Turn:
         for call in self._find(incomplete=True):
             self._answer(call, refuse("execution", code, message))
 
-    def _end_attempt(self, fact: Returned) -> None:
+    def _end_attempt(self, fact: facts.Returned) -> None:
         call = self._calls.get(fact.index)
         if call is None or not call.occupies or fact.attempt != call.last_attempt:
             return
@@ -250,13 +223,13 @@ class Turn:
         else:
             self._answer(call, Ending(fact.value, truncated=fact.truncated))
 
-    def _leave_behind(self, fact: Abandoned) -> None:
+    def _leave_behind(self, fact: facts.Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
             call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
-    def _decide(self, fact: Approval) -> None:
+    def _decide(self, fact: facts.Approval) -> None:
         call = self._calls.get(fact.index)
         if call is None or call.phase != "asked":  # it was answered meanwhile
             return
@@ -289,7 +262,7 @@ class Turn:
 
     # -- the answer ------------------------------------------------------------------------------------
 
-    def _complete_call(self, event: ToolCallComplete) -> None:
+    def _complete_call(self, event: events.ToolCallComplete) -> None:
         call = self._calls.get(event.index)
         if call is not None and call.phase != "incomplete":
             return
@@ -314,12 +287,12 @@ class Turn:
         else:
             self._admit(call, event)
 
-    def _is_repeated(self, event: ToolCallComplete) -> bool:
+    def _is_repeated(self, event: events.ToolCallComplete) -> bool:
         """Whether this very call was complete before: a fallback may find again, elsewhere, what already ran."""
         before = self._by_id.get(event.id)
         return before is not None and (event.name, _encode(event.arguments)) in before
 
-    def _take_error(self, event: Error) -> None:
+    def _take_error(self, event: events.Error) -> None:
         if event.scope == "stream":
             self._fail_turn()
         elif event.scope == "call" and event.index is not None:
@@ -328,7 +301,7 @@ class Turn:
                 message = describe_break(call.name, event.code, event.message, call.tool)
                 self._answer(call, refuse("validation", event.code, message))
 
-    def _revoke_call(self, event: ToolCallRevoked) -> None:
+    def _revoke_call(self, event: events.ToolCallRevoked) -> None:
         call = self._calls.get(event.index)
         if call is None or call.phase == "incomplete":
             return
@@ -339,7 +312,7 @@ class Turn:
         else:
             self._end_call(call, "revoked", reason, f"{reason}; it was not run")
 
-    def _end_answer(self, event: Done) -> None:
+    def _end_answer(self, event: events.Done) -> None:
         if not event.ok:
             self._fail_turn()
         self._done = True
@@ -355,7 +328,7 @@ class Turn:
 
     # -- arguments that are streamed -------------------------------------------------------------------
 
-    def _offer(self, fact: Opened) -> None:
+    def _offer(self, fact: facts.Opened) -> None:
         """Let the function of a call that is still being written be called, if it may be."""
         call = self._calls.get(fact.index)
         if call is None or call.phase != "incomplete" or call.opening != "none" or self._incomplete or self._done:
@@ -366,7 +339,7 @@ class Turn:
             call.offer(admitted.arguments, fact.streamed, admitted.locks)
             self._changed = True
 
-    def _break_misread(self, fact: Misread) -> None:
+    def _break_misread(self, fact: facts.Misread) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "incomplete":
             self._break(call, endings.DIFFERS)
@@ -387,7 +360,7 @@ class Turn:
 
     # -- when a call may begin -------------------------------------------------------------------------
 
-    def _admit(self, call: Call, event: ToolCallComplete) -> None:
+    def _admit(self, call: Call, event: events.ToolCallComplete) -> None:
         """Take a whole call through the gate, and find the moment from which on it may begin."""
         admitted = admit(event, self._gate, run_recovered=self._run_recovered, run_quoted=self._run_quoted)
         call.changes = admitted.changes
@@ -430,7 +403,7 @@ class Turn:
             self._make_ready(call)
 
     def _request_approval(self, call: Call) -> None:
-        self._commands.append(RequestApproval(call.ask()))
+        self._commands.append(facts.RequestApproval(call.ask()))
 
     def _make_ready(self, call: Call, delay: float = 0.0) -> None:
         call.make_ready(self._now + delay)
@@ -509,7 +482,7 @@ class Turn:
     def _cancel(self, call: Call, code: str, reason: str) -> None:
         """Have the function of a call cancelled, once."""
         if not call.cancelled:
-            self._commands.append(Cancel(call.index, call.last_attempt))
+            self._commands.append(facts.Cancel(call.index, call.last_attempt))
         call.end_early(code, reason)
         self._changed = True
 
@@ -554,11 +527,11 @@ class Turn:
         if not call.occupies:
             del self._live[call.index]
         self._changed = True
-        self._commands.append(Answer(result))
+        self._commands.append(facts.Answer(result))
 
     # -- the calls -------------------------------------------------------------------------------------
 
-    def _add(self, event: ToolCallStart | ToolCallComplete) -> Call:
+    def _add(self, event: events.ToolCallStart | events.ToolCallComplete) -> Call:
         """Add a call that the model writes."""
         tool = self._gate.tools.get(event.name)
         key = f"{self._run_id}:{self._number}:{event.index}"
@@ -584,7 +557,7 @@ class Turn:
         self._changed = True
 
 
-def _is_continued(call: Call, event: ToolCallComplete, admitted: Admitted) -> bool:
+def _is_continued(call: Call, event: events.ToolCallComplete, admitted: Admitted) -> bool:
     """Whether a call that has passed the gate is the one that was opened, with the rest of its arguments."""
     written = {name: event.arguments.get(name) for name in call.streamed}
     is_same = _encode({**call.opened, **written}) == _encode(admitted.arguments)
