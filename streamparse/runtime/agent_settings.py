@@ -15,7 +15,7 @@ from streamparse.runtime.loop import Finish, Loop
 from streamparse.runtime.model import Model, check_model, open_model
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.stops import MAX_TURNS, MaxTurns, Stop, max_turns
+from streamparse.runtime.stops import MAX_TURNS, MaxStop, Stop, max_turns
 from streamparse.tools import Tool, Toolset, read_output
 
 AgentModel: TypeAlias = Model | NegotiatedFormat
@@ -44,7 +44,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("an agent needs a model")
         for model in self.models:
             check_model(model)
-        if not any(isinstance(stop, MaxTurns) for stop in self.stops):
+        if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
             msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
         check_settings(self.settings)
         self.make_runner()  # raises for what cannot be, now and not in each run

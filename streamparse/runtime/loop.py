@@ -30,7 +30,7 @@ from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
 from streamparse.runtime.rounds import Round
-from streamparse.runtime.stops import MaxSeconds, RunState, Stop
+from streamparse.runtime.stops import MaxStop, RunState, Stop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
@@ -142,6 +142,11 @@ class Loop:
 
     `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
     `output_tool`, if there is one, are the output, and text alone is none.
+
+    To be read only: `history` is the conversation so far, with what the run was given; `tokens` are what all answers
+    have cost, as the provider counted it; `finish` is how the run ended, None while it goes on; `failure` is what was
+    wrong with the latest request, or with the connection of its answer; `was_discarded` says that the latest answer is
+    not in the history, because it is asked for again.
     """
 
     def __init__(
@@ -153,6 +158,11 @@ class Loop:
         output_tool: str | None = None,
         run_id: str = "run",
     ) -> None:
+        self.history = History()
+        self.tokens = TokenCounts()
+        self.finish: Finish | None = None
+        self.failure: ModelFailure | None = None
+        self.was_discarded = False
         self._models = models
         self._stops = tuple(stops)
         self._ending = ending
@@ -166,19 +176,14 @@ class Loop:
         self._complaints = 0  # one after the other
         self._is_answering = False
         self._interrupted: Interrupted | None = None
-        self._history = History()
         self._rounds: tuple[Round, ...] = ()
-        self._tokens = TokenCounts()
-        self._finish: Finish | None = None
-        self._failure: ModelFailure | None = None
-        self._was_discarded = False
 
     def take(self, fact: Fact) -> Command | None:
         """Hear what happened; return what is to be done, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         match fact:
             case Started():
-                self._started, self._history = fact.at, fact.history
+                self._started, self.history = fact.at, fact.history
                 return self._end_interrupted() or self._ask()
             case AnswerEnded():
                 self._is_answering = False
@@ -194,52 +199,27 @@ class Loop:
                 return self._interrupt(fact)
 
     @property
-    def history(self) -> History:
-        """The conversation so far, with what the run was given."""
-        return self._history
-
-    @property
-    def tokens(self) -> TokenCounts:
-        """What all answers have cost, as the provider counted it."""
-        return self._tokens
-
-    @property
-    def finish(self) -> Finish | None:
-        """How the run ended; None while it goes on."""
-        return self._finish
-
-    @property
-    def failure(self) -> ModelFailure | None:
-        """What was wrong with the latest request, or with the connection of its answer."""
-        return self._failure
-
-    @property
-    def was_discarded(self) -> bool:
-        """Whether the latest answer stands in no history, for it is asked for again."""
-        return self._was_discarded
-
-    @property
     def deadline(self) -> float | None:
         """When the time of the whole run is over, on the clock of the facts; None if it may take for ever."""
-        seconds = [stop.seconds for stop in self._stops if isinstance(stop, MaxSeconds)]
+        seconds = [stop.most for stop in self._stops if isinstance(stop, MaxStop) and stop.name == "max_seconds"]
         return self._started + min(seconds) if seconds else None
 
     # -- an answer -------------------------------------------------------------------------------------
 
     def _read_answer(self, answer: AnswerEnded) -> Command:
         response, results = answer.response, answer.results
-        self._tokens += response.tokens
+        self.tokens += response.tokens
         failure = None if response.ok else answer.failure or _find_server_fault(response)
         has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
         is_over = self._interrupted is not None or self._is_late()
-        self._was_discarded = failure is not None and not has_begun and not is_over
-        if not self._was_discarded:
+        self.was_discarded = failure is not None and not has_begun and not is_over
+        if not self.was_discarded:
             self._keep(answer)
         if (ended := self._end_interrupted()) is not None:
             return ended
         if failure is not None:
             return self._ask_after_failure(failure)
-        self._failures, self._failure = 0, answer.failure  # what broke behind a good end costs no answer
+        self._failures, self.failure = 0, answer.failure  # what broke behind a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
             return self._finish_by("fatal")
         if answer.awaits_approval:
@@ -250,10 +230,10 @@ class Loop:
         heard = self._interrupted.heard if self._interrupted is not None else None
         if not _has_text(answer.response) and self._mark_heard(heard or None):
             heard = None  # of this answer nothing can have been heard; "" is said of it, and not of the one before
-        self._history = self._history.with_round(
+        self.history = self.history.with_round(
             answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
         )
-        latest = self._history.entries[-1]
+        latest = self.history.entries[-1]
         assert isinstance(latest, Round)
         self._rounds += (latest,)
 
@@ -284,7 +264,7 @@ class Loop:
         if self._complaints > MAX_COMPLAINTS:
             return self._finish_by("broken_answers")
         if not has_answers:  # else the results say it
-            self._history = self._history.with_prompt(f"Your answer could not be used: {fault}.")
+            self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
         return self._ask()
 
     # -- a request -------------------------------------------------------------------------------------
@@ -295,10 +275,10 @@ class Loop:
             return self._finish_by(reason)
         self._number += 1
         self._is_answering = True
-        return Send(self._model, self._history, self._number)
+        return Send(self._model, self.history, self._number)
 
     def _ask_after_failure(self, failure: ModelFailure) -> Command:
-        self._failure = failure
+        self.failure = failure
         if (reason := self._find_stop()) is not None:
             return self._finish_by(reason)
         delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
@@ -318,7 +298,7 @@ class Loop:
         if self._is_answering:
             return None
         self._mark_heard(fact.heard)
-        return self._finish or self._finish_by("cancelled")
+        return self.finish or self._finish_by("cancelled")
 
     def _mark_heard(self, heard: str | None) -> bool:
         """Note what was heard of this run's latest answer with a text; return whether there was anything to note."""
@@ -327,8 +307,8 @@ class Loop:
             return False
         marked = msgspec.structs.replace(spoken, heard=heard)
         self._rounds = tuple(marked if each is spoken else each for each in self._rounds)
-        entries = tuple(marked if each is spoken else each for each in self._history.entries)
-        self._history = msgspec.structs.replace(self._history, entries=entries)
+        entries = tuple(marked if each is spoken else each for each in self.history.entries)
+        self.history = msgspec.structs.replace(self.history, entries=entries)
         return True
 
     def _end_interrupted(self) -> Finish | None:
@@ -341,8 +321,8 @@ class Loop:
         state = RunState(
             turns=len(self._rounds),
             seconds=self._now - self._started,
-            tokens=self._tokens,
-            history=self._history,
+            tokens=self.tokens,
+            history=self.history,
             rounds=self._rounds,
         )
         for stop in self._stops:
@@ -357,7 +337,7 @@ class Loop:
         return self._end(Finish(reason))
 
     def _end(self, finish: Finish) -> Finish:
-        self._finish = finish
+        self.finish = finish
         return finish
 
 

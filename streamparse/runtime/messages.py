@@ -26,7 +26,6 @@ from msgspec.structs import replace
 from streamparse.loss import Loss, Translation
 from streamparse.response import ToolCall
 from streamparse.runtime.rounds import Entry, Round, is_signature, read_round
-from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
 from streamparse.writing.correlation import drop_halves
@@ -63,6 +62,12 @@ def write_messages(system: str, entries: Iterable[Entry], omitted: int, adapter:
     written = adapter.write_messages(said, lost)
     adapter.add_warnings(written, lost)
     return Translation(written, list(dict.fromkeys(lost)))
+
+
+def describe_omission(rounds: int) -> str:
+    """Say to the model how many rounds were left out, behind the task."""
+    what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+    return f"[{what} of this conversation, with the results of the tools, left out here]"
 
 
 class _Conversation:
