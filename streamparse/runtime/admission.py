@@ -16,8 +16,7 @@ from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
 from streamparse.tools import ErrorKind, Tool
 
-EVERYTHING: Final = "*"
-"""The lock that no other call may be held beside."""
+EVERYTHING: Final = "*"  # the lock that no other call may be held beside
 
 QUOTED: Final = "the call was not run: it stood where the text only quotes (a code block, a quotation, a string)"
 MISWRITTEN: Final = "the call was not run: it was not written correctly, and had to be repaired to be read"

@@ -15,8 +15,7 @@ import anyio
 import msgspec
 
 from streamparse.negotiate import NegotiatedFormat
-from streamparse.runtime.agent_run import AgentRun, RunResult
-from streamparse.runtime.agent_settings import AgentModel, AgentSettings, Models, PrepareHistory
+from streamparse.runtime.agent_run import AgentModel, AgentRun, AgentSettings, Models, PrepareHistory, RunResult
 from streamparse.runtime.history import History
 from streamparse.runtime.stops import Stop
 from streamparse.tools import Toolset, make_output_tool

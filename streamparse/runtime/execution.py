@@ -27,8 +27,7 @@ from streamparse.tools.tool import InvalidArguments, Tool, bind, bind_others
 
 T = TypeVar("T")
 
-MAX_ERROR = 2000
-"""Characters of a tool's own error that are kept; the model gets to see fewer."""
+MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model gets to see fewer
 
 
 class Failure(NamedTuple):

@@ -30,12 +30,10 @@ CountTokens: TypeAlias = Callable[[str], int]
 
 _BYTES_OF_A_TOKEN: Final = 3
 _BYTES_OF_A_TOKEN_IN_PDF: Final = 25
+# What Anthropic counts at most, for 1.15 megapixels; others count less.
+# https://docs.anthropic.com/en/docs/build-with-claude/vision
 _TOKENS_OF_A_PICTURE: Final = 1600
-"""What Anthropic counts at most, for 1.15 megapixels; others count less.
-https://docs.anthropic.com/en/docs/build-with-claude/vision
-"""
-_TOKENS_AROUND: Final = 4
-"""What the markers around a message, a call or a result take."""
+_TOKENS_AROUND: Final = 4  # what the markers around a message, a call or a result take
 
 
 class History(msgspec.Struct, frozen=True):

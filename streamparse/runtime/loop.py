@@ -34,15 +34,14 @@ from streamparse.runtime.stops import MaxStop, RunState, Stop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-MAX_COMPLAINTS: Final = 2
-"""How often in a row a model is told that its answer is of no use."""
+MAX_COMPLAINTS: Final = 2  # how often in a row a model is told that its answer is of no use
 
+# Codes of what a server or a connection did; another request may go well
 SERVER_FAULTS: Final = frozenset(
     ("transport_error", "stream_truncated", "provider_error", "empty_body", "not_a_stream", "frame_checksum")
 )
-"""Codes of what a server or a connection did; another request may go well."""
+# Codes of what another request would run into again, and the model cannot help
 OUR_FAULTS: Final = frozenset(("wrong_wire", "limit_line", "limit_event", "limit_pending", "limit_total"))
-"""Codes of what another request would run into again, and the model cannot help."""
 
 
 # -- facts -------------------------------------------------------------------------------------------------

@@ -32,10 +32,9 @@ from streamparse.writing.correlation import drop_halves
 from streamparse.writing.parts import SIGNATURE, Item, Part, Role, Text, Thought, Turn
 from streamparse.writing.results import show_result
 
+# What stands for a prompt that says nothing, and before an answer that no prompt asked for
 NO_PROMPT: Final = "(no prompt)"
-"""What stands for a prompt that says nothing, and before an answer that no prompt asked for."""
-NO_RESULT: Final = "(the tool returned nothing)"
-"""What stands for a result that shows nothing."""
+NO_RESULT: Final = "(the tool returned nothing)"  # what stands for a result that shows nothing
 
 
 def write_turns(

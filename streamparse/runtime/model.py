@@ -39,14 +39,13 @@ Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
 
 TIMEOUT: Final = 600.0
 CONNECT_TIMEOUT: Final = 10.0
-MAX_ERROR_BODY: Final = 64 * 1024
-"""Bytes of an error's body that are read."""
+MAX_ERROR_BODY: Final = 64 * 1024  # bytes of an error's body that are read
 ERROR_BODY_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 5.0
 _SHOWN: Final = 500
 _REDACTED: Final = "[api key]"
+# How headers, and parameters of a query, are called whose value is a key
 _HOLDS_SECRET: Final = re.compile(r"auth|key|token|secret|cookie|credential|^(?:code|sig|signature)$")
-"""How headers, and parameters of a query, are called whose value is a key."""
 _JSON: Final = {"content-type": "application/json", "accept-encoding": "identity"}  # a compressed stream comes in gulps
 
 

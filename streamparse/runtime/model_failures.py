@@ -37,23 +37,22 @@ MAX_RETRIES: Final = 2
 FIRST_DELAY: Final = 0.5
 FACTOR: Final = 2.0
 MAX_DELAY: Final = 8.0
-MAX_RETRY_AFTER: Final = 60.0
-"""A server that asks to be left alone for longer is not asked again."""
+MAX_RETRY_AFTER: Final = 60.0  # A server that asks to be left alone for longer is not asked again
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
+# What the classes of failed transport are called
 _TRANSPORT: Final = re.compile(
     r"Connect|Timeout|TimedOut|NetworkError|TransportError|ReadError|WriteError|CloseError|ProxyError|SSLError"
     r"|RemoteProtocolError|ServerDisconnected|RemoteDisconnected|IncompleteRead|Payload|BrokenResource|EndOfStream"
 )
-"""What the classes of failed transport are called."""
+# What classes of clients are called that tell of the program's own mistakes
 _OURS: Final = frozenset(("LocalProtocolError", "UnsupportedProtocol", "InvalidURL"))
-"""What classes of clients are called that tell of the program's own mistakes."""
 _PROGRAMS: Final = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
+# A program's own, whatever they were raised from
 _MISTAKES: Final = (
     *(TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError, ArithmeticError, ImportError),
     *(NotImplementedError, RecursionError),
 )
-"""A program's own, whatever they were raised from."""
 _MOST_CAUSES: Final = 8
 _SHOWN: Final = 500
 

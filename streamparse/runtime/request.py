@@ -44,8 +44,7 @@ _DIRECT: Final = ("max_tokens", "think", "schema", "schema_name", "strict")
 _CHOICES: Final = ("auto", "none", "required")
 _SPECIAL: Final = ("stop", "tool_choice", "parallel_tool_calls", "reasoning_effort", "extra_body")
 
-SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))
-"""The names of all settings."""
+SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))  # the names of all settings
 
 
 class Request:

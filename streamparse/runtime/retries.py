@@ -16,8 +16,7 @@ from streamparse.tools import RETRYABLE, Tool, ToolFailure
 FIRST_DELAY: Final = 0.1
 MAX_DELAY: Final = 10.0
 FACTOR: Final = 2.0
-MAX_RETRY_AFTER: Final = 60.0
-"""A tool that asks to be left alone for longer is not tried again in this turn."""
+MAX_RETRY_AFTER: Final = 60.0  # A tool that asks to be left alone for longer is not tried again in this turn
 
 
 def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> float | None:

@@ -47,10 +47,10 @@ class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
 
 Entry: TypeAlias = Prompt | Round
 
+# The result of a call that has none: the program crashed, or the history was cut between call and result
 OUTCOME_UNKNOWN: Final = (
     "no result of this call was kept, so it is not known whether it ran; find out before you call it again"
 )
-"""The result of a call that has none: the program crashed, or the history was cut between call and result."""
 
 _OPEN: Final = "truncated_call"
 _OF_THE_TEXT: Final = (CITATION, "annotation", "citation", "audio")

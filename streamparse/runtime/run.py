@@ -33,8 +33,7 @@ Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 Batch: TypeAlias = Event | Sequence[Event]
 """What a source yields: an event, or the list of them that one `feed` returned."""
 
-CLOSE_SECONDS = 5.0
-"""How long the source may take to close after a cancellation."""
+CLOSE_SECONDS = 5.0  # how long the source may take to close after a cancellation
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
