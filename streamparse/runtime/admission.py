@@ -1,11 +1,16 @@
-"""Whether a call may run at all, with which arguments, under which locks, and whether somebody must be asked.
+"""Which calls may run, and when.
 
-All of it is decided once, when the call is whole: what runs is what was checked here.
+`admit` decides once, when a call is whole, whether it may run at all, with which arguments, under which locks, and
+whether a person must approve it: what runs is what was checked here.
+
+`choose_next` lets calls begin in call order.  One waits while a call that holds what it needs runs, or comes before it
+and is not answered: also one that the model still writes, of which nothing says yet what it needs.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -14,21 +19,15 @@ from streamparse.events import ToolCallComplete
 from streamparse.repair import Gate, GuardFailed
 from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
-from streamparse.tools import ErrorKind, Tool
+from streamparse.runtime.call import Call, Ending
+from streamparse.runtime.endings import refuse
+from streamparse.runtime.facts import Wake
+from streamparse.tools import Tool
 
 EVERYTHING: Final = "*"  # the lock that no other call may be held beside
 
 QUOTED: Final = "the call was not run: it stood where the text only quotes (a code block, a quotation, a string)"
 MISWRITTEN: Final = "the call was not run: it was not written correctly, and had to be repaired to be read"
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """Why a call must not run; the message is for the model, and says how to call."""
-
-    kind: ErrorKind
-    code: str
-    message: str
-    changes: tuple[str, ...] = ()
 
 
 class Admitted(msgspec.Struct, frozen=True):
@@ -40,29 +39,27 @@ class Admitted(msgspec.Struct, frozen=True):
     needs_approval: bool
 
 
-def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quoted: bool) -> Admitted | Refused:
+def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quoted: bool) -> Admitted | Ending:
     """Take a call through the gate."""
     tool = gate.tools.get(event.name)
     if tool is not None:  # of an unknown tool the gate says what was perhaps meant
+        explain = explain_call(event.name, tool)
         if event.source == "recovered" and not run_recovered:
-            return Refused("validation", "recovered", f"{MISWRITTEN}; {explain_call(event.name, tool)}")
+            return refuse("validation", "recovered", f"{MISWRITTEN}; {explain}")
         if event.place == "quoted" and not run_quoted:
-            told = f"{QUOTED}; if it is meant, call it in the open: {explain_call(event.name, tool)}"
-            return Refused("validation", "quoted", told)
+            return refuse("validation", "quoted", f"{QUOTED}; if it is meant, call it in the open: {explain}")
         if tool.function is None:
-            return Refused("resource", "no_function", f"the tool {event.name!r} cannot be run here")
+            return refuse("resource", "no_function", f"the tool {event.name!r} cannot be run here")
     call = ToolCall(event.name, event.arguments, event.id, event.source, event.raw, event.index, False, event.place)
     try:
         looked = gate.look(call)
     except GuardFailed as error:  # what cannot be judged must not run
-        return Refused("execution", "guard_failed", str(error))
+        return refuse("execution", "guard_failed", str(error))
     changes = tuple(finding.message for finding in looked.findings if not finding.fatal)
     if not looked.ok or tool is None:
         code = next((finding.code for finding in looked.findings if finding.fatal), "invalid_value")
-        return Refused("permission" if code == "locked_tool" else "validation", code, looked.message, changes)
-    # Others hold the event, and what was checked is what runs.
-    checked = msgspec.structs.replace(looked.call, arguments=copy_arguments(looked.call.arguments))
-    return _read_declaration(tool, checked, changes)
+        return refuse("permission" if code == "locked_tool" else "validation", code, looked.message, changes)
+    return _read_declaration(tool, looked.call, changes)
 
 
 def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -100,23 +97,23 @@ def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted
         return None
     if not looked.ok:
         return None
-    checked = msgspec.structs.replace(looked.call, arguments=copy_arguments(looked.call.arguments))
-    admitted = _read_declaration(tool, checked, ())
+    admitted = _read_declaration(tool, looked.call, ())
     return admitted if isinstance(admitted, Admitted) else None
 
 
-def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> Admitted | Refused:
-    """Ask what the tool's own functions say of the call."""
+def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> Admitted | Ending:
+    """Ask the tool's own functions for the locks of a call, and whether it needs approval."""
+    checked = copy_arguments(call.arguments)  # others hold the event, and what was checked is what runs
     try:
-        locks = _find_locks(tool, copy_arguments(call.arguments))  # copies: what they change was not checked
+        locks = _find_locks(tool, copy_arguments(checked))  # copies: what these functions change was not checked
         asks = tool.needs_approval
-        shown = msgspec.structs.replace(call, arguments=copy_arguments(call.arguments))
-        return Admitted(call.arguments, changes, locks, bool(asks if isinstance(asks, bool) else asks(shown)))
+        shown = msgspec.structs.replace(call, arguments=copy_arguments(checked))
+        return Admitted(checked, changes, locks, bool(asks if isinstance(asks, bool) else asks(shown)))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's, `sys.exit` too; what cannot be judged must not run
         told = f"the call was not run: the declaration of {tool.name!r} failed on it: {type(error).__name__}"
-        return Refused("execution", "declaration_failed", told)
+        return refuse("execution", "declaration_failed", told)
 
 
 def _find_locks(tool: Tool, arguments: dict[str, Any]) -> frozenset[str]:
@@ -178,3 +175,81 @@ class Locks:
 
 def _clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
     return exist and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
+
+
+def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
+    """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.
+
+    One that was opened has its locks and its place already.
+    Notes on the others whether only functions that nobody can stop keep them from beginning.
+    """
+    occupied = [call for call in calls if call.occupies]
+    unstoppable = [call for call in occupied if call.phase == "answered"]
+    held, never_freed = _hold(occupied), _hold(unstoppable)
+    places = limit - len(occupied)
+    for call in sorted(calls, key=_get_index):
+        if call.tool is None or not call.can_run:
+            continue
+        if call.phase == "ready" and call.is_open:
+            if call.opening == "open":
+                yield call
+        elif call.opening == "offered":
+            if places > 0 and held.allow(call.tool, call.locks):
+                places -= 1
+                yield call
+        elif call.phase == "ready":
+            if places > 0 and call.not_before <= now and held.allow(call.tool, call.locks):
+                places -= 1
+                yield call
+            else:
+                is_stuck = len(unstoppable) >= limit or not never_freed.allow(call.tool, call.locks)
+                since = now if call.stuck_since is None else call.stuck_since
+                call.stuck_since = since if is_stuck else None
+        held.hold(call.tool, call.locks | call.open_locks)
+
+
+def find_due(call: Call, now: float) -> float | None:
+    """Return when something is to happen to a call unless a fact comes before."""
+    if call.phase == "running" or call.opening == "broken":
+        return None if call.cancelled else call.deadline
+    if call.phase != "ready":
+        return None
+    if call.not_before > now:
+        return call.not_before
+    return None if call.stuck_since is None or call.timeout is None else call.stuck_since + call.timeout
+
+
+class Alarm:
+    """The next moment at which something is due, and the one for which a wake-up was asked."""
+
+    def __init__(self) -> None:
+        self._due: float | None = None
+        self._asked: float | None = None
+
+    def is_due(self, now: float) -> bool:
+        """Whether the moment has come."""
+        return self._due is not None and now >= self._due
+
+    def set(self, moments: Iterable[float]) -> Wake | None:
+        """Set the earliest of some moments; return the wake-up to ask for, if none as early was."""
+        self._due = min(moments, default=None)
+        if self._due is None or (self._asked is not None and self._asked <= self._due):
+            return None
+        self._asked = self._due
+        return Wake(self._due)
+
+    def forget(self) -> None:
+        """The wake-up has come, or never will."""
+        self._asked = None
+
+
+def _get_index(call: Call) -> int:
+    return call.index
+
+
+def _hold(calls: Iterable[Call]) -> Locks:
+    held = Locks()
+    for call in calls:
+        if call.tool is not None:
+            held.hold(call.tool, call.locks | call.open_locks)
+    return held

@@ -38,12 +38,16 @@ Opening: TypeAlias = Literal["none", "offered", "open", "broken"]
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a call ended: with a value, or with a failure and the text that tells the model of it."""
+    """How a call ended: with a value, or with a failure and the text that says so to the model.
+
+    `changes` are what the gate changed in the arguments of a call that it refused.
+    """
 
     value: Any = None
     failure: ToolFailure | None = None
     error: str | None = None
     truncated: bool = False
+    changes: tuple[str, ...] = ()
 
 
 class Call(msgspec.Struct, eq=False):

@@ -2,7 +2,7 @@
 
 A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O; what it
 knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of
-one call is in `call`, what the model is told in `endings`, who may begin beside whom, and when, in `schedule`.
+one call is in `call`, what the model reads of it in `endings`, which calls may run at one time, and when, in `admission`.
 
 What a tool does decides the life of its calls:
 
@@ -41,11 +41,10 @@ from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
 from streamparse.response import ToolCall
 from streamparse.runtime import endings, facts
-from streamparse.runtime.admission import Admitted, Refused, admit, admit_open, find_open_locks
+from streamparse.runtime.admission import Admitted, Alarm, admit, admit_open, choose_next, find_due, find_open_locks
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
 from streamparse.runtime.retries import find_delay
-from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
 
 Trailing: TypeAlias = Literal["refuse", "run"]
@@ -198,8 +197,9 @@ class Turn:
         self._source_over = True
         if not self._done:
             self._fail_turn()
-        for call in self._find(incomplete=True):
-            self._answer(call, refuse("execution", code, message))
+        for call in self._find_live():
+            if call.phase == "incomplete":
+                self._answer(call, refuse("execution", code, message))
 
     def _end_attempt(self, fact: facts.Returned) -> None:
         call = self._calls.get(fact.index)
@@ -216,8 +216,6 @@ class Turn:
             call.take_back_begin()
         if fact.cancelled:
             self._end_cancelled(call, fact.partial, repeatable=fact.began)
-        elif fact.failure is not None and self._is_over():  # no time for another attempt
-            self._answer(call, endings.describe_failed(call, fact.failure))
         elif fact.failure is not None:
             self._end_failed(call, fact.failure)
         else:
@@ -243,7 +241,7 @@ class Turn:
         """Take up what a program that ended has left: what may be repeated begins again."""
         self._changed = True
         self._alarm.forget()
-        for call in self._find():
+        for call in self._find_live():
             if call.is_open:
                 self._release(call)
                 self._close(call)
@@ -316,7 +314,7 @@ class Turn:
         if not event.ok:
             self._fail_turn()
         self._done = True
-        for call in self._find():
+        for call in self._find_live():
             if call.phase == "incomplete":  # and will stay so
                 self._break(call, endings.CUT_INSIDE)
             elif call.phase != "waiting":
@@ -364,8 +362,8 @@ class Turn:
         """Take a whole call through the gate, and find the moment from which on it may begin."""
         admitted = admit(event, self._gate, run_recovered=self._run_recovered, run_quoted=self._run_quoted)
         call.changes = admitted.changes
-        if isinstance(admitted, Refused):
-            self._answer(call, refuse(admitted.kind, admitted.code, admitted.message))
+        if isinstance(admitted, Ending):
+            self._answer(call, admitted)
             return
         if event.id:
             self._by_id.setdefault(event.id, set()).add((event.name, _encode(event.arguments)))
@@ -424,7 +422,7 @@ class Turn:
 
     def _end_what_is_due(self) -> None:
         self._changed = True
-        for call in self._find():
+        for call in self._find_live():
             due = find_due(call, self._now)
             if due is None or due > self._now:
                 continue
@@ -463,7 +461,7 @@ class Turn:
         for call in list(self._calls.values()):
             if call.phase == "answered":
                 call.mark(incomplete=self._incomplete)
-        for call in self._find():
+        for call in self._find_live():
             if call.phase != "answered":
                 self._end_call(call, code, reason, f"{reason}{endings.NOT_RUN}")
             if call.is_open:
@@ -490,7 +488,8 @@ class Turn:
 
     def _end_failed(self, call: Call, failure: ToolFailure) -> None:
         """Try a failed call again, or answer it."""
-        if call.tool is not None and call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
+        # Neither revoked nor stopped, and there is time for another attempt.
+        if call.tool is not None and call.cancelled in ("", "timed_out") and not self._is_over():
             delay = find_delay(call.tool, failure, call.retries, call.key)
             if delay is not None:
                 call.retries += 1
@@ -541,10 +540,9 @@ class Turn:
         self._unanswered += 1
         return call
 
-    def _find(self, *, incomplete: bool = False) -> list[Call]:
-        """Return the live calls in call order; all, or only those that the model still writes."""
-        live = [call for _, call in sorted(self._live.items())]
-        return [call for call in live if call.phase == "incomplete"] if incomplete else live
+    def _find_live(self) -> list[Call]:
+        """Return in call order the calls that are not answered, or whose function has not returned."""
+        return [call for _, call in sorted(self._live.items())]
 
     def _find_timeout(self, tool: Tool | None) -> float | None:
         return self._timeout if tool is None or tool.timeout is None else tool.timeout
