@@ -168,12 +168,12 @@ class Locks:
 
     def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
         """Whether a call with these locks may run beside those that hold some."""
-        if _clash(locks, self._of_writers, exist=self._has_writers):
+        if _has_clash(locks, self._of_writers, exist=self._has_writers):
             return False
-        return tool.effect == "none" or not _clash(locks, self._of_readers, exist=self._has_readers)
+        return tool.effect == "none" or not _has_clash(locks, self._of_readers, exist=self._has_readers)
 
 
-def _clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
+def _has_clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
     return exist and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
 
 

@@ -395,9 +395,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                 turn.deny(item, DENIED)
         self._buffer.put(item)
         is_late = False
-        while self._buffer.full and not self._is_cancelled and not is_late:
+        while self._buffer.is_full and not self._is_cancelled and not is_late:
             with self._limit_wait() as scope:
-                await self._buffer.room()
+                await self._buffer.wait_for_room()
             is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
 
     def _sum_up(self, answer: OpenAnswer, failure: ModelFailure | None = None) -> loop.AnswerEnded:

@@ -99,7 +99,7 @@ class Call(msgspec.Struct, eq=False):
         return "once" if self.tool is None else self.tool.effect
 
     @property
-    def must_come_last(self) -> bool:
+    def has_to_come_last(self) -> bool:
         """Whether visible text behind the call keeps it from running: it stood in the text, and has an effect."""
         return self.place != "field" and self.tool is not None and self.tool.effect != "none"
 

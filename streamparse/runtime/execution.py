@@ -43,16 +43,16 @@ class Failure(NamedTuple):
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
     """Await foreign work; what it raises becomes a value."""
-    task = _find_task()
+    task = _find_task_id()
     try:
         return await work()
     except BaseException as error:
-        if _passes_through(error, task):
+        if _is_ours(error, task):
             raise
         return Failure(error)
 
 
-def _passes_through(error: BaseException, task: int | None) -> bool:
+def _is_ours(error: BaseException, task: int | None) -> bool:
     """Whether an exception is more than a failure of the code that raised it; `task` is the one that it began in.
 
     Foreign code may raise a cancellation of its own (an awaited task was cancelled); it is ours only if a scope around
@@ -61,7 +61,7 @@ def _passes_through(error: BaseException, task: int | None) -> bool:
     """
     if isinstance(error, Exception):
         return False
-    if task is None or _find_task() != task:
+    if task is None or _find_task_id() != task:
         return True
     group = error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", [error])
     if group.subgroup(KeyboardInterrupt) is not None:
@@ -70,7 +70,7 @@ def _passes_through(error: BaseException, task: int | None) -> bool:
     return others is None and anyio.current_effective_deadline() == -math.inf
 
 
-def _find_task() -> int | None:
+def _find_task_id() -> int | None:
     """Return what tells the running task from others; None outside of all tasks."""
     try:
         return anyio.get_current_task().id

@@ -54,7 +54,7 @@ class History(msgspec.Struct, frozen=True):
 
         Raises TypeError for anything else.
         """
-        return replace(self, entries=(*self.entries, Prompt(_parts_of(prompt))))
+        return replace(self, entries=(*self.entries, Prompt(_read_prompt(prompt))))
 
     def with_round(
         self,
@@ -125,15 +125,15 @@ class History(msgspec.Struct, frozen=True):
         return write_messages(self.system, self.entries, self.omitted, adapter_for(provider), model)
 
 
-def _parts_of(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[PromptPart, ...]:
+def _read_prompt(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[PromptPart, ...]:
     if isinstance(prompt, (str, Text, Image, Document)):
         prompt = [prompt]
     if not isinstance(prompt, Iterable) or isinstance(prompt, Mapping):  # a provider's message, say
         raise TypeError(f"a prompt is text, an Image or a Document, or several of them, not {type(prompt).__name__}")
-    return tuple(map(_part_of, prompt))
+    return tuple(map(_read_part, prompt))
 
 
-def _part_of(part: object) -> PromptPart:
+def _read_part(part: object) -> PromptPart:
     if isinstance(part, str):
         return Text(part)
     if isinstance(part, (Text, Image, Document)):
@@ -160,7 +160,7 @@ def estimate_tokens(text: str) -> int:
 
 def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
     """Keep the task, the latest `most` rounds (at least one), and what stands between these."""
-    places = _places_of_rounds(entries)
+    places = _find_rounds(entries)
     number = max(most, 1)
     return _keep_from(entries, places[-number]) if len(places) > number else tuple(entries)
 
@@ -168,36 +168,36 @@ def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
 def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountTokens | None) -> tuple[Entry, ...]:
     """Keep as many of the latest rounds as `most` tokens hold beside the system's words, the task and the note."""
     counted = count or estimate_tokens
-    sizes = [_size_of(entry, counted) for entry in entries]
-    places = _places_of_rounds(entries)
+    sizes = [_count_entry(entry, counted) for entry in entries]
+    places = _find_rounds(entries)
     if not places or sum(sizes) + counted(system) <= most:
         return tuple(entries)
     fixed = counted(system) + sum(sizes[: places[0]]) + counted(describe_omission(len(places)))
     behind = [*accumulate(reversed(sizes))][::-1]
     for place in places[1:]:
-        answered = sum(sizes[each] for each in _prompts_answered(entries, place))
+        answered = sum(sizes[each] for each in _find_answered_prompts(entries, place))
         if fixed + answered + behind[place] <= most:
             return _keep_from(entries, place)
     return _keep_from(entries, places[-1])
 
 
-def _places_of_rounds(entries: Sequence[Entry]) -> list[int]:
+def _find_rounds(entries: Sequence[Entry]) -> list[int]:
     return [place for place, entry in enumerate(entries) if isinstance(entry, Round)]
 
 
 def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
     """Keep the task, as one prompt, and from the round at this place on; the prompts that this round answers stay."""
-    first = _places_of_rounds(entries)[0]
+    first = _find_rounds(entries)[0]
     if place <= first:
         return tuple(entries)
     task = Prompt(tuple(part for entry in entries[:first] if isinstance(entry, Prompt) for part in entry.parts))
-    prompts = [entries[each] for each in _prompts_answered(entries, place)]
+    prompts = [entries[each] for each in _find_answered_prompts(entries, place)]
     return (task, *prompts, *entries[place:])
 
 
-def _prompts_answered(entries: Sequence[Entry], place: int) -> range:
+def _find_answered_prompts(entries: Sequence[Entry], place: int) -> range:
     """The places of the prompts that the round at this place answers; none if it is the task that it answers."""
-    first = _places_of_rounds(entries)[0]
+    first = _find_rounds(entries)[0]
     end = place
     while end > first and isinstance(entries[end - 1], Round):
         end -= 1
@@ -207,25 +207,25 @@ def _prompts_answered(entries: Sequence[Entry], place: int) -> range:
     return range(start, end)
 
 
-def _size_of(entry: Entry, count: CountTokens) -> int:
+def _count_entry(entry: Entry, count: CountTokens) -> int:
     if isinstance(entry, Prompt):
-        return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in entry.parts)
+        return _TOKENS_AROUND + sum(_count_part(part, count) for part in entry.parts)
     response = entry.response
     calls: list[ToolCall | BrokenCall] = [*response.tool_calls, *response.broken_calls]
     texts = [response.content, response.reasoning, response.refusal]
     texts += [text for call in calls for text in (call.name, call.raw)]
     texts += [str(item.get("data")) for item in response.items]
-    sizes = [count(text) for text in texts if text] + [_size_of_result(result, count) for result in entry.results]
+    sizes = [count(text) for text in texts if text] + [_count_result(result, count) for result in entry.results]
     return sum(sizes) + _TOKENS_AROUND * (1 + len(calls))
 
 
-def _size_of_result(result: ToolResult, count: CountTokens) -> int:
+def _count_result(result: ToolResult, count: CountTokens) -> int:
     if result.error is not None:
         return _TOKENS_AROUND + count(result.error)
-    return _TOKENS_AROUND + sum(_size_of_part(part, count) for part in show_result(result))
+    return _TOKENS_AROUND + sum(_count_part(part, count) for part in show_result(result))
 
 
-def _size_of_part(part: PromptPart, count: CountTokens) -> int:
+def _count_part(part: PromptPart, count: CountTokens) -> int:
     if isinstance(part, Text):
         return count(part.text)
     if isinstance(part, Document) and (text := decode_text_document(part)) is not None:

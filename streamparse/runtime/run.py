@@ -125,7 +125,7 @@ class Run(AsyncIterator[Item]):
     def stop(self) -> None:
         """Cancel what still runs, and answer its calls with an error."""
         if not self._over.is_set():
-            self._hear(facts.Cancelled(self._clock()))
+            self._submit(facts.Cancelled(self._clock()))
         self._scope.cancel()
 
     async def aclose(self) -> None:
@@ -140,17 +140,17 @@ class Run(AsyncIterator[Item]):
             with self._scope:
                 async with anyio.create_task_group() as self._tasks:
                     if self._turn.is_limited:  # its time begins now, also if no event ever comes
-                        self._hear(facts.Woke(self._clock()))
+                        self._submit(facts.Woke(self._clock()))
                     with self._reading:
                         failure = await attempt(self._read)
-                    self._hear(facts.SourceEnded(self._clock()))
+                    self._submit(facts.SourceEnded(self._clock()))
                     await self._settled.wait()
                     self._tasks.cancel_scope.cancel()  # those that wait for a time
         finally:
             if not self._turn.is_settled:
-                self._hear(facts.Cancelled(self._clock()))
+                self._submit(facts.Cancelled(self._clock()))
                 for execution in list(self._executions.values()):
-                    self._report(execution, None)
+                    self._submit_outcome(execution, None)
             self._buffer.close(failure.error if failure is not None else None)
             self._over.set()
 
@@ -175,13 +175,13 @@ class Run(AsyncIterator[Item]):
             self._buffer.put(event)
             if self._open_calls or isinstance(event, ToolCallStart):
                 self._follow_arguments(event, now)
-            self._hear(facts.Received(event, now))
+            self._submit(facts.Received(event, now))
             if self._open_calls and isinstance(event, ToolCallDelta):
                 self._offer(event, now)
         while self._unbegun:  # tools begin now, even if the source never waits
             await anyio.lowlevel.checkpoint()
-        if self._buffer.full:
-            await self._buffer.room()
+        if self._buffer.is_full:
+            await self._buffer.wait_for_room()
 
     def _follow_arguments(self, event: Event, now: float) -> None:
         """Read the arguments of a call that is being written, if its function can be called before it is whole."""
@@ -194,7 +194,7 @@ class Run(AsyncIterator[Item]):
             case ToolCallComplete(index):
                 call = self._open_calls.pop(index, None)
                 if call is not None and call.is_offered and not call.is_part_of(event.arguments):
-                    self._hear(facts.Misread(index, now))
+                    self._submit(facts.Misread(index, now))
             case Error(_, _, _, int(index)):
                 self._open_calls.pop(index, None)
 
@@ -203,7 +203,7 @@ class Run(AsyncIterator[Item]):
         call = self._open_calls.get(event.index)
         arguments = None if call is None else call.feed(event.arguments)
         if call is not None and arguments is not None:
-            self._hear(facts.Opened(event.index, arguments, call.streamed, now))
+            self._submit(facts.Opened(event.index, arguments, call.streamed, now))
 
     async def _close_source(self) -> None:
         if hasattr(self._source, "aclose"):
@@ -213,7 +213,7 @@ class Run(AsyncIterator[Item]):
 
     # -- the turn --------------------------------------------------------------------------------------
 
-    def _hear(self, fact: facts.Fact) -> None:
+    def _submit(self, fact: facts.Fact) -> None:
         """Tell the turn what happened, and do what it says."""
         for command in self._turn.take(fact):
             match command:
@@ -238,7 +238,7 @@ class Run(AsyncIterator[Item]):
 
     async def _wake(self, at: float) -> None:
         await anyio.sleep(max(at - self._clock(), 0))
-        self._hear(facts.Woke(self._clock()))
+        self._submit(facts.Woke(self._clock()))
 
     def _decide(self, request: ApprovalRequest, *, granted: bool, why: str) -> None:
         if not isinstance(why, str):
@@ -246,7 +246,7 @@ class Run(AsyncIterator[Item]):
         if self._requested.pop(request.key, None) is None:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
         if not self._over.is_set():
-            self._hear(facts.Approval(request.index, granted, self._clock(), why))
+            self._submit(facts.Approval(request.index, granted, self._clock(), why))
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -276,16 +276,16 @@ class Run(AsyncIterator[Item]):
                 execution.has_begun = True
                 outcome = await execution.run(self._settings.max_result)
         finally:  # also when the whole run is cancelled from outside
-            self._report(execution, outcome)
+            self._submit_outcome(execution, outcome)
 
-    def _report(self, execution: Execution, outcome: Outcome | None) -> None:
+    def _submit_outcome(self, execution: Execution, outcome: Outcome | None) -> None:
         """Tell the turn what came of an attempt; without an outcome it was cancelled."""
         start, job, now = execution.start, execution.job, self._clock()
         changes = tuple(execution.state_changes)
         del self._executions[start.index]
         if job is not None and job.is_left:
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
-            self._hear(facts.Abandoned(start.index, start.attempt, now, execution.partial, changes))
+            self._submit(facts.Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return
         began = execution.has_begun and (job is None or job.has_started or outcome is not None)
         value, failure, truncated = outcome or Outcome()
@@ -293,12 +293,12 @@ class Run(AsyncIterator[Item]):
             start.index, start.attempt, now, value, failure, truncated,
             cancelled=outcome is None, began=began, partial=execution.partial, state_changes=changes,
         )  # fmt: skip
-        self._hear(returned)
+        self._submit(returned)
 
     async def _await_end(self, start: Start | Open, job: Job) -> None:
         """Tell the turn when a function has returned that was left behind."""
         await job.wait_for_end()
-        self._hear(facts.Returned(start.index, start.attempt, self._clock()))
+        self._submit(facts.Returned(start.index, start.attempt, self._clock()))
 
     def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:
         """Return what shows the progress of a tool, from its own thread if it has one."""

@@ -107,7 +107,7 @@ class ToolRunner:
     @property
     def unstopped_threads(self) -> list[str]:
         """The names of the threads that were left behind, for their tool did not return, and that still run."""
-        return self._threads.left
+        return self._threads.unstopped
 
     def run(
         self,

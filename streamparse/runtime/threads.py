@@ -2,7 +2,7 @@
 
 A thread cannot be stopped.  anyio's worker threads keep a process alive until their function returns, so these are
 daemons: a tool that hangs holds its thread for as long as it likes, but not the process.  Its call is answered when its
-time is over, and its thread is named (`Threads.left`) until it ends.
+time is over, and its thread is named (`Threads.unstopped`) until it ends.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Threads:
         self._waiting: list[_Waiting] = []
 
     @property
-    def left(self) -> list[str]:
+    def unstopped(self) -> list[str]:
         """The names of the threads that nobody waits for and that still run, oldest first."""
         return [job.name for job in self._jobs if job.is_left and job.is_alive]
 

@@ -113,15 +113,15 @@ class Turn:
             self._changed = True
         self._now = max(self._now, fact.at)
         if not isinstance(fact, (facts.Returned, facts.Abandoned)):
-            self._end_what_is_over()
+            self._end_if_over()
         elif self._is_over() and not self._done:  # what has ended is not to be cancelled, but its result says this
             self._incomplete = True
-        self._hear(fact)
-        self._end_what_is_over()
+        self._dispatch(fact)
+        self._end_if_over()
         if self._alarm.is_due(self._now):
-            self._end_what_is_due()
+            self._end_due_calls()
         if self._changed:
-            self._begin_what_may()
+            self._begin_ready_calls()
         return commands
 
     @property
@@ -146,7 +146,7 @@ class Turn:
 
     # -- facts -----------------------------------------------------------------------------------------
 
-    def _hear(self, fact: facts.Fact) -> None:
+    def _dispatch(self, fact: facts.Fact) -> None:
         match fact:
             case facts.Received():
                 self._receive(fact.event)
@@ -319,7 +319,7 @@ class Turn:
                 self._break(call, endings.CUT_INSIDE)
             elif call.phase != "waiting":
                 continue
-            elif self._text_follows and call.must_come_last and self._trailing == "refuse":
+            elif self._text_follows and call.has_to_come_last and self._trailing == "refuse":
                 self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)
@@ -407,7 +407,7 @@ class Turn:
         call.make_ready(self._now + delay)
         self._changed = True
 
-    def _begin_what_may(self) -> None:
+    def _begin_ready_calls(self) -> None:
         self._changed = False
         if any(call.phase == "ready" or call.opening == "offered" for call in self._live.values()):
             for call in choose_next(self._live.values(), self._limit, self._now):
@@ -420,7 +420,7 @@ class Turn:
 
     # -- when a call must end --------------------------------------------------------------------------
 
-    def _end_what_is_due(self) -> None:
+    def _end_due_calls(self) -> None:
         self._changed = True
         for call in self._find_live():
             due = find_due(call, self._now)
@@ -449,7 +449,7 @@ class Turn:
     def _is_over(self) -> bool:
         return self._over_at is not None and self._now >= self._over_at
 
-    def _end_what_is_over(self) -> None:
+    def _end_if_over(self) -> None:
         if self._is_over():
             self._end_run("out_of_time", endings.OUT_OF_TIME)
 

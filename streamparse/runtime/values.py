@@ -95,16 +95,16 @@ def cut_text(text: str, most: int) -> str:
 
 def _encode(value: Any) -> bytes:
     try:
-        encoded = msgspec.json.encode(value, enc_hook=_to_json)
+        encoded = msgspec.json.encode(value, enc_hook=_convert)
         if b"null" not in encoded:
             return encoded
         # msgspec writes null for a number that JSON does not have; whoever reads the result must know that it is one.
-        return msgspec.json.encode(_name_numbers(msgspec.to_builtins(value, enc_hook=_to_json, str_keys=True)))
+        return msgspec.json.encode(_name_numbers(msgspec.to_builtins(value, enc_hook=_convert, str_keys=True)))
     except _FAILURES as error:
         raise UnusableResult(f"the tool's result is not JSON: {error}") from error
 
 
-def _to_json(value: Any) -> Any:
+def _convert(value: Any) -> Any:
     """What msgspec does not know; it asks for keys, too, of which it takes texts and numbers alone."""
     if value is None or isinstance(value, bool):  # as a key: values of these are written without asking
         return {None: "null", True: "true", False: "false"}[value]
@@ -174,8 +174,8 @@ def _holds_media(value: Any, depth: int) -> bool:
 
 def _cut_members(value: dict[str, Any], most: int) -> dict[str, Any] | None:
     """An object of at most `most` bytes whose longest texts are cut; None if little would be left of them."""
-    sizes = sorted((_size(each), key) for key, each in value.items() if isinstance(each, str))
-    room = most - _size(value) + sum(size for size, _ in sizes)
+    sizes = sorted((_count_bytes(each), key) for key, each in value.items() if isinstance(each, str))
+    room = most - _count_bytes(value) + sum(size for size, _ in sizes)
     shorter = dict(value)
     for number, (size, key) in enumerate(sizes):
         share = room // (len(sizes) - number)  # of what those that are shorter have left
@@ -183,21 +183,21 @@ def _cut_members(value: dict[str, Any], most: int) -> dict[str, Any] | None:
             room -= size
             continue
         flag = f"{key}_truncated"
-        share -= _size({flag: True})
+        share -= _count_bytes({flag: True})
         if share < _LEAST:
             return None
         shorter[key], shorter[flag] = _cut_to_bytes(value[key], share), True
-        room -= _size(shorter[key]) + _size({flag: True})
-    return shorter if _size(shorter) <= most else None
+        room -= _count_bytes(shorter[key]) + _count_bytes({flag: True})
+    return shorter if _count_bytes(shorter) <= most else None
 
 
 def _cut_to_bytes(text: str, most: int) -> str:
     """Cut a text so that it takes at most `most` bytes as JSON, where some characters take six."""
     count = min(len(text), most)
-    while (size := _size(cut := cut_text(text, count))) > most:
+    while (size := _count_bytes(cut := cut_text(text, count))) > most:
         count = min(count - 1, count * most // size)
     return cut
 
 
-def _size(value: Any) -> int:
+def _count_bytes(value: Any) -> int:
     return len(msgspec.json.encode(value))
