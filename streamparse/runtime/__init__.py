@@ -3,11 +3,11 @@
     events ──▶ reader ──▶ buffer ──▶ consumer
                  └─▶ turn ─▶ tools ──▶┘
 
-The reader never waits for a tool and never for the consumer, but when the buffer is full; it is the reader
-that starts a tool, so a slow consumer delays none.
+The reader never waits for a tool, and for the consumer only when the buffer is full.  The reader starts the tools, so a
+slow consumer delays none of them.
 
 Two pure machines decide, and do no I/O: `turn` what may run when in one answer, `loop` what follows an answer.
-`run` and `agent` obey them on an event loop.  `execution` is the only place where a tool is called.
+`run` and `agent_run` obey them on an event loop.  `execution` is the only place where a tool is called.
 """
 
 from streamparse.runtime.agent import Agent

@@ -4,7 +4,7 @@
 whether a person must approve it: what runs is what was checked here.
 
 `choose_next` lets calls begin in call order.  One waits while a call that holds what it needs runs, or comes before it
-and is not answered: also one that the model still writes, of which nothing says yet what it needs.
+and is not answered: also one that the model still writes, whose needs are not known yet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from streamparse.runtime.endings import refuse
 from streamparse.runtime.facts import Wake
 from streamparse.tools import Tool
 
-EVERYTHING: Final = "*"  # the lock that no other call may be held beside
+EVERYTHING: Final = "*"  # the lock that allows no other call at the same time
 
 QUOTED: Final = "the call was not run: it stood where the text only quotes (a code block, a quotation, a string)"
 MISWRITTEN: Final = "the call was not run: it was not written correctly, and had to be repaired to be read"
@@ -63,7 +63,7 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
 
 
 def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy, with copies of all lists and objects inside: what runs is what was checked, whoever sees it."""
+    """Return a copy, with copies of all lists and objects inside: what runs is what was checked."""
     copy: dict[str, Any] = msgspec.to_builtins(arguments)
     return copy
 
@@ -84,7 +84,7 @@ def find_needed(tool: Tool) -> frozenset[str]:
 def admit_open(call: ToolCall, streamed: frozenset[str], gate: Gate) -> Admitted | None:
     """Take a call through the gate whose streamed arguments are still being written.
 
-    None says that it is to wait until it is whole, whatever the reason: then it is decided.
+    None: it has to wait until it is whole, whatever the reason; then it is decided.
     """
     tool = gate.tools.get(call.name)
     if tool is None or not can_open(tool) or not streamed <= tool.streamed:
@@ -112,8 +112,8 @@ def _read_declaration(tool: Tool, call: ToolCall, changes: tuple[str, ...]) -> A
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's, `sys.exit` too; what cannot be judged must not run
-        told = f"the call was not run: the declaration of {tool.name!r} failed on it: {type(error).__name__}"
-        return refuse("execution", "declaration_failed", told)
+        message = f"the call was not run: the declaration of {tool.name!r} failed on it: {type(error).__name__}"
+        return refuse("execution", "declaration_failed", message)
 
 
 def _find_locks(tool: Tool, arguments: dict[str, Any]) -> frozenset[str]:
@@ -146,7 +146,7 @@ def find_open_locks(tool: Tool) -> frozenset[str]:
 
 
 class Locks:
-    """What some calls hold, and whether another may run beside all of them.
+    """The locks that some calls hold, and whether another call may run at the same time.
 
     Two calls may, if neither has an effect; else if they share no lock and none has `"*"`.
     """
@@ -167,7 +167,7 @@ class Locks:
             self._of_writers |= locks
 
     def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
-        """Whether a call with these locks may run beside those that hold some."""
+        """Whether a call with these locks may run at the same time as those that hold some."""
         if _has_clash(locks, self._of_writers, exist=self._has_writers):
             return False
         return tool.effect == "none" or not _has_clash(locks, self._of_readers, exist=self._has_readers)
@@ -181,7 +181,7 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
     """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.
 
     One that was opened has its locks and its place already.
-    Notes on the others whether only functions that nobody can stop keep them from beginning.
+    Notes on the others whether only functions that cannot be stopped keep them from beginning.
     """
     occupied = [call for call in calls if call.occupies]
     unstoppable = [call for call in occupied if call.phase == "answered"]
@@ -239,7 +239,7 @@ class Alarm:
         return Wake(self._due)
 
     def forget(self) -> None:
-        """The wake-up has come, or never will."""
+        """Forget the wake-up: it has come, or never will."""
         self._asked = None
 
 

@@ -89,9 +89,9 @@ class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     """The end of one request: its answer is read, and each of the calls has its result.
 
     `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
-    An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
+    An answer that is `discarded` never came, or broke off before any tool had begun: it is not in the history and is
     asked for again, so what was shown of it does not count; `failure` says why.
-    `lost` is what the provider could not be told: a setting that it does not have, a name that it may refuse.
+    `lost` lists what the provider has no words for: a setting that it does not have, a name that it may refuse.
     """
 
     number: int
@@ -108,11 +108,11 @@ AgentItem: TypeAlias = Item | TurnEnd
 
 
 class RunResult(msgspec.Struct, Generic[Output], frozen=True):
-    """What came of a run.
+    """The end of a run.
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
     is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `usage` is what all answers have cost.
-    `approvals` are the requests that nobody has answered.  `history` goes into the next `run`.
+    `approvals` are the requests without an answer.  `history` goes into the next `run`.
     """
 
     output: Output | None
@@ -168,7 +168,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         )
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
-        self._is_attended = True  # somebody reads the items, and can approve
+        self._is_attended = True  # the items have a reader, who can approve
         self._was_denied = False
         self._is_cancelled = False
         self._has_begun = False
@@ -227,12 +227,12 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     @property
     def unstopped_threads(self) -> list[str]:
-        """The names of the threads that were left behind, for their tool did not return, and that still run."""
+        """The names of the threads that still run although their call is over: their tool did not return in time."""
         return [] if self._runner is None else self._runner.unstopped_threads
 
     @property
     def result(self) -> RunResult[Output]:
-        """What came of the run.  Raises RuntimeError while it goes on."""
+        """The end of the run.  Raises RuntimeError while it goes on."""
         finish = self._loop.finish
         if finish is None:
             raise RuntimeError("the run is not over")
@@ -255,16 +255,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         del self._approvals[request.key]
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let a call run; the model is told why.  Raises as `approve` does."""
+        """Do not let a call run; the model reads why.  Raises as `approve` does."""
         self._find_turn(request).deny(request, why)
         del self._approvals[request.key]
 
     def cancel(self, *, heard: str | None = None) -> None:
         """End the run: what still runs is cancelled, and its calls are answered so.
 
-        `heard` is what of the latest answer's text has reached the user, be it spoken: the history keeps only that.
-        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer;
-        and from any thread, a synchronous tool's among them.
+        `heard` is the part of the latest answer's text that has reached the user, for example by voice: the history
+        keeps only that.  The items end soon after.  May also be called when the run is over, to say what was heard of
+        its last answer; and from any thread, also that of a synchronous tool.
         """
         if self._call_soon is None or self._thread == threading.get_ident() or self._loop.finish is not None:
             self._cancel(heard)
@@ -338,7 +338,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         return loop.Waited(self._read_clock_after(scope))
 
     def _read_clock_after(self, scope: anyio.CancelScope) -> float:
-        """The time after a wait; not before the deadline that ended it: the loop's clock may be a little behind."""
+        """Return the time after a wait, at least the deadline that ended it: the loop's clock may be a little slow."""
         is_late = scope.cancelled_caught and not self._is_cancelled
         return max(self._clock(), self._loop.deadline or 0.0) if is_late else self._clock()
 
@@ -427,7 +427,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._answer = None
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested in the latest turn: nobody can answer it any more."""
+        """Forget what was requested in the latest turn: it can no longer be answered."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}

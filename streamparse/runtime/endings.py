@@ -1,4 +1,4 @@
-"""What the model is told of a call that did not end with a value of its tool."""
+"""What the model reads about a call that did not end with a value of its tool."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def describe_timeout(call: Call, partial: Any, goes_on: str = "") -> ToolFailure
 
 
 def describe_no_place(call: Call, held: Iterable[Call]) -> Ending:
-    """End a call that could not begin, for all that it needs is held by functions that nobody can stop."""
+    """End a call that could not begin, because all that it needs is held by functions that cannot be stopped."""
     names = [each.name for each in held]
     message = (
         f"the tool was not run: no place became free in {call.timeout:g} s; "

@@ -36,7 +36,7 @@ MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model ge
 
 
 class Failure(NamedTuple):
-    """What foreign code raised."""
+    """The exception that foreign code raised."""
 
     error: BaseException
 
@@ -53,11 +53,11 @@ async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
 
 
 def _is_ours(error: BaseException, task: int | None) -> bool:
-    """Whether an exception is more than a failure of the code that raised it; `task` is the one that it began in.
+    """Whether an exception is our own cancellation or the user's Ctrl-C; `task` is the one that the code began in.
 
     Foreign code may raise a cancellation of its own (an awaited task was cancelled); it is ours only if a scope around
-    us is cancelled.  It may raise GeneratorExit; ours comes from whoever closes this coroutine, and that is not its
-    task.  Whatever else it raises while it is cancelled is its failure.
+    us is cancelled.  It may raise GeneratorExit; ours comes from the code that closes this coroutine, which is not in
+    its task.  Whatever else it raises while it is cancelled is its failure.
     """
     if isinstance(error, Exception):
         return False
@@ -71,7 +71,7 @@ def _is_ours(error: BaseException, task: int | None) -> bool:
 
 
 def _find_task_id() -> int | None:
-    """Return what tells the running task from others; None outside of all tasks."""
+    """Return the id of the running task; None outside of all tasks."""
     try:
         return anyio.get_current_task().id
     except (RuntimeError, AttributeError):  # no event loop runs; asyncio's runs no task
@@ -79,7 +79,7 @@ def _find_task_id() -> int | None:
 
 
 class Outcome(NamedTuple):
-    """What came of calling a tool: JSON values, or a failure."""
+    """The outcome of calling a tool: JSON values, or a failure."""
 
     value: Any = None
     failure: ToolFailure | None = None
@@ -87,7 +87,7 @@ class Outcome(NamedTuple):
 
 
 class OpenText(AsyncIterator[str]):
-    """Pieces of a text for one reader; it ends, or breaks off, when it is told to."""
+    """Pieces of a text for one reader; `end` ends it, `break_off` breaks it off."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -154,7 +154,7 @@ class OpenText(AsyncIterator[str]):
 class OpenCall:
     """Reads the arguments of a call as they come.
 
-    `texts` are those that are streamed.  `is_offered` says that the turn was told that the function may be called.
+    `texts` are those that are streamed.  `is_offered` says that the turn knows that the function may be called.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -243,7 +243,7 @@ class Execution:
         self.call.break_off(reason)
 
     def cancel(self) -> None:
-        """Cancel the coroutine, or leave the thread behind."""
+        """Cancel the coroutine, or abandon the thread."""
         self._was_cancelled = True
         self.scope.cancel()
 
@@ -292,8 +292,8 @@ def _describe_safely(error: BaseException, max_result: int) -> ToolFailure:
     try:
         return _describe(error, max_result)
     except Exception as fault:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
-        told = f"{type(error).__name__}, which cannot be described: {type(fault).__name__}"
-        return ToolFailure("execution", told)
+        message = f"{type(error).__name__}, which cannot be described: {type(fault).__name__}"
+        return ToolFailure("execution", message)
 
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:

@@ -4,7 +4,7 @@
     history = history.with_round(parser.response, runner.results, provider="anthropic")
     messages = history.truncated(tokens=100_000).messages("gemini", "gemini-3-pro")
 
-It keeps what came, and decides what of it is sent when it is written; `streamparse.runtime.messages` says how.
+It keeps all that came; what is sent of it is decided when it is written (`streamparse.runtime.messages`).
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class History(msgspec.Struct, frozen=True):
 
         The system's words, the prompts before the first round (the task), the latest round and what follows it always
         stay, also if they are more than `tokens`; so does the prompt that the first kept round answers.  Whole rounds
-        go, with the prompts between them, and the model is told that they did.
+        go, with the prompts between them, and a note says so to the model.
         `count_tokens` counts the tokens of a text.  Without it a token is taken for each 3 bytes of UTF-8, which is
-        more than tokenizers make of English (about 4) or Chinese.  A picture counts 1,600 tokens, a PDF one for each 25
-        bytes but at least 1,600, whoever counts.
+        more than tokenizers make of English (about 4) or Chinese.  A picture always counts 1,600 tokens, and a PDF one
+        for each 25 bytes but at least 1,600.
         Raises ValueError for a number below zero.
         """
         if (rounds or 0) < 0 or (tokens or 0) < 0:
@@ -105,7 +105,7 @@ class History(msgspec.Struct, frozen=True):
         return replace(kept, omitted=self.omitted + len(self.rounds) - len(kept.rounds))
 
     def turns(self, provider: str, model: str = "") -> list[Turn]:
-        """Return the turns of the conversation, in nobody's words, with only what this provider accepts.
+        """Return the turns of the conversation, in no provider's format, with only what this provider accepts.
 
         The system's turn is the first of them.  Raises ValueError for an unknown provider.
         """
@@ -159,24 +159,24 @@ def estimate_tokens(text: str) -> int:
 
 
 def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
-    """Keep the task, the latest `most` rounds (at least one), and what stands between these."""
+    """Keep the task, the latest `most` rounds (at least one), and what is between these."""
     places = _find_rounds(entries)
     number = max(most, 1)
     return _keep_from(entries, places[-number]) if len(places) > number else tuple(entries)
 
 
 def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountTokens | None) -> tuple[Entry, ...]:
-    """Keep as many of the latest rounds as `most` tokens hold beside the system's words, the task and the note."""
+    """Keep as many of the latest rounds as fit into `most` tokens, with the system's words, the task and the note."""
     counted = count or estimate_tokens
     sizes = [_count_entry(entry, counted) for entry in entries]
     places = _find_rounds(entries)
     if not places or sum(sizes) + counted(system) <= most:
         return tuple(entries)
     fixed = counted(system) + sum(sizes[: places[0]]) + counted(describe_omission(len(places)))
-    behind = [*accumulate(reversed(sizes))][::-1]
+    following = [*accumulate(reversed(sizes))][::-1]
     for place in places[1:]:
         answered = sum(sizes[each] for each in _find_answered_prompts(entries, place))
-        if fixed + answered + behind[place] <= most:
+        if fixed + answered + following[place] <= most:
             return _keep_from(entries, place)
     return _keep_from(entries, places[-1])
 
@@ -196,7 +196,7 @@ def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
 
 
 def _find_answered_prompts(entries: Sequence[Entry], place: int) -> range:
-    """The places of the prompts that the round at this place answers; none if it is the task that it answers."""
+    """Find the places of the prompts that the round at this place answers; none if it answers the task."""
     first = _find_rounds(entries)[0]
     end = place
     while end > first and isinstance(entries[end - 1], Round):

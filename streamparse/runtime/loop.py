@@ -8,15 +8,15 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has calls | the next request, with their results |
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
-| is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
+| is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
-| is whole, and the connection breaks behind its end | as if it had not |
+| is whole, and the connection breaks after its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
 | is filtered or a refusal | the run ends |
 
 A request that fails is repeated at most twice where that may help (`runtime.model`), then sent to the next model, which
-stays for the rest of the run.  A failure of the connection is never told to the model.
+stays for the rest of the run.  The model never reads of a failure of the connection.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from streamparse.runtime.stops import MaxStop, RunState, Stop
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-MAX_COMPLAINTS: Final = 2  # how often in a row a model is told that its answer is of no use
+MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
 
 # Codes of what a server or a connection did; another request may go well
 SERVER_FAULTS: Final = frozenset(
@@ -64,8 +64,8 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, be it
-    behind the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
+    after the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
     it.
     """
 
@@ -85,7 +85,7 @@ class Waited(msgspec.Struct, frozen=True, tag=True):
 
 
 class Interrupted(msgspec.Struct, frozen=True, tag=True):
-    """The run was cancelled; `heard` is what of the latest answer's text has reached the user, None for all of it.
+    """The run was cancelled; `heard` is the part of the latest answer's text that has reached the user, None for all.
 
     If an answer is being read, its `AnswerEnded` follows.
     """
@@ -140,7 +140,7 @@ class Loop:
         command = loop.take(Started(history, at))
 
     `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
-    `output_tool`, if there is one, are the output, and text alone is none.
+    `output_tool`, if there is one, are the output, and text alone does not count as one.
 
     To be read only: `history` is the conversation so far, with what the run was given; `tokens` are what all answers
     have cost, as the provider counted it; `finish` is how the run ended, None while it goes on; `failure` is what was
@@ -178,7 +178,7 @@ class Loop:
         self._rounds: tuple[Round, ...] = ()
 
     def take(self, fact: Fact) -> Command | None:
-        """Hear what happened; return what is to be done, or None while something else is awaited."""
+        """Take in what happened; return what is to be done, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         match fact:
             case Started():
@@ -218,7 +218,7 @@ class Loop:
             return ended
         if failure is not None:
             return self._ask_after_failure(failure)
-        self._failures, self.failure = 0, answer.failure  # what broke behind a good end costs no answer
+        self._failures, self.failure = 0, answer.failure  # what broke after a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
             return self._finish_by("fatal")
         if answer.awaits_approval:
@@ -237,7 +237,7 @@ class Loop:
         self._rounds += (latest,)
 
     def _find_output(self, results: Sequence[ToolResult]) -> Finish | None:
-        """The value of the first call that ends the run, in call order."""
+        """Find the value of the first call that ends the run, in call order."""
         for result in results:
             if result.success and not result.revoked:
                 if result.tool_name == self._output_tool:
@@ -345,7 +345,7 @@ def _has_text(response: ParsedResponse) -> bool:
 
 
 def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
-    """What the server or the connection did to an answer, as its stream tells it."""
+    """Find what the server or the connection did to an answer, by the errors in its stream."""
     if response.ok:
         return None
     for error in response.errors:
@@ -355,10 +355,10 @@ def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
 
 
 def _find_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
-    """What the model did wrong, for the model; None if the answer can be used."""
+    """Describe to the model what was wrong with its answer; None if the answer can be used."""
     if not response.ok and response.stop != "filter" and not response.refusal:
-        told = [error.message for error in response.errors if error.scope != "frame"]
-        return "; ".join(told[:3])[:600] or "it did not end well"
+        messages = [error.message for error in response.errors if error.scope != "frame"]
+        return "; ".join(messages[:3])[:600] or "it did not end well"
     if not has_answers and not response.content.strip() and not response.refusal and response.stop != "filter":
         return "it was empty"
     return None

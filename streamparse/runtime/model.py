@@ -202,20 +202,20 @@ def http_model(
 
     `url` is the server's base, with or without a version, or the endpoint itself.  `wire` is what the server speaks, or
     the name of a provider, whose messages may differ ("mistral", "deepseek", "openrouter").  `api_key` is written where
-    the wire wants it; `headers` stand over all that is written here.  `dialects` and `reasoning` are those of
+    the wire wants it; `headers` replace those that are written here.  `dialects` and `reasoning` are those of
     `StreamParser`.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.  `timeout`:
     seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and never closed.
     `settings` are those of `Request`; a request's own go over them.
 
-    Raises ValueError for a URL that is none, a wire that cannot be asked so, and an unknown dialect; TypeError for a
-    setting that is none.
+    Raises ValueError for what is not a URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
+    unknown setting.
     """
     provider, spoken = _find_provider(wire)
     check_settings(settings)
     if tools_in == "prompt":
         check_prompt(dialect)
         dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
-    StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for a dialect that is none
+    StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for an unknown dialect
     endpoint = Endpoint(
         url=find_answer_url(url, spoken, name), provider=provider, name=name, wire=spoken, timeout=timeout,
         headers=_merge_headers(write_key_headers(spoken, api_key), headers),
@@ -232,7 +232,7 @@ def build_model(
     timeout: float = TIMEOUT,
     client: httpx.AsyncClient | None = None,
 ) -> HTTPModel:
-    """Return the model that a profile of `streamparse.negotiate` speaks of; the rest is as in `http_model`.
+    """Return the model that a profile of `streamparse.negotiate` describes; the rest is as in `http_model`.
 
     Raises ValueError if it names no URL or no model, or a wire that cannot be asked so.
     """
@@ -251,7 +251,7 @@ def build_model(
 
 @asynccontextmanager
 async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
-    """Give what can be called, for as long as the block: a model behind HTTP that is not entered gets a client for it.
+    """Give what can be called, for as long as the block; an `HTTPModel` that is not entered gets a client.
 
     Raises ValueError for a profile that names no URL or no model; TypeError for anything else that is not a model.
     """
@@ -272,7 +272,7 @@ def check_model(model: object) -> None:
 
 
 def _find_provider(word: str) -> tuple[str, str]:
-    """Return the adapter and the wire that a wire's or a provider's name stands for."""
+    """Return the adapter and the wire that are meant by the name of a wire or of a provider."""
     for row in PROVIDERS.values():
         if row.wire == word:
             return row.adapter, word

@@ -36,15 +36,15 @@ MAX_RETRIES: Final = 2
 MODEL_BACKOFF: Final = Backoff(first=0.5, most=8.0)
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
-# What the classes of failed transport are called
+# Names of the classes of failed transport
 _TRANSPORT: Final = re.compile(
     r"Connect|Timeout|TimedOut|NetworkError|TransportError|ReadError|WriteError|CloseError|ProxyError|SSLError"
     r"|RemoteProtocolError|ServerDisconnected|RemoteDisconnected|IncompleteRead|Payload|BrokenResource|EndOfStream"
 )
-# What classes of clients are called that tell of the program's own mistakes
+# Names of the clients' classes that mean a mistake of the program
 _OURS: Final = frozenset(("LocalProtocolError", "UnsupportedProtocol", "InvalidURL"))
 _PROGRAMS: Final = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
-# A program's own, whatever they were raised from
+# Mistakes of the program, whatever they were raised from
 _MISTAKES: Final = (
     *(TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError, ArithmeticError, ImportError),
     *(NotImplementedError, RecursionError),

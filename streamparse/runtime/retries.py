@@ -1,7 +1,7 @@
 """When something that failed is tried again: with backoff, after what the other side asked for, and never all at once.
 
-The delay before retry n+1 is `first` * 2**n, up to twice that, and at most `most`.  How much more is drawn from a key: it
-differs between calls, and is the same whenever the facts are taken again.
+The delay before retry n+1 is `first` * 2**n, up to twice that, and at most `most`.  How much more is drawn from a key:
+it differs between calls, and is the same whenever the facts are taken again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TOOL_BACKOFF: Final = Backoff(first=0.1, most=10.0)
 
 
 def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> float | None:
-    """Return the seconds until the next attempt of a call, after so many retries; None if there is none."""
+    """Return the seconds until the next attempt of a call, after so many retries; None if it is not tried again."""
     if tool.effect == "once" or failure.kind not in RETRYABLE or not failure.recoverable or retries >= tool.retries:
         return None
     return TOOL_BACKOFF.find_delay(retries, key, failure.retry_after)

@@ -1,6 +1,6 @@
 """One turn on an event loop: a reader, its tools, and the buffer that the consumer takes from.
 
-`Turn` decides; what is here tells it what happened, and does what it says.
+`Turn` decides; `Run` reports to it what happened, and does what it says.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Run(AsyncIterator[Item]):
         self._decide(request, granted=True, why="")
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let the call run; the model is told why.  Raises ValueError if this run does not wait for that."""
+        """Do not let the call run; the model reads why.  Raises ValueError if this run does not wait for that."""
         self._decide(request, granted=False, why=why)
 
     def stop(self) -> None:
@@ -199,7 +199,7 @@ class Run(AsyncIterator[Item]):
                 self._open_calls.pop(index, None)
 
     def _offer(self, event: ToolCallDelta, now: float) -> None:
-        """Tell the turn once a function may be called with what is there of its arguments."""
+        """Report to the turn once a function may be called with the arguments so far."""
         call = self._open_calls.get(event.index)
         arguments = None if call is None else call.feed(event.arguments)
         if call is not None and arguments is not None:
@@ -214,7 +214,7 @@ class Run(AsyncIterator[Item]):
     # -- the turn --------------------------------------------------------------------------------------
 
     def _submit(self, fact: facts.Fact) -> None:
-        """Tell the turn what happened, and do what it says."""
+        """Report a fact to the turn, and do what it says."""
         for command in self._turn.take(fact):
             match command:
                 case facts.Answer(result):
@@ -279,7 +279,7 @@ class Run(AsyncIterator[Item]):
             self._submit_outcome(execution, outcome)
 
     def _submit_outcome(self, execution: Execution, outcome: Outcome | None) -> None:
-        """Tell the turn what came of an attempt; without an outcome it was cancelled."""
+        """Report the outcome of an attempt to the turn; without one it was cancelled."""
         start, job, now = execution.start, execution.job, self._clock()
         changes = tuple(execution.state_changes)
         del self._executions[start.index]
@@ -296,7 +296,7 @@ class Run(AsyncIterator[Item]):
         self._submit(returned)
 
     async def _await_end(self, start: Start | Open, job: Job) -> None:
-        """Tell the turn when a function has returned that was left behind."""
+        """Report to the turn when an abandoned function has returned."""
         await job.wait_for_end()
         self._submit(facts.Returned(start.index, start.attempt, self._clock()))
 

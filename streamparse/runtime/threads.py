@@ -33,7 +33,7 @@ class _Waiting(NamedTuple):
 
 
 class Threads:
-    """At most `limit` threads at one time, each for one call of a function; those that were left behind count, too."""
+    """At most `limit` threads at one time, each for one call of a function; abandoned ones count, too."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -42,7 +42,7 @@ class Threads:
 
     @property
     def unstopped(self) -> list[str]:
-        """The names of the threads that nobody waits for and that still run, oldest first."""
+        """The names of the abandoned threads that still run, oldest first."""
         return [job.name for job in self._jobs if job.is_left and job.is_alive]
 
     def prepare(self, name: str) -> Job:
@@ -71,7 +71,7 @@ class Threads:
 
 
 class Job:
-    """One call of a function in a thread; `is_left` once nobody waits for it any more, and it has not returned."""
+    """One call of a function in a thread; `is_left` once its result is no longer awaited, and it has not returned."""
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
@@ -95,7 +95,7 @@ class Job:
     async def run(self, function: Callable[[], Any]) -> Any:
         """Call the function in a thread of its own, once there may be one.
 
-        Returns what the function returns, or `Raised`.  A cancellation leaves the thread behind.
+        Returns what the function returns, or `Raised`.  A cancellation abandons the thread.
         """
         await self._threads.take_place(self)
         self._ended = over = anyio.Event()
@@ -130,11 +130,11 @@ class Job:
     ) -> None:
         try:
             self._outcome = function()
-        except BaseException as error:  # noqa: BLE001 - the user's; it is told where the call is waited for
+        except BaseException as error:  # noqa: BLE001 - the user's; it is raised where the call is awaited
             self._outcome = Raised(error)
         try:
             call_soon(partial(self._end, over))
-        except RuntimeError:  # the event loop is gone, and nobody waits any more
+        except RuntimeError:  # the event loop is gone, and with it whoever awaited this
             self._threads.free_place(self)
 
     def _end(self, over: anyio.Event) -> None:

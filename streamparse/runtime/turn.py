@@ -9,15 +9,15 @@ What a tool does decides the life of its calls:
 | effect | starts | revoked, cancelled or out of time | on a failure that may pass | after a crash |
 |---|---|---|---|---|
 | `"none"` | at its closing byte | cancelled | again | again |
-| `"idempotent"` | once the model moved on | cancelled; the model is told that it had begun | again, same key | again, same key |
-| `"once"` | after `Done(ok=True)` | cancelled; told as "outcome unknown" | never | begun: "outcome unknown" |
+| `"idempotent"` | once the model moved on | cancelled; the model reads that it had begun | again, same key | again, same key |
+| `"once"` | after `Done(ok=True)` | cancelled; "outcome unknown" | never | begun: "outcome unknown" |
 
-Where the call stood comes first:
+The place of the call comes first:
 
 | place | may run |
 |---|---|
 | `field` | as its tool says |
-| `plain` | as its tool says; with an effect only where no visible text follows the last call of the answer's text, which the end of the turn alone can tell (`trailing="run"`: once another call follows, or the turn ended well) |
+| `plain` | as its tool says; with an effect only where no visible text follows the last call of the answer's text, which only the end of the turn can show (`trailing="run"`: once another call follows, or the turn ended well) |
 | `bare`, `thought` | once the turn ended well, and as `plain` |
 | `quoted` | not at all; with `run_quoted` as `bare` |
 
@@ -48,7 +48,7 @@ from streamparse.runtime.retries import find_delay
 from streamparse.tools import Tool, ToolFailure, ToolResult
 
 Trailing: TypeAlias = Literal["refuse", "run"]
-"""What becomes of calls in the text, of tools with effects, that visible text follows."""
+"""Whether calls in the text of tools with effects may run although visible text follows them."""
 
 
 class Turn:
@@ -97,7 +97,7 @@ class Turn:
         self._early: list[Call] = []  # wait for the model to move on
         self._by_id: dict[str, set[tuple[str, bytes | None]]] = {}  # names and arguments of those that may run
         self._unanswered = 0
-        self._text_follows = False  # visible text stands behind the last call in the text
+        self._text_follows = False  # visible text follows the last call in the text
         self._done = False
         self._incomplete = False
         self._stopped = ""  # why nothing may run any more
@@ -105,7 +105,7 @@ class Turn:
         self._changed = False  # something may begin, or another moment is the next
 
     def take(self, fact: facts.Fact) -> list[facts.Command]:
-        """Hear what happened; return what is to be done, in this order."""
+        """Take in what happened; return what is to be done, in this order."""
         commands: list[facts.Command] = []
         self._commands = commands
         if self._over_at is None and self._time_limit is not None:
@@ -210,7 +210,7 @@ class Turn:
         if call.is_open:
             self._close(call)
             return
-        if call.phase != "running":  # it was left behind, and is answered
+        if call.phase != "running":  # it was abandoned, and is answered
             return
         if not fact.began:
             call.take_back_begin()
@@ -351,7 +351,7 @@ class Turn:
         self._changed = True
 
     def _close(self, call: Call) -> None:
-        """The function that was opened has returned, before the call has begun."""
+        """Note that the function that was opened has returned, before the call has begun."""
         call.close()
         if call.ending is not None:
             self._give_answer(call, call.ending)
@@ -381,7 +381,7 @@ class Turn:
             self._early.append(call)
 
     def _move_on(self, *, by_call: bool) -> None:
-        """The model goes on, which some calls wait for; one in the text waits for another call."""
+        """Let the calls begin that waited for the model to go on; one in the text waits for another call."""
         if not self._early:
             return
         early, self._early = self._early, []
@@ -394,7 +394,7 @@ class Turn:
                 self._early.append(call)
 
     def _reach_moment(self, call: Call) -> None:
-        """The answer is no longer in the way of a call."""
+        """Let a call begin as soon as it is approved and its locks are free."""
         if call.needs_approval:
             self._request_approval(call)
         else:
@@ -498,7 +498,7 @@ class Turn:
         self._answer(call, endings.describe_failed(call, failure))
 
     def _end_cancelled(self, call: Call, partial: Any, *, repeatable: bool, goes_on: str = "") -> None:
-        """End a call whose function was cancelled, or is left behind."""
+        """End a call whose function was cancelled or abandoned."""
         if self._is_over():  # which counts for more than the call's own time limit
             call.end_early("out_of_time", endings.OUT_OF_TIME)
         if call.cancelled != "timed_out":
