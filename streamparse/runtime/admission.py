@@ -43,11 +43,11 @@ def admit(event: ToolCallComplete, gate: Gate, *, run_recovered: bool, run_quote
     """Take a call through the gate."""
     tool = gate.tools.get(event.name)
     if tool is not None:  # of an unknown tool the gate says what was perhaps meant
-        explain = explain_call(event.name, tool)
         if event.source == "recovered" and not run_recovered:
-            return refuse("validation", "recovered", f"{MISWRITTEN}; {explain}")
+            return refuse("validation", "recovered", f"{MISWRITTEN}; {explain_call(event.name, tool)}")
         if event.place == "quoted" and not run_quoted:
-            return refuse("validation", "quoted", f"{QUOTED}; if it is meant, call it in the open: {explain}")
+            advice = f"if it is meant, call it in the open: {explain_call(event.name, tool)}"
+            return refuse("validation", "quoted", f"{QUOTED}; {advice}")
         if tool.function is None:
             return refuse("resource", "no_function", f"the tool {event.name!r} cannot be run here")
     call = ToolCall(event.name, event.arguments, event.id, event.source, event.raw, event.index, False, event.place)
@@ -187,7 +187,7 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
     unstoppable = [call for call in occupied if call.phase == "answered"]
     held, never_freed = _hold(occupied), _hold(unstoppable)
     places = limit - len(occupied)
-    for call in sorted(calls, key=_get_index):
+    for call in sorted(calls, key=lambda call: call.index):
         if call.tool is None or not call.can_run:
             continue
         if call.phase == "ready" and call.is_open:
@@ -241,10 +241,6 @@ class Alarm:
     def forget(self) -> None:
         """Forget the wake-up: it has come, or never will."""
         self._asked = None
-
-
-def _get_index(call: Call) -> int:
-    return call.index
 
 
 def _hold(calls: Iterable[Call]) -> Locks:

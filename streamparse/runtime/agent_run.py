@@ -23,7 +23,7 @@ from streamparse.parser.loops import AsyncEventStream, aiter_events
 from streamparse.response import ParsedResponse
 from streamparse.runtime import loop
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.execution import Failure, attempt
+from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
 from streamparse.runtime.model import Model, check_model, open_model
@@ -32,7 +32,7 @@ from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
 from streamparse.runtime.stops import MAX_TURNS, MaxStop, Stop, max_turns
-from streamparse.runtime.threads import find_event_loop
+from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import Tool, ToolResult, Toolset, read_output
 from streamparse.usage import TokenCounts
 
@@ -181,7 +181,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._stack = AsyncExitStack()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._thread = 0  # of the event loop
-        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self._call_soon: CallSoon | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult[Output]]:
         return self._run_unattended().__await__()

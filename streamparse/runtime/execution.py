@@ -24,7 +24,7 @@ from streamparse.json import PartialReader
 from streamparse.runtime.admission import copy_arguments, find_needed
 from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.retries import resolve_retry_after
-from streamparse.runtime.threads import Job, Raised, Threads
+from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
 from streamparse.tools import CallBroken, StateChange, Streamed, ToolContext, ToolError, ToolFailure
 from streamparse.tools.signature import is_async
@@ -33,12 +33,6 @@ from streamparse.tools.tool import InvalidArguments, Tool, bind, bind_others
 T = TypeVar("T")
 
 MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model gets to see fewer
-
-
-class Failure(NamedTuple):
-    """The exception that foreign code raised."""
-
-    error: BaseException
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
@@ -216,7 +210,7 @@ class Execution:
         self.scope = anyio.CancelScope()
         assert tool.function is not None
         self.function = tool.function
-        self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
+        self.job: Job | None = None if is_async(tool.function) else Job(f"streamparse tool {tool.name}", threads)
         self.context: ToolContext[Any] | None = None
         self.deadline = start.deadline if isinstance(start, Start) else None
         self.has_begun = False
@@ -262,7 +256,7 @@ class Execution:
             value = await self.function(**arguments)
         else:
             value = await self.job.run(partial(self.function, **arguments))
-            if isinstance(value, Raised):  # a coroutine that raises one of these says something else by it
+            if isinstance(value, Failure):  # a coroutine that raises one of these says something else by it
                 is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
                 raise value.error if not is_odd else RuntimeError(repr(value.error))
             if inspect.isawaitable(value):

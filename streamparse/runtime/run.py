@@ -19,9 +19,9 @@ from streamparse.repair import Gate
 from streamparse.runtime import facts
 from streamparse.runtime.admission import can_open, copy_arguments
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.execution import Execution, Failure, OpenCall, Outcome, attempt
+from streamparse.runtime.execution import Execution, OpenCall, Outcome, attempt
 from streamparse.runtime.facts import ApprovalRequest, Open, Progress, Start
-from streamparse.runtime.threads import Job, Threads
+from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.turn import Trailing, Turn
 from streamparse.runtime.values import reduce_value
 from streamparse.tools import ToolContext, ToolResult
