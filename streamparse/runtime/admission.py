@@ -1,16 +1,11 @@
-"""Which calls may run, and when.
+"""Whether a call may run at all, with which arguments, under which locks, and whether a person must approve it.
 
-`admit` decides once, when a call is whole, whether it may run at all, with which arguments, under which locks, and
-whether a person must approve it: what runs is what was checked here.
-
-`choose_next` lets calls begin in call order.  One waits while a call that holds what it needs runs, or comes before it
-and is not answered: also one that the model still writes, whose needs are not known yet.
+All of it is decided once, when the call is whole: what runs is what was checked here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -19,9 +14,8 @@ from streamparse.events import ToolCallComplete
 from streamparse.repair import Gate, GuardFailed
 from streamparse.repair.answers import explain_call
 from streamparse.response import ToolCall
-from streamparse.runtime.call import Call, Ending
+from streamparse.runtime.call import Ending
 from streamparse.runtime.endings import refuse
-from streamparse.runtime.facts import Wake
 from streamparse.tools import Tool
 
 EVERYTHING: Final = "*"  # the lock that allows no other call at the same time
@@ -143,109 +137,3 @@ def _name_value(value: Any) -> str:
 def find_open_locks(tool: Tool) -> frozenset[str]:
     """The locks to expect of a call whose arguments are not whole yet: at worst everything."""
     return frozenset() if tool.lock is None else frozenset((EVERYTHING,))
-
-
-class Locks:
-    """The locks that some calls hold, and whether another call may run at the same time.
-
-    Two calls may, if neither has an effect; else if they share no lock and none has `"*"`.
-    """
-
-    def __init__(self) -> None:
-        self._of_readers: set[str] = set()
-        self._of_writers: set[str] = set()
-        self._has_readers = False
-        self._has_writers = False
-
-    def hold(self, tool: Tool, locks: frozenset[str]) -> None:
-        """Add a call's locks."""
-        if tool.effect == "none":
-            self._has_readers = True
-            self._of_readers |= locks
-        else:
-            self._has_writers = True
-            self._of_writers |= locks
-
-    def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
-        """Whether a call with these locks may run at the same time as those that hold some."""
-        if _has_clash(locks, self._of_writers, exist=self._has_writers):
-            return False
-        return tool.effect == "none" or not _has_clash(locks, self._of_readers, exist=self._has_readers)
-
-
-def _has_clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
-    return exist and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
-
-
-def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
-    """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.
-
-    One that was opened has its locks and its place already.
-    Notes on the others whether only functions that cannot be stopped keep them from beginning.
-    """
-    occupied = [call for call in calls if call.occupies]
-    unstoppable = [call for call in occupied if call.phase == "answered"]
-    held, never_freed = _hold(occupied), _hold(unstoppable)
-    places = limit - len(occupied)
-    for call in sorted(calls, key=lambda call: call.index):
-        if call.tool is None or not call.can_run:
-            continue
-        if call.phase == "ready" and call.is_open:
-            if call.opening == "open":
-                yield call
-        elif call.opening == "offered":
-            if places > 0 and held.allow(call.tool, call.locks):
-                places -= 1
-                yield call
-        elif call.phase == "ready":
-            if places > 0 and call.not_before <= now and held.allow(call.tool, call.locks):
-                places -= 1
-                yield call
-            else:
-                is_stuck = len(unstoppable) >= limit or not never_freed.allow(call.tool, call.locks)
-                since = now if call.stuck_since is None else call.stuck_since
-                call.stuck_since = since if is_stuck else None
-        held.hold(call.tool, call.locks | call.open_locks)
-
-
-def find_due(call: Call, now: float) -> float | None:
-    """Return when something is to happen to a call unless a fact comes before."""
-    if call.phase == "running" or call.opening == "broken":
-        return None if call.cancelled else call.deadline
-    if call.phase != "ready":
-        return None
-    if call.not_before > now:
-        return call.not_before
-    return None if call.stuck_since is None or call.timeout is None else call.stuck_since + call.timeout
-
-
-class Alarm:
-    """The next moment at which something is due, and the one for which a wake-up was asked."""
-
-    def __init__(self) -> None:
-        self._due: float | None = None
-        self._asked: float | None = None
-
-    def is_due(self, now: float) -> bool:
-        """Whether the moment has come."""
-        return self._due is not None and now >= self._due
-
-    def set(self, moments: Iterable[float]) -> Wake | None:
-        """Set the earliest of some moments; return the wake-up to ask for, if none as early was."""
-        self._due = min(moments, default=None)
-        if self._due is None or (self._asked is not None and self._asked <= self._due):
-            return None
-        self._asked = self._due
-        return Wake(self._due)
-
-    def forget(self) -> None:
-        """Forget the wake-up: it has come, or never will."""
-        self._asked = None
-
-
-def _hold(calls: Iterable[Call]) -> Locks:
-    held = Locks()
-    for call in calls:
-        if call.tool is not None:
-            held.hold(call.tool, call.locks | call.open_locks)
-    return held

@@ -2,7 +2,7 @@
 
 A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O; what it
 knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of
-one call is in `call`, what the model reads of it in `endings`, which calls may run at one time, and when, in `admission`.
+one call is in `call`, what the model reads of it in `endings`, which calls may run at one time, and when, in `schedule`.
 
 What a tool does decides the life of its calls:
 
@@ -41,10 +41,11 @@ from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
 from streamparse.response import ToolCall
 from streamparse.runtime import endings, facts
-from streamparse.runtime.admission import Admitted, Alarm, admit, admit_open, choose_next, find_due, find_open_locks
+from streamparse.runtime.admission import Admitted, admit, admit_open, find_open_locks
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
 from streamparse.runtime.retries import find_delay
+from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
 
 Trailing: TypeAlias = Literal["refuse", "run"]
