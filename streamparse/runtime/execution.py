@@ -221,7 +221,7 @@ class Execution:
     @property
     def is_cancelled(self) -> bool:
         """Whether the result is of no use any more.  May be read from any thread, which trio's own scopes may not."""
-        return self._was_cancelled or (self.job is not None and self.job.is_left)
+        return self._was_cancelled or (self.job is not None and self.job.is_abandoned)
 
     def begin(self, start: Start) -> None:
         """The call that was opened counts: end its streamed arguments."""

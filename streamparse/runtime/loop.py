@@ -248,7 +248,7 @@ class Loop:
 
     def _go_on(self, response: ParsedResponse, results: Sequence[ToolResult]) -> Command:
         has_answers = any(not result.revoked for result in results)
-        fault = _find_fault(response, has_answers=has_answers)
+        fault = _describe_fault(response, has_answers=has_answers)
         if fault is None and not has_answers:
             if response.refusal or response.stop == "filter":
                 return self._finish_by("refusal" if response.refusal else "filter")
@@ -354,7 +354,7 @@ def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
     return None
 
 
-def _find_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
+def _describe_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
     """Describe to the model what was wrong with its answer; None if the answer can be used."""
     if not response.ok and response.stop != "filter" and not response.refusal:
         messages = [error.message for error in response.errors if error.scope != "frame"]

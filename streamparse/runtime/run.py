@@ -283,7 +283,7 @@ class Run(AsyncIterator[Item]):
         start, job, now = execution.start, execution.job, self._clock()
         changes = tuple(execution.state_changes)
         del self._executions[start.index]
-        if job is not None and job.is_left:
+        if job is not None and job.is_abandoned:
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
             self._submit(facts.Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return

@@ -39,7 +39,7 @@ class Threads:
     @property
     def unstopped(self) -> list[str]:
         """The names of the abandoned threads that still run, oldest first."""
-        return [job.name for job in self._jobs if job.is_left and job.is_alive]
+        return [job.name for job in self._jobs if job.is_abandoned and job.is_alive]
 
     async def take_place(self, job: Job) -> None:
         """Wait until there may be one thread more."""
@@ -63,11 +63,11 @@ class Threads:
 
 
 class Job:
-    """One call of a function in a thread; `is_left` once its result is no longer awaited, and it has not returned."""
+    """One call of a function in a thread; `is_abandoned` once its result is no longer awaited, and it has not returned."""
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
-        self.is_left = False
+        self.is_abandoned = False
         self._threads = threads
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
@@ -103,7 +103,7 @@ class Job:
         try:
             await over.wait()
         finally:
-            self.is_left = not over.is_set()
+            self.is_abandoned = not over.is_set()
         return self._outcome
 
     def call_in_loop(self, function: Callable[[Any], None], value: Any) -> None:

@@ -158,7 +158,7 @@ class Turn:
             case facts.Returned():
                 self._end_attempt(fact)
             case facts.Abandoned():
-                self._leave_behind(fact)
+                self._abandon_call(fact)
             case facts.Approval():
                 self._decide(fact)
             case facts.Woke():
@@ -222,7 +222,7 @@ class Turn:
         else:
             self._answer(call, Ending(fact.value, truncated=fact.truncated))
 
-    def _leave_behind(self, fact: facts.Abandoned) -> None:
+    def _abandon_call(self, fact: facts.Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
             call.state_changes += fact.state_changes
