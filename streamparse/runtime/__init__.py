@@ -43,7 +43,7 @@ from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns
+from streamparse.runtime.stops import RunState, StopCondition, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.turn import Turn
 
 __all__ = [
@@ -81,7 +81,7 @@ __all__ = [
     "RunState",
     "SourceEnded",
     "Start",
-    "Stop",
+    "StopCondition",
     "Stopped",
     "ToolRegistry",
     "ToolRunner",

@@ -31,7 +31,7 @@ from streamparse.runtime.model_failures import ModelError, ModelFailure, describ
 from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.stops import MAX_TURNS, MaxStop, Stop, max_turns
+from streamparse.runtime.stops import MAX_TURNS, MaxStop, StopCondition, max_turns
 from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
 from streamparse.tools import Tool, ToolResult, Toolset, read_output
 from streamparse.usage import TokenCounts
@@ -58,7 +58,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     tools: Toolset
     output_tool: Tool | None = None
     system: str = ""
-    stops: tuple[Stop, ...] = ()
+    stops: tuple[StopCondition, ...] = ()
     settings: dict[str, Any] = {}
     prepare_history: PrepareHistory | None = None
     runner: dict[str, Any] = {}
@@ -369,7 +369,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._answer = OpenAnswer(request, stream, turn)
         if self._is_cancelled:
             turn.stop()
-        ended = await attempt(partial(self._show_all, turn))
+        ended = await attempt(partial(self._show_items, turn))
         failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
         return self._sum_up(self._answer, failure)
 
@@ -383,22 +383,19 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._error.__cause__ = error
         return failure
 
-    async def _show_all(self, turn: Run) -> None:
+    async def _show_items(self, turn: Run) -> None:
         async for item in turn:
-            await self._show(item, turn)
-
-    async def _show(self, item: Item, turn: Run) -> None:
-        if isinstance(item, ApprovalRequest):
-            self._approvals[item.key] = item
-            if not self._is_attended:
-                self._was_denied = True
-                turn.deny(item, DENIED)
-        self._buffer.put(item)
-        is_late = False
-        while self._buffer.is_full and not self._is_cancelled and not is_late:
-            with self._limit_wait() as scope:
-                await self._buffer.wait_for_room()
-            is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
+            if isinstance(item, ApprovalRequest):
+                self._approvals[item.key] = item
+                if not self._is_attended:
+                    self._was_denied = True
+                    turn.deny(item, DENIED)
+            self._buffer.put(item)
+            is_late = False
+            while self._buffer.is_full and not self._is_cancelled and not is_late:
+                with self._limit_wait() as scope:
+                    await self._buffer.wait_for_room()
+                is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
 
     def _sum_up(self, answer: OpenAnswer, failure: ModelFailure | None = None) -> loop.AnswerEnded:
         answer.stream.parser.close()  # does nothing, unless the answer was left before its end

@@ -156,7 +156,7 @@ class OpenCall:
         self.is_offered = False
         self._needed = find_needed(tool)
         self._required = tool.streamed & frozenset(tool.parameters.get("required", ()))
-        self._reader = PartialReader(streamed=tool.streamed, on_text=self._put)
+        self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
         self._decided = anyio.Event()
 
     def feed(self, fragment: str) -> dict[str, Any] | None:
@@ -192,9 +192,6 @@ class OpenCall:
     async def wait_until_decided(self) -> None:
         """Wait until the call counts, or does not."""
         await self._decided.wait()
-
-    def _put(self, name: str, text: str) -> None:
-        self.texts[name].put(text)
 
 
 class Execution:

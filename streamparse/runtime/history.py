@@ -153,7 +153,7 @@ def _copy_response(response: ParsedResponse) -> ParsedResponse:
 # -- what is left out --------------------------------------------------------------------------------------
 
 
-def estimate_tokens(text: str) -> int:
+def _estimate_tokens(text: str) -> int:
     """Count a token for each 3 bytes of UTF-8."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_OF_A_TOKEN)
 
@@ -167,7 +167,7 @@ def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
 
 def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountTokens | None) -> tuple[Entry, ...]:
     """Keep as many of the latest rounds as fit into `most` tokens, with the system's words, the task and the note."""
-    counted = count or estimate_tokens
+    counted = count or _estimate_tokens
     sizes = [_count_entry(entry, counted) for entry in entries]
     places = _find_rounds(entries)
     if not places or sum(sizes) + counted(system) <= most:

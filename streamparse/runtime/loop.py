@@ -30,7 +30,7 @@ from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
 from streamparse.runtime.rounds import Round
-from streamparse.runtime.stops import MaxStop, RunState, Stop
+from streamparse.runtime.stops import MaxStop, RunState, StopCondition
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
@@ -152,7 +152,7 @@ class Loop:
         self,
         *,
         models: int = 1,
-        stops: Sequence[Stop] = (),
+        stops: Sequence[StopCondition] = (),
         ending: frozenset[str] = frozenset(),
         output_tool: str | None = None,
         run_id: str = "run",
@@ -210,7 +210,8 @@ class Loop:
         self.tokens += response.tokens
         failure = None if response.ok else answer.failure or _find_server_fault(response)
         has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
-        is_over = self._interrupted is not None or self._is_late()
+        is_late = self.deadline is not None and self._now >= self.deadline
+        is_over = self._interrupted is not None or is_late
         self.was_discarded = failure is not None and not has_begun and not is_over
         if not self.was_discarded:
             self._keep(answer)
@@ -220,9 +221,9 @@ class Loop:
             return self._ask_after_failure(failure)
         self._failures, self.failure = 0, answer.failure  # what broke after a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
-            return self._finish_by("fatal")
+            return self._end(Finish("fatal"))
         if answer.awaits_approval:
-            return self._finish_by("approval")
+            return self._end(Finish("approval"))
         return self._find_output(results) or self._go_on(response, results)
 
     def _keep(self, answer: AnswerEnded) -> None:
@@ -251,7 +252,7 @@ class Loop:
         fault = _describe_fault(response, has_answers=has_answers)
         if fault is None and not has_answers:
             if response.refusal or response.stop == "filter":
-                return self._finish_by("refusal" if response.refusal else "filter")
+                return self._end(Finish("refusal" if response.refusal else "filter"))
             if self._output_tool is None:
                 stopped_by = "length" if response.stop == "length" else None
                 return self._end(Finish(stopped_by, response.content, has_output=True))
@@ -261,7 +262,7 @@ class Loop:
             return self._ask()
         self._complaints += 1
         if self._complaints > MAX_COMPLAINTS:
-            return self._finish_by("broken_answers")
+            return self._end(Finish("broken_answers"))
         if not has_answers:  # else the results say it
             self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
         return self._ask()
@@ -271,7 +272,7 @@ class Loop:
     def _ask(self) -> Command:
         reason = self._find_stop()
         if reason is not None:
-            return self._finish_by(reason)
+            return self._end(Finish(reason))
         self._number += 1
         self._is_answering = True
         return Send(self._model, self.history, self._number)
@@ -279,7 +280,7 @@ class Loop:
     def _ask_after_failure(self, failure: ModelFailure) -> Command:
         self.failure = failure
         if (reason := self._find_stop()) is not None:
-            return self._finish_by(reason)
+            return self._end(Finish(reason))
         delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
         if delay is not None:
             self._failures += 1
@@ -287,7 +288,7 @@ class Loop:
         if self._model + 1 < self._models:
             self._model, self._failures = self._model + 1, 0
             return self._ask()
-        return self._finish_by("model_failed")
+        return self._end(Finish("model_failed"))
 
     # -- the end ---------------------------------------------------------------------------------------
 
@@ -297,7 +298,7 @@ class Loop:
         if self._is_answering:
             return None
         self._mark_heard(fact.heard)
-        return self.finish or self._finish_by("cancelled")
+        return self.finish or self._end(Finish("cancelled"))
 
     def _mark_heard(self, heard: str | None) -> bool:
         """Note what was heard of this run's latest answer with a text; return whether there was anything to note."""
@@ -311,10 +312,7 @@ class Loop:
         return True
 
     def _end_interrupted(self) -> Finish | None:
-        return None if self._interrupted is None else self._finish_by("cancelled")
-
-    def _is_late(self) -> bool:
-        return self.deadline is not None and self._now >= self.deadline
+        return None if self._interrupted is None else self._end(Finish("cancelled"))
 
     def _find_stop(self) -> str | None:
         state = RunState(
@@ -331,9 +329,6 @@ class Loop:
             if reason is not None:  # a bool, or the coroutine of an async function
                 raise TypeError(f"a stop returns a text, the reason, or None; {stop!r} returned {reason!r}")
         return None
-
-    def _finish_by(self, reason: str) -> Finish:
-        return self._end(Finish(reason))
 
     def _end(self, finish: Finish) -> Finish:
         self.finish = finish

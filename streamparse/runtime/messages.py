@@ -141,7 +141,7 @@ class _Conversation:
             return parts
         if any(isinstance(part, ToolCall) for part in parts):
             # All texts are blank; Gemini's empty ones hold a signature.
-            return _drop_parts(parts, _is_text, lambda item: item.kind == SIGNATURE)
+            return _drop_parts(parts, lambda part: isinstance(part, Text), lambda item: item.kind == SIGNATURE)
         kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
         for message in self._adapter.write_turn(Turn("assistant", kept), []) if kept else []:
             if any(value not in (None, "", []) for key, value in message.items() if key not in ("role", "type")):
@@ -156,10 +156,6 @@ def _drop_parts(parts: list[Part], is_dropped: Callable[[Part], bool], keeps: Ca
         for part, following in zip_longest(parts, parts[1:])
         if not is_dropped(part) or (isinstance(following, Item) and keeps(following))
     ]
-
-
-def _is_text(part: Part) -> bool:
-    return isinstance(part, Text)
 
 
 def _is_empty(part: Part) -> bool:

@@ -34,7 +34,7 @@ class RunState(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[Round, ...] = ()
 
 
-Stop: TypeAlias = Callable[[RunState], str | None]
+StopCondition: TypeAlias = Callable[[RunState], str | None]
 
 
 class MaxStop(msgspec.Struct, frozen=True):

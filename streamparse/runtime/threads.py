@@ -63,7 +63,7 @@ class Threads:
 
 
 class Job:
-    """One call of a function in a thread; `is_abandoned` once its result is no longer awaited, and it has not returned."""
+    """One call of a function in a thread; `is_abandoned` if its result is no longer awaited, and it still runs."""
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
