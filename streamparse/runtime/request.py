@@ -112,15 +112,7 @@ class Request:
         check_settings(settings)
         wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
         self.lost = []
-        history = self.history
-        system = "\n\n".join(filter(None, (history.system, instructions)))
-        question = replace(
-            self._read_settings(wanted),
-            model=model,
-            stream=stream,
-            turns=write_turns(system, history.entries, history.omitted, ADAPTERS[name], model, self.lost),
-            tools=read_json_tools(self.tools.values()),
-        )
+        question = replace(self._read_conversation(name, model, instructions, wanted), model=model, stream=stream)
         if tools_in == "prompt":
             question = teach_tools(question, dialect, self.lost)
         body = write_request(question, name, self.lost)
@@ -144,9 +136,12 @@ class Request:
         self.provider = self.provider if provider is None else check_provider(provider)
         self._is_read_as = True
 
-    def _read_settings(self, settings: Mapping[str, Any]) -> Question:
-        stop = settings.get("stop") or ()
+    def _read_conversation(self, provider: str, model: str, instructions: str, settings: Mapping[str, Any]) -> Question:
+        history, stop = self.history, settings.get("stop") or ()
+        system = "\n\n".join(filter(None, (history.system, instructions)))
         return Question(
+            turns=write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost),
+            tools=read_json_tools(self.tools.values()),
             **pick(settings, _DIRECT),
             choice=self._read_choice(settings),
             stop=[stop] if isinstance(stop, str) else [*stop],
