@@ -124,7 +124,7 @@ class Job:
             self._outcome = Failure(error)
         try:
             call_soon(partial(self._end, over))
-        except RuntimeError:  # the event loop is gone, and with it whoever awaited this
+        except RuntimeError:  # the event loop is gone, and with it the task that awaited this
             self._threads.free_place(self)
 
     def _end(self, over: anyio.Event) -> None:
