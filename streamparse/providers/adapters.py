@@ -22,7 +22,7 @@ from streamparse.providers.names import PROVIDERS, find_known_name
 from streamparse.providers.ollama.messages import Ollama
 from streamparse.providers.ollama.requests import OLLAMA_REQUESTS
 from streamparse.providers.openai_chat.messages import OpenAI
-from streamparse.providers.openai_chat.requests import CHAT_REQUESTS
+from streamparse.providers.openai_chat.requests import CHAT_REQUESTS, is_thinking_model
 from streamparse.providers.openai_compatible.messages import (
     MISTRAL_REQUESTS,
     WRITTEN_CHAT_REQUESTS,
@@ -141,6 +141,16 @@ def write_request(request: Request, target: str, lost: list[Loss]) -> dict[str, 
     """Write a request for one of the providers of `REQUEST_WRITERS`, with the tools that it takes."""
     tools = ADAPTERS[target].list_supported_tools(request.tools, lost)
     return REQUEST_WRITERS[target](replace(request, tools=tools), lost)
+
+
+def write_extras(adapter: str, model: str, *, stream: bool) -> dict[str, Any]:
+    """Write what a request asks an answer to hold besides: the counts of tokens, and thoughts to send back."""
+    is_chat = PROVIDERS[adapter].wire == "openai-chat"  # other wires always report the counts
+    if stream and is_chat and adapter != "mistral":  # it always reports them, and refuses `stream_options`
+        return {"stream_options": {"include_usage": True}}
+    if adapter == "openai-responses" and is_thinking_model(model):
+        return {"include": ["reasoning.encrypted_content"]}  # nothing is stored; other models refuse it
+    return {}
 
 
 def _find_format(provider: str, table: Mapping[str, Any]) -> str:

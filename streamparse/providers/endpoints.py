@@ -11,8 +11,6 @@ import re
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-__all__ = ["ANTHROPIC_VERSION", "KEY_HEADERS", "PATHS", "find_answer_url", "is_plain_path", "join_path", "write_path"]
-
 PATHS: Final = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
@@ -28,6 +26,17 @@ KEY_HEADERS: Final = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 
 ANTHROPIC_VERSION: Final = "2023-06-01"
 """The `anthropic-version` that is written and read here."""
+
+USUAL_WIRE: Final = "openai-chat"
+"""What a server speaks of which nothing else is known."""
+
+CLIENTS: Final = frozenset(
+    (
+        *("httpx", "httpcore", "aiohttp", "requests", "urllib3", "http", "anyio"),
+        *("openai", "anthropic", "google", "botocore"),
+    )
+)
+"""The packages of HTTP clients and of the SDKs whose exceptions say that the transport failed."""
 
 _ENDPOINTS: Final = {
     "openai-chat": re.compile(r"/chat/completions$"),
@@ -71,6 +80,15 @@ def find_answer_url(url: str, wire: str, model: str) -> str:
     joined = join_path(base.encode(), path.encode(), wire).decode()
     queries = "&".join(filter(None, (parts.query, query)))
     return parts._replace(path=joined, query=queries, fragment="").geturl()
+
+
+def write_key_headers(wire: str, key: str | None) -> dict[str, str]:
+    """Return the headers that a server of this wire wants with each request: the key, and the version of the API."""
+    written = {"anthropic-version": ANTHROPIC_VERSION} if wire == "anthropic" else {}
+    place = KEY_HEADERS.get(wire)
+    if key:
+        written |= {place: key} if place else {"authorization": f"Bearer {key}"}
+    return written
 
 
 def write_path(wire: str, model: str, base: str, *, streamed: bool) -> str:

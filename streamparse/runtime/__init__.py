@@ -3,11 +3,11 @@
     events ──▶ reader ──▶ buffer ──▶ consumer
                  └─▶ turn ─▶ tools ──▶┘
 
-The reader never waits for a tool and never for the consumer, but when the buffer is full; it is the reader
-that starts a tool, so a slow consumer delays none.
+The reader never waits for a tool, and for the consumer only when the buffer is full.  The reader starts the tools, so a
+slow consumer delays none of them.
 
 Two pure machines decide, and do no I/O: `turn` what may run when in one answer, `loop` what follows an answer.
-`run` and `agent` obey them on an event loop.  `execution` is the only place where a tool is called.
+`run` and `agent_run` obey them on an event loop.  `execution` is the only place where a tool is called.
 """
 
 from streamparse.runtime.agent import Agent
@@ -36,15 +36,14 @@ from streamparse.runtime.facts import (
     Woke,
 )
 from streamparse.runtime.history import History
-from streamparse.runtime.http_model import HTTPModel, build_model, http_model
-from streamparse.runtime.model import Model, open_model
+from streamparse.runtime.model import HTTPModel, Model, build_model, http_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
 from streamparse.runtime.registry import ToolRegistry
 from streamparse.runtime.request import Request
 from streamparse.runtime.rounds import Prompt, Round
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.stops import RunState, Stop, max_repeats, max_seconds, max_tokens, max_turns
+from streamparse.runtime.stops import RunState, StopCondition, max_repeats, max_seconds, max_tokens, max_turns
 from streamparse.runtime.turn import Turn
 
 __all__ = [
@@ -82,7 +81,7 @@ __all__ = [
     "RunState",
     "SourceEnded",
     "Start",
-    "Stop",
+    "StopCondition",
     "Stopped",
     "ToolRegistry",
     "ToolRunner",

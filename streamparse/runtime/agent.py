@@ -15,14 +15,11 @@ import anyio
 import msgspec
 
 from streamparse.negotiate import NegotiatedFormat
-from streamparse.runtime.agent_run import AgentRun, RunResult
-from streamparse.runtime.agent_settings import AgentModel, AgentSettings, Models, PrepareHistory
+from streamparse.runtime.agent_run import AgentModel, AgentRun, AgentSettings, Models, PrepareHistory, RunResult
 from streamparse.runtime.history import History
-from streamparse.runtime.stops import Stop
+from streamparse.runtime.stops import StopCondition
 from streamparse.tools import Toolset, make_output_tool
 from streamparse.writing.parts import Document, Image
-
-__all__ = ["Agent", "PromptParts"]
 
 Output = TypeVar("Output")
 
@@ -54,21 +51,21 @@ class Agent(Generic[Output]):
     @overload
     def __init__(
         self: Agent[str], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
-        stop: Iterable[Stop] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
+        stop: Iterable[StopCondition] = (), output_type: type[str] = str, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, **runner: Any,
     ) -> None: ...  # fmt: skip
 
     @overload
     def __init__(
-        self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "", stop: Iterable[Stop] = (),
-        output_type: type[Output], settings: Mapping[str, Any] | None = None,
+        self, model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
+        stop: Iterable[StopCondition] = (), output_type: type[Output], settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, **runner: Any,
     ) -> None: ...  # fmt: skip
 
     @overload  # `Invoice | Refund`, `Literal["yes", "no"]`: forms of types that a `type` is not
     def __init__(
         self: Agent[Any], model: Models, tools: Iterable[Any] | None = None, *, system: str = "",
-        stop: Iterable[Stop] = (), output_type: object, settings: Mapping[str, Any] | None = None,
+        stop: Iterable[StopCondition] = (), output_type: object, settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None, **runner: Any,
     ) -> None: ...  # fmt: skip
 
@@ -78,7 +75,7 @@ class Agent(Generic[Output]):
         tools: Iterable[Any] | None = None,
         *,
         system: str = "",
-        stop: Iterable[Stop] = (),
+        stop: Iterable[StopCondition] = (),
         output_type: Any = str,
         settings: Mapping[str, Any] | None = None,
         prepare_history: PrepareHistory | None = None,

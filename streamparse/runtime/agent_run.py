@@ -1,11 +1,12 @@
-"""One run of an agent: what `streamparse.runtime.loop` decides, done on an event loop."""
+"""What an agent is made of, and one run of it: what `streamparse.runtime.loop` decides, done on an event loop."""
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from types import TracebackType
@@ -17,38 +18,80 @@ import anyio.lowlevel
 import msgspec
 
 from streamparse.loss import Loss
+from streamparse.negotiate import NegotiatedFormat
 from streamparse.parser.loops import AsyncEventStream, aiter_events
 from streamparse.response import ParsedResponse
-from streamparse.runtime.agent_settings import AgentSettings
+from streamparse.runtime import loop
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.execution import Failure, attempt
+from streamparse.runtime.execution import attempt
 from streamparse.runtime.facts import ApprovalRequest
 from streamparse.runtime.history import History
-from streamparse.runtime.loop import AnswerEnded, Command, Fact, Interrupted, RequestFailed, Send, Started, Wait, Waited
+from streamparse.runtime.model import Model, check_model, open_model
 from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure
-from streamparse.runtime.request import Request
+from streamparse.runtime.request import Request, check_settings
 from streamparse.runtime.run import Item, Run
 from streamparse.runtime.runner import ToolRunner
-from streamparse.runtime.threads import find_event_loop
-from streamparse.tools import ToolResult
+from streamparse.runtime.stops import MAX_TURNS, MaxStop, StopCondition, max_turns
+from streamparse.runtime.threads import CallSoon, Failure, find_event_loop
+from streamparse.tools import Tool, ToolResult, Toolset, read_output
 from streamparse.usage import TokenCounts
-
-__all__ = ["AgentItem", "AgentRun", "RunResult", "Stopped", "TurnEnd"]
 
 Output = TypeVar("Output")
 
-MAX_BUFFERED = 1024
-"""Items that may wait for the consumer of a run before reading pauses."""
+MAX_BUFFERED = 1024  # items that may wait for the consumer of a run before reading pauses
 DENIED = "nobody was there to approve it"
+
+
+AgentModel: TypeAlias = Model | NegotiatedFormat
+Models: TypeAlias = AgentModel | Sequence[AgentModel]
+PrepareHistory: TypeAlias = Callable[[History], History]
+
+
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one `Agent`; see there.
+
+    `tools` has the `output_tool` among them, if there is one; `runner` holds the keywords for `ToolRunner`.
+    Raises TypeError or ValueError for what cannot be.
+    """
+
+    models: tuple[AgentModel, ...]
+    tools: Toolset
+    output_tool: Tool | None = None
+    system: str = ""
+    stops: tuple[StopCondition, ...] = ()
+    settings: dict[str, Any] = {}
+    prepare_history: PrepareHistory | None = None
+    runner: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ValueError("an agent needs a model")
+        for model in self.models:
+            check_model(model)
+        if not any(isinstance(stop, MaxStop) and stop.name == "max_turns" for stop in self.stops):
+            msgspec.structs.force_setattr(self, "stops", (*self.stops, max_turns(MAX_TURNS)))
+        check_settings(self.settings)
+        self.make_runner()  # raises for what cannot be, now and not in each run
+
+    def make_runner(self) -> ToolRunner:
+        """Make the runner of one run."""
+        return ToolRunner(self.tools, **self.runner)
+
+    def make_request(self, history: History, number: int, run_id: str) -> Request:
+        """Make the request of one turn."""
+        sent: object = history if self.prepare_history is None else self.prepare_history(history)
+        if not isinstance(sent, History):
+            raise TypeError(f"prepare_history returns the History to be sent, not {type(sent).__name__}")
+        return Request(sent, self.tools, settings=self.settings, number=number, run_id=run_id)
 
 
 class TurnEnd(msgspec.Struct, frozen=True, tag_field="type", tag="turn_end"):
     """The end of one request: its answer is read, and each of the calls has its result.
 
     `number` counts the run's requests from 0; `model` is the place of the one that was asked among the agent's.
-    An answer that is `discarded` never came, or broke off before any tool had begun: it stands in no history and is
+    An answer that is `discarded` never came, or broke off before any tool had begun: it is not in the history and is
     asked for again, so what was shown of it does not count; `failure` says why.
-    `lost` is what the provider could not be told: a setting that it does not have, a name that it may refuse.
+    `lost` lists what the provider has no words for: a setting that it does not have, a name that it may refuse.
     """
 
     number: int
@@ -65,11 +108,11 @@ AgentItem: TypeAlias = Item | TurnEnd
 
 
 class RunResult(msgspec.Struct, Generic[Output], frozen=True):
-    """What came of a run.
+    """The end of a run.
 
     `output` is None where a stop ended the run without one.  `stopped_by` is None if the run ended by itself; else it
     is the reason of a stop, or a word of `streamparse.runtime.loop.Finish`.  `usage` is what all answers have cost.
-    `approvals` are the requests that nobody has answered.  `history` goes into the next `run`.
+    `approvals` are the requests without an answer.  `history` goes into the next `run`.
     """
 
     output: Output | None
@@ -95,7 +138,7 @@ class Stopped(Exception):
         return self.result.history
 
 
-class Answer(NamedTuple):
+class OpenAnswer(NamedTuple):
     """An answer that is being read."""
 
     request: Request
@@ -115,16 +158,22 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._settings = settings
         self._given = history
         self._deps = deps
-        self._clock = settings.clock
-        self._loop = settings.make_loop(self.id)
+        self._clock: Callable[[], float] = settings.runner.get("clock", time.perf_counter)
+        self._loop = loop.Loop(
+            models=len(settings.models),
+            stops=settings.stops,
+            ending=frozenset(name for name, tool in settings.tools.items() if tool.ends),
+            output_tool=None if settings.output_tool is None else settings.output_tool.name,
+            run_id=self.id,
+        )
         self._buffer: Buffer[AgentItem] = Buffer(MAX_BUFFERED)
         self._approvals: dict[str, ApprovalRequest] = {}
-        self._is_attended = True  # somebody reads the items, and can approve
+        self._is_attended = True  # the items have a reader, who can approve
         self._was_denied = False
         self._is_cancelled = False
         self._has_begun = False
         self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
-        self._answer: Answer | None = None  # that is being read
+        self._answer: OpenAnswer | None = None  # that is being read
         self._request: Request | None = None  # the latest
         self._runner: ToolRunner | None = None
         self._number = self._model = 0  # of the latest request
@@ -132,7 +181,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._stack = AsyncExitStack()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._thread = 0  # of the event loop
-        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self._call_soon: CallSoon | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult[Output]]:
         return self._run_unattended().__await__()
@@ -142,9 +191,9 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             raise RuntimeError("a run begins once: make another one with `agent.run`")
         self._has_begun = True
         self._thread, self._call_soon = threading.get_ident(), find_event_loop()
-        first = self._loop.take(Started(self._given, self._clock()))
+        first = self._loop.take(loop.Started(self._given, self._clock()))
         async with AsyncExitStack() as stack:
-            self._models = await self._settings.open_models(stack)
+            self._models = [await stack.enter_async_context(open_model(model)) for model in self._settings.models]
             self._runner = await stack.enter_async_context(self._settings.make_runner())
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self._stack = stack.pop_all()
@@ -178,17 +227,18 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     @property
     def unstopped_threads(self) -> list[str]:
-        """The names of the threads that were left behind, for their tool did not return, and that still run."""
+        """The names of the threads that still run although their call is over: their tool did not return in time."""
         return [] if self._runner is None else self._runner.unstopped_threads
 
     @property
     def result(self) -> RunResult[Output]:
-        """What came of the run.  Raises RuntimeError while it goes on."""
+        """The end of the run.  Raises RuntimeError while it goes on."""
         finish = self._loop.finish
         if finish is None:
             raise RuntimeError("the run is not over")
+        output, tool = finish.output, self._settings.output_tool
         return RunResult(
-            output=self._settings.read_output(finish),
+            output=read_output(tool, output) if tool is not None and finish.is_structured else output,
             stopped_by=finish.stopped_by,
             usage=self._loop.tokens,
             approvals=tuple(self._approvals.values()),
@@ -205,16 +255,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         del self._approvals[request.key]
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let a call run; the model is told why.  Raises as `approve` does."""
+        """Do not let a call run; the model reads why.  Raises as `approve` does."""
         self._find_turn(request).deny(request, why)
         del self._approvals[request.key]
 
     def cancel(self, *, heard: str | None = None) -> None:
         """End the run: what still runs is cancelled, and its calls are answered so.
 
-        `heard` is what of the latest answer's text has reached the user, be it spoken: the history keeps only that.
-        The items end soon after.  May also be called when the run is over, to say what was heard of its last answer;
-        and from any thread, a synchronous tool's among them.
+        `heard` is the part of the latest answer's text that has reached the user, for example by voice: the history
+        keeps only that.  The items end soon after.  May also be called when the run is over, to say what was heard of
+        its last answer; and from any thread, also that of a synchronous tool.
         """
         if self._call_soon is None or self._thread == threading.get_ident() or self._loop.finish is not None:
             self._cancel(heard)
@@ -224,7 +274,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
 
     def _cancel(self, heard: str | None) -> None:
         self._is_cancelled = True
-        self._loop.take(Interrupted(self._clock(), heard))
+        self._loop.take(loop.Interrupted(self._clock(), heard))
         if self._waiting is not None:
             self._waiting.cancel()
         if self._answer is not None:
@@ -242,7 +292,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             raise Stopped(result)
         return result
 
-    async def _work(self, first: Command | None) -> None:
+    async def _work(self, first: loop.Command | None) -> None:
         """Do what the loop says, until it ends the run."""
         error: BaseException | None = None
         try:
@@ -255,14 +305,14 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         finally:
             self._buffer.close(error)
 
-    async def _follow_loop(self, first: Command | None) -> None:
+    async def _follow_loop(self, first: loop.Command | None) -> None:
         command = first
         while True:
-            fact: Fact
+            fact: loop.Fact
             match command:
-                case Send():
+                case loop.Send():
                     fact = await self._send(command)
-                case Wait(until):
+                case loop.Wait(until):
                     fact = await self._wait(until)
                 case _:
                     return
@@ -270,48 +320,45 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
                 return
             self._answer = None  # before a stop may raise: the loop has its end now
             command = self._loop.take(fact)
-            if isinstance(fact, (AnswerEnded, RequestFailed)):
+            if isinstance(fact, (loop.AnswerEnded, loop.RequestFailed)):
                 self._buffer.put(self._end_turn(fact))
 
-    def _end_turn(self, fact: AnswerEnded | RequestFailed) -> TurnEnd:
-        if isinstance(fact, RequestFailed):
-            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, self._find_lost())
+    def _end_turn(self, fact: loop.AnswerEnded | loop.RequestFailed) -> TurnEnd:
+        lost = () if self._request is None else tuple(self._request.lost)
+        if isinstance(fact, loop.RequestFailed):
+            return TurnEnd(self._number, ParsedResponse(), (), self._model, True, fact.failure, lost)
         is_discarded, failure = self._loop.was_discarded, self._loop.failure
         if is_discarded or (self._is_attended and self._loop.finish is None):
             self._forget_approvals()  # the run goes on without them
-        return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, self._find_lost())
+        return TurnEnd(self._number, fact.response, fact.results, self._model, is_discarded, failure, lost)
 
-    def _find_lost(self) -> tuple[Loss, ...]:
-        return () if self._request is None else tuple(self._request.lost)
-
-    async def _wait(self, until: float) -> Fact:
+    async def _wait(self, until: float) -> loop.Fact:
         with self._limit_wait() as scope:
             await anyio.sleep(max(until - self._clock(), 0))
-        return Waited(self._read_clock_after(scope))
+        return loop.Waited(self._read_clock_after(scope))
 
     def _read_clock_after(self, scope: anyio.CancelScope) -> float:
-        """The time after a wait; not before the deadline that ended it: the loop's clock may be a little behind."""
+        """Return the time after a wait, at least the deadline that ended it: the loop's clock may be a little slow."""
         is_late = scope.cancelled_caught and not self._is_cancelled
         return max(self._clock(), self._loop.deadline or 0.0) if is_late else self._clock()
 
-    async def _send(self, send: Send) -> Fact:
+    async def _send(self, send: loop.Send) -> loop.Fact:
         """Ask a model, and read its answer while the tools run."""
         self._number, self._model, self._error, self._request = send.number, send.model, None, None
         if self._is_cancelled:
-            return RequestFailed(ModelFailure("cancelled"), self._clock())
+            return loop.RequestFailed(ModelFailure("cancelled"), self._clock())
         self._request = request = self._settings.make_request(send.history, send.number, self.id)
         source: Any = None
         with self._limit_wait() as scope:
             source = await attempt(partial(self._models[send.model], request))
         if isinstance(source, Failure):
-            return RequestFailed(self._note_error(source.error), self._clock())
-        if scope.cancelled_caught and self._is_cancelled:
-            return RequestFailed(ModelFailure("cancelled"), self._clock())
+            return loop.RequestFailed(self._note_error(source.error), self._clock())
         if scope.cancelled_caught:
-            return RequestFailed(ModelFailure("out of time"), self._read_clock_after(scope))
+            why = "cancelled" if self._is_cancelled else "out of time"
+            return loop.RequestFailed(ModelFailure(why), self._read_clock_after(scope))
         return await self._read_answer(request, source)
 
-    async def _read_answer(self, request: Request, source: Any) -> AnswerEnded:
+    async def _read_answer(self, request: Request, source: Any) -> loop.AnswerEnded:
         stream = aiter_events(
             source, request.wire, dialects=request.dialects, reasoning=request.reasoning, tools=self._settings.tools
         )
@@ -319,10 +366,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
         assert self._runner is not None
         turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
-        self._answer = Answer(request, stream, turn)
+        self._answer = OpenAnswer(request, stream, turn)
         if self._is_cancelled:
             turn.stop()
-        ended = await attempt(partial(self._show_all, turn))
+        ended = await attempt(partial(self._show_items, turn))
         failure = self._note_error(ended.error) if isinstance(ended, Failure) else None
         return self._sum_up(self._answer, failure)
 
@@ -336,34 +383,26 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
             self._error.__cause__ = error
         return failure
 
-    async def _show_all(self, turn: Run) -> None:
+    async def _show_items(self, turn: Run) -> None:
         async for item in turn:
-            await self._show(item, turn)
+            if isinstance(item, ApprovalRequest):
+                self._approvals[item.key] = item
+                if not self._is_attended:
+                    self._was_denied = True
+                    turn.deny(item, DENIED)
+            self._buffer.put(item)
+            is_late = False
+            while self._buffer.is_full and not self._is_cancelled and not is_late:
+                with self._limit_wait() as scope:
+                    await self._buffer.wait_for_room()
+                is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
 
-    async def _show(self, item: Item, turn: Run) -> None:
-        if isinstance(item, ApprovalRequest):
-            self._approvals[item.key] = item
-            if not self._is_attended:
-                self._was_denied = True
-                turn.deny(item, DENIED)
-        self._buffer.put(item)
-        is_late = False
-        while self._buffer.full and not self._is_cancelled and not is_late:
-            with self._limit_wait() as scope:
-                await self._buffer.room()
-            is_late = scope.cancelled_caught  # the turn is over, too: what still comes is bounded
-
-    def _sum_up(self, answer: Answer, failure: ModelFailure | None = None) -> AnswerEnded:
+    def _sum_up(self, answer: OpenAnswer, failure: ModelFailure | None = None) -> loop.AnswerEnded:
         answer.stream.parser.close()  # does nothing, unless the answer was left before its end
-        return AnswerEnded(
-            answer.stream.parser.response,
-            self._clock(),
-            tuple(answer.turn.results),
-            answer.request.provider,
-            answer.request.model,
-            failure,
-            self._was_denied,
-        )
+        return loop.AnswerEnded(
+            answer.stream.parser.response, self._clock(), tuple(answer.turn.results), answer.request.provider,
+            answer.request.model, failure, self._was_denied,
+        )  # fmt: skip
 
     @contextmanager
     def _limit_wait(self) -> Generator[anyio.CancelScope, None, None]:
@@ -379,13 +418,13 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     def _settle(self) -> None:
         """Bring what is left of a run that was left before its end into its history."""
         if self._loop.finish is None:
-            self._loop.take(Interrupted(self._clock()))
+            self._loop.take(loop.Interrupted(self._clock()))
         if self._answer is not None:
             self._loop.take(self._sum_up(self._answer))
             self._answer = None
 
     def _forget_approvals(self) -> None:
-        """Forget what was requested in the latest turn: nobody can answer it any more."""
+        """Forget what was requested in the latest turn: it can no longer be answered."""
         self._was_denied = False
         beginning = f"{self.id}:{self._number}:"
         self._approvals = {key: each for key, each in self._approvals.items() if not key.startswith(beginning)}

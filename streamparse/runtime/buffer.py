@@ -11,8 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
-__all__ = ["Buffer"]
-
 T = TypeVar("T")
 
 
@@ -25,7 +23,7 @@ class _Latest(NamedTuple):
 class Buffer(Generic[T]):
     """Items in order of arrival.
 
-    `put` always succeeds at once; a producer that honours the bound asks `full` and waits for `room`.
+    `put` always succeeds at once; a producer that honours the bound asks `is_full` and waits for `wait_for_room`.
     """
 
     def __init__(self, size: int) -> None:
@@ -41,8 +39,8 @@ class Buffer(Generic[T]):
         return len(self._items)
 
     @property
-    def full(self) -> bool:
-        """Whether the producer should wait for `room`."""
+    def is_full(self) -> bool:
+        """Whether the producer should wait for `wait_for_room`."""
         return len(self._items) >= self._size
 
     def put(self, item: T) -> None:
@@ -91,7 +89,7 @@ class Buffer(Generic[T]):
             if self._arrived is arrived:
                 self._arrived = None
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Wait until half of a full buffer is taken."""
         self._taken = anyio.Event()
         await self._taken.wait()

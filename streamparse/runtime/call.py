@@ -7,7 +7,7 @@
 |---|---|
 | `incomplete` | is still being written by the model |
 | `waiting` | is whole, and waits for the moment that its effect asks for |
-| `asked` | waits for somebody to approve it |
+| `asked` | waits for an approval |
 | `ready` | may begin as soon as its locks and a place are free, and its delay is over |
 | `running` | has begun, and its function has not ended |
 | `ending` | will not begin; its function was opened before, and has not ended |
@@ -31,21 +31,23 @@ from streamparse.events import Place, ToolCallComplete
 from streamparse.runtime.facts import ApprovalRequest, Break, Open, Start
 from streamparse.tools import Effect, StateChange, Tool, ToolFailure, ToolResult
 
-__all__ = ["Call", "Ending", "Phase"]
-
 Phase: TypeAlias = Literal["incomplete", "waiting", "asked", "ready", "running", "ending", "answered"]
 
 Opening: TypeAlias = Literal["none", "offered", "open", "broken"]
-"""Whether the function may be called before the call is whole, was called, was told that it will not begin."""
+"""Whether the function may be called before the call is whole, was called so, was broken off."""
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a call ended: with a value, or with a failure and the text that tells the model of it."""
+    """How a call ended: with a value, or with a failure and the text that says so to the model.
+
+    `changes` are what the gate changed in the arguments of a call that it refused.
+    """
 
     value: Any = None
     failure: ToolFailure | None = None
     error: str | None = None
     truncated: bool = False
+    changes: tuple[str, ...] = ()
 
 
 class Call(msgspec.Struct, eq=False):
@@ -56,8 +58,8 @@ class Call(msgspec.Struct, eq=False):
     place, answered or not.  `cancelled` is the code of why it is to end before its function returns, `reason` the same
     in words.  `opened` are the arguments with which its function may be called, or was, before the call was whole;
     `streamed` names those that follow, `open_locks` are what it holds.  `ending` is how it ends once its function has.
-    `made` is when the model began to write it, `stuck_since` since when it waits for what functions hold that nobody
-    can stop.
+    `made` is when the model began to write it, `stuck_since` since when it waits for what is held by functions
+    that cannot be stopped.
     """
 
     index: int
@@ -93,12 +95,12 @@ class Call(msgspec.Struct, eq=False):
 
     @property
     def effect(self) -> Effect:
-        """What the call does; of an unknown tool the worst."""
+        """The effect of its tool; of an unknown tool the worst."""
         return "once" if self.tool is None else self.tool.effect
 
     @property
-    def must_come_last(self) -> bool:
-        """Whether visible text behind the call keeps it from running: it stood in the text, and has an effect."""
+    def has_to_come_last(self) -> bool:
+        """Whether visible text after the call keeps it from running: it is part of the text, and has an effect."""
         return self.place != "field" and self.tool is not None and self.tool.effect != "none"
 
     @property
@@ -172,7 +174,7 @@ class Call(msgspec.Struct, eq=False):
         self.started = self.started if self.attempt else None
 
     def end_early(self, code: str, reason: str) -> None:
-        """Note why it is to end before its function returns; the first reason stands, but for a time-out."""
+        """Note why it is to end before its function returns; the first reason counts, but for a time-out."""
         if self.cancelled in ("", "timed_out"):
             self.cancelled, self.reason = code, reason
 

@@ -1,4 +1,4 @@
-"""What the model is told of a call that did not end with a value of its tool."""
+"""What the model reads about a call that did not end with a value of its tool."""
 
 from __future__ import annotations
 
@@ -7,24 +7,6 @@ from typing import Any, Final
 
 from streamparse.runtime.call import Call, Ending
 from streamparse.tools import Effect, ErrorKind, ToolFailure, format_error_for_model
-
-__all__ = [
-    "CRASHED",
-    "CRASHED_INSIDE",
-    "CUT_INSIDE",
-    "DIFFERS",
-    "LATE",
-    "NOT_RUN",
-    "OUT_OF_TIME",
-    "STOPPED",
-    "TRAILED",
-    "UNFINISHED",
-    "describe_cancelled",
-    "describe_failed",
-    "describe_no_place",
-    "describe_timeout",
-    "refuse",
-]
 
 UNFINISHED: Final = "the turn did not finish; the call was not run"
 STOPPED: Final = "the run was stopped before the tool had ended"
@@ -47,9 +29,9 @@ HAD_BEGUN: Final[dict[Effect, str]] = {
 FIND_OUT: Final = "find out what came of it before you call it again"
 
 
-def refuse(kind: ErrorKind, code: str, message: str) -> Ending:
+def refuse(kind: ErrorKind, code: str, message: str, changes: tuple[str, ...] = ()) -> Ending:
     """End a call with a message that says all that the model must know."""
-    return Ending(failure=ToolFailure(kind, message, code), error=message)
+    return Ending(failure=ToolFailure(kind, message, code), error=message, changes=changes)
 
 
 def describe_failed(call: Call, failure: ToolFailure) -> Ending:
@@ -77,7 +59,7 @@ def describe_timeout(call: Call, partial: Any, goes_on: str = "") -> ToolFailure
 
 
 def describe_no_place(call: Call, held: Iterable[Call]) -> Ending:
-    """End a call that could not begin, for all that it needs is held by functions that nobody can stop."""
+    """End a call that could not begin, because all that it needs is held by functions that cannot be stopped."""
     names = [each.name for each in held]
     message = (
         f"the tool was not run: no place became free in {call.timeout:g} s; "

@@ -1,63 +1,61 @@
 """Calls code that is not ours: whatever it does, an answer comes back, and never an exception.
 
 Only our own cancellation and the user's Ctrl-C pass through.
+
+A function may read an argument while the model still writes it.  Reading the answer waits for no tool, so the pieces
+that a slow function has not taken are joined; the parser's limit for one call bounds what they hold together.
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
+import anyio.lowlevel
 
-from streamparse.runtime.admission import copy_arguments
-from streamparse.runtime.facts import Open
-from streamparse.runtime.open_call import OpenCall
+from streamparse.json import PartialReader
+from streamparse.runtime.admission import copy_arguments, find_needed
+from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.retries import resolve_retry_after
-from streamparse.runtime.threads import Job, Raised
+from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import InvalidArguments, Streamed, Tool, ToolContext, ToolError, ToolFailure, bind
-
-__all__ = ["Failure", "Outcome", "attempt", "execute", "execute_open"]
+from streamparse.tools import CallBroken, StateChange, Streamed, ToolContext, ToolError, ToolFailure
+from streamparse.tools.signature import is_async
+from streamparse.tools.tool import InvalidArguments, Tool, bind
 
 T = TypeVar("T")
 
-MAX_ERROR = 2000
-"""Characters of a tool's own error that are kept; the model gets to see fewer."""
-
-
-class Failure(NamedTuple):
-    """What foreign code raised."""
-
-    error: BaseException
+MAX_ERROR = 2000  # characters of a tool's own error that are kept; the model gets to see fewer
 
 
 async def attempt(work: Callable[[], Awaitable[T]]) -> T | Failure:
     """Await foreign work; what it raises becomes a value."""
-    task = _find_task()
+    task = _find_task_id()
     try:
         return await work()
     except BaseException as error:
-        if _passes_through(error, task):
+        if _is_ours(error, task):
             raise
         return Failure(error)
 
 
-def _passes_through(error: BaseException, task: int | None) -> bool:
-    """Whether an exception is more than a failure of the code that raised it; `task` is the one that it began in.
+def _is_ours(error: BaseException, task: int | None) -> bool:
+    """Whether an exception is our own cancellation or the user's Ctrl-C; `task` is the one that the code began in.
 
     Foreign code may raise a cancellation of its own (an awaited task was cancelled); it is ours only if a scope around
-    us is cancelled.  It may raise GeneratorExit; ours comes from whoever closes this coroutine, and that is not its
-    task.  Whatever else it raises while it is cancelled is its failure.
+    us is cancelled.  It may raise GeneratorExit; ours comes from the code that closes this coroutine, which is not in
+    its task.  Whatever else it raises while it is cancelled is its failure.
     """
     if isinstance(error, Exception):
         return False
-    if task is None or _find_task() != task:
+    if task is None or _find_task_id() != task:
         return True
     group = error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", [error])
     if group.subgroup(KeyboardInterrupt) is not None:
@@ -66,8 +64,8 @@ def _passes_through(error: BaseException, task: int | None) -> bool:
     return others is None and anyio.current_effective_deadline() == -math.inf
 
 
-def _find_task() -> int | None:
-    """Return what tells the running task from others; None outside of all tasks."""
+def _find_task_id() -> int | None:
+    """Return the id of the running task; None outside of all tasks."""
     try:
         return anyio.get_current_task().id
     except (RuntimeError, AttributeError):  # no event loop runs; asyncio's runs no task
@@ -75,70 +73,218 @@ def _find_task() -> int | None:
 
 
 class Outcome(NamedTuple):
-    """What came of calling a tool: JSON values, or a failure."""
+    """The outcome of calling a tool: JSON values, or a failure."""
 
     value: Any = None
     failure: ToolFailure | None = None
     truncated: bool = False
 
 
-async def execute(
-    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
-) -> Outcome:
-    """Call a tool; `job` is the thread that a synchronous function runs in, which a cancellation leaves behind."""
-    return await _answer(partial(_call, tool, arguments, context, max_result, job), max_result)
+class OpenText(AsyncIterator[str]):
+    """Pieces of a text for one reader; `end` ends it, `break_off` breaks it off."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._digest = hashlib.sha256()
+        self._size = 0
+        self._is_over = False
+        self._broken: str | None = None
+        self._changed: anyio.Event | None = None
+
+    def put(self, text: str) -> None:
+        """Add a piece."""
+        if text and self._broken is None:
+            self._digest.update(text.encode("utf-8", "surrogatepass"))
+            self._size += len(text)
+            self._pieces.append(text)
+            self._wake()
+
+    def has_put(self, text: object) -> bool:
+        """Whether the pieces so far are this text."""
+        if not isinstance(text, str) or len(text) != self._size:
+            return False
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() == self._digest.digest()
+
+    def end(self) -> None:
+        """Say that no piece follows, and that the text counts."""
+        self._is_over = True
+        self._wake()
+
+    def break_off(self, reason: str) -> None:
+        """Have the reader raise `CallBroken`, whatever it has not read yet."""
+        if not self._is_over:
+            self._broken = reason
+            self._pieces.clear()
+            self._wake()
+
+    async def __anext__(self) -> str:
+        await anyio.lowlevel.checkpoint()
+        while not self._pieces:
+            if self._broken is not None:
+                raise CallBroken(self._broken)
+            if self._is_over:
+                await anyio.lowlevel.checkpoint_if_cancelled()  # the end is the beginning of the call
+                raise StopAsyncIteration
+            await self._wait()
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        return text
+
+    async def _wait(self) -> None:
+        self._changed = changed = self._changed or anyio.Event()
+        try:
+            await changed.wait()
+        except anyio.get_cancelled_exc_class():
+            if self._broken is None:
+                raise
+            raise CallBroken(self._broken) from None  # the cancellation reaches the next thing that it waits for
+
+    def _wake(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
-async def execute_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
-    """Call a tool some of whose arguments are still being written; return once it is decided whether that counts."""
-    outcome = await _answer(partial(_call_open, tool, start, context, max_result, call), max_result)
-    await call.wait_until_decided()
-    return outcome
+class OpenCall:
+    """Reads the arguments of a call as they come.
+
+    `texts` are those that are streamed.  `is_offered` says that the turn knows that the function may be called.
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        self.texts = {name: OpenText() for name in tool.streamed}
+        self.is_offered = False
+        self._needed = find_needed(tool)
+        self._required = tool.streamed & frozenset(tool.parameters.get("required", ()))
+        self._reader = PartialReader(streamed=tool.streamed, on_text=lambda name, text: self.texts[name].put(text))
+        self._decided = anyio.Event()
+
+    def feed(self, fragment: str) -> dict[str, Any] | None:
+        """Read on; return the arguments that are closed, once: when a text has begun and those needed are there."""
+        self._reader.feed(fragment)
+        members = self._reader.members
+        if self.is_offered or not self._reader.begun or self._reader.is_odd or not self._needed <= members.keys():
+            return None
+        self.is_offered = True
+        return dict(members)
+
+    @property
+    def streamed(self) -> tuple[str, ...]:
+        """The names of the texts that have begun, and of those that must come."""
+        return tuple(sorted(self._reader.begun | self._required))
+
+    def is_part_of(self, arguments: dict[str, Any]) -> bool:
+        """Whether the texts are those that the whole call has."""
+        return all(self.texts[name].has_put(arguments.get(name)) for name in self._reader.begun)
+
+    def end(self) -> None:
+        """The call counts: end its texts."""
+        for text in self.texts.values():
+            text.end()
+        self._decided.set()
+
+    def break_off(self, reason: str) -> None:
+        """The call does not count: have the function end."""
+        for text in self.texts.values():
+            text.break_off(reason)
+        self._decided.set()
+
+    async def wait_until_decided(self) -> None:
+        """Wait until the call counts, or does not."""
+        await self._decided.wait()
 
 
-async def _answer(work: Callable[[], Awaitable[Outcome]], max_result: int) -> Outcome:
-    answer = await attempt(work)
-    if not isinstance(answer, Failure):
-        return answer
+class Execution:
+    """One attempt of a call; `job` is its thread, if its function is a synchronous one.
+
+    `call` is there if the function was opened, while arguments of it were still being written.
+    """
+
+    def __init__(self, start: Start | Open, tool: Tool, threads: Threads, call: OpenCall | None = None) -> None:
+        self.start = start
+        self.tool = tool
+        self.call = call
+        self.scope = anyio.CancelScope()
+        assert tool.function is not None
+        self.function = tool.function
+        self.job: Job | None = None if is_async(tool.function) else Job(f"streamparse tool {tool.name}", threads)
+        self.context: ToolContext[Any] | None = None
+        self.deadline = start.deadline if isinstance(start, Start) else None
+        self.has_begun = False
+        self.partial: Any = None
+        self.state_changes: list[StateChange] = []
+        self._was_cancelled = False
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the result is of no use any more.  May be read from any thread, which trio's own scopes may not."""
+        return self._was_cancelled or (self.job is not None and self.job.is_abandoned)
+
+    def begin(self, start: Start) -> None:
+        """The call that was opened counts: end its streamed arguments."""
+        assert self.call is not None
+        self.deadline = start.deadline
+        if self.context is not None:  # else its task has not had its first step
+            self.context.deadline = start.deadline
+        self.call.end()
+
+    def break_off(self, reason: str) -> None:
+        """Have a function end that was opened."""
+        assert self.call is not None
+        self.call.break_off(reason)
+
+    def cancel(self) -> None:
+        """Cancel the coroutine, or abandon the thread."""
+        self._was_cancelled = True
+        self.scope.cancel()
+
+    async def run(self, max_result: int) -> Outcome:
+        """Call the function; of an opened one, return once it is decided whether the call counts."""
+        outcome = await attempt(partial(self._call, max_result))
+        if isinstance(outcome, Failure):
+            outcome = Outcome(failure=_describe_safely(outcome.error, max_result))
+        if isinstance(self.start, Open) and self.call is not None:
+            await self.call.wait_until_decided()
+        return outcome
+
+    async def _call(self, max_result: int) -> Outcome:
+        arguments = self._bind()
+        if self.job is None:
+            value = await self.function(**arguments)
+        else:
+            value = await self.job.run(partial(self.function, **arguments))
+            if isinstance(value, Failure):  # a coroutine that raises one of these says something else by it
+                is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
+                raise value.error if not is_odd else RuntimeError(repr(value.error))
+            if inspect.isawaitable(value):
+                value = await value
+        reduced = reduce_value(value, max_result)
+        if reduced.is_cut and self.tool.ends:  # the program would take a part of its output for the whole
+            raise UnusableResult(f"the answer is too large: at most {max_result} characters are allowed")
+        return Outcome(reduced.value, truncated=reduced.is_cut)
+
+    def _bind(self) -> dict[str, Any]:
+        """Make the function's arguments of those of the call."""
+        tool, arguments = self.tool, copy_arguments(self.start.arguments)
+        if isinstance(self.start, Open):
+            assert self.call is not None
+            values: dict[str, Any] = bind(tool, arguments, without_streamed=True)
+            values |= {name: Streamed(self.call.texts[name]) for name in self.start.streamed}
+        else:
+            values = bind(tool, arguments)
+            for name in tool.streamed & values.keys():
+                values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
+        if tool.signature is not None and tool.signature.context is not None:
+            values[tool.signature.context] = self.context
+        return values
+
+
+def _describe_safely(error: BaseException, max_result: int) -> ToolFailure:
     try:
-        return Outcome(failure=_describe(answer.error, max_result))
-    except Exception as error:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
-        told = f"{type(answer.error).__name__}, which cannot be described: {type(error).__name__}"
-        return Outcome(failure=ToolFailure("execution", told))
-
-
-async def _call(
-    tool: Tool, arguments: dict[str, Any], context: ToolContext[Any], max_result: int, job: Job | None
-) -> Outcome:
-    function = tool.function
-    assert function is not None
-    values = {**bind(tool, copy_arguments(arguments)), **_bind_context(tool, context)}
-    for name in tool.streamed & values.keys():
-        values[name] = Streamed.of(values[name]) if values[name] else Streamed.of()
-    if job is None:
-        value = await function(**values)
-    else:
-        value = await job.run(partial(function, **values))
-        if isinstance(value, Raised):  # a coroutine that raises one of these says something else by it
-            is_odd = isinstance(value.error, (StopIteration, GeneratorExit, KeyboardInterrupt))
-            raise value.error if not is_odd else RuntimeError(repr(value.error))
-        if inspect.isawaitable(value):
-            value = await value
-    return _reduce_result(tool, value, max_result)
-
-
-async def _call_open(tool: Tool, start: Open, context: ToolContext[Any], max_result: int, call: OpenCall) -> Outcome:
-    assert tool.function is not None
-    texts = {name: Streamed(call.texts[name]) for name in start.streamed}
-    value = await tool.function(
-        **bind(tool, copy_arguments(start.arguments), without_streamed=True), **texts, **_bind_context(tool, context)
-    )
-    return _reduce_result(tool, value, max_result)
-
-
-def _bind_context(tool: Tool, context: ToolContext[Any]) -> dict[str, Any]:
-    name = None if tool.signature is None else tool.signature.context
-    return {} if name is None else {name: context}
+        return _describe(error, max_result)
+    except Exception as fault:  # noqa: BLE001 - the user's: a subclass without `details`, a message that is no text
+        message = f"{type(error).__name__}, which cannot be described: {type(fault).__name__}"
+        return ToolFailure("execution", message)
 
 
 def _describe(error: BaseException, max_result: int) -> ToolFailure:
@@ -152,14 +298,6 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
         return ToolFailure("execution", str(error), "bad_result")
     # Unlike str(), this survives an exception whose own __str__ raises.
     return ToolFailure("execution", cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR))
-
-
-def _reduce_result(tool: Tool, value: Any, max_result: int) -> Outcome:
-    """Make JSON values of what a tool returned, no more of them than the model may get."""
-    reduced = reduce_value(value, max_result)
-    if reduced.is_cut and tool.ends:  # the program would take a part of its output for the whole
-        raise UnusableResult(f"the answer is too large: at most {max_result} characters are allowed")
-    return Outcome(reduced.value, truncated=reduced.is_cut)
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

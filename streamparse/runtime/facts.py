@@ -1,4 +1,4 @@
-"""What a turn hears, and what it asks for.
+"""The facts that a turn takes in, and the commands that it returns.
 
 Facts go into `Turn.take`, commands come out.  Each fact carries `at`: seconds, of any clock that does not go back.
 A list of facts is all that a turn is made of: taken again, in the same order, they give the same commands.
@@ -13,33 +13,9 @@ import msgspec
 from streamparse.events import Event
 from streamparse.tools import StateChange, ToolFailure, ToolResult
 
-__all__ = [
-    "Abandoned",
-    "Answer",
-    "Approval",
-    "ApprovalRequest",
-    "Break",
-    "Cancel",
-    "Cancelled",
-    "Command",
-    "Fact",
-    "Misread",
-    "Open",
-    "Opened",
-    "Progress",
-    "Received",
-    "RequestApproval",
-    "Restarted",
-    "Returned",
-    "SourceEnded",
-    "Start",
-    "Wake",
-    "Woke",
-]
-
 
 class ApprovalRequest(msgspec.Struct, frozen=True, tag_field="type", tag="approval_request"):
-    """Somebody must say whether a call may run: `run.approve(request)`, or `run.deny(request, why)`.
+    """A call needs approval before it may run: `run.approve(request)`, or `run.deny(request, why)`.
 
     `arguments` are those that it will run with.  `key` is the call's idempotency key.
     """
@@ -52,7 +28,7 @@ class ApprovalRequest(msgspec.Struct, frozen=True, tag_field="type", tag="approv
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="type", tag="progress"):
-    """What a tool shows of what it does; see `ToolContext.progress`."""
+    """A tool shows how far it is; see `ToolContext.progress`."""
 
     index: int
     call_id: str
@@ -125,7 +101,7 @@ class Abandoned(msgspec.Struct, frozen=True, tag=True):
 
 
 class Approval(msgspec.Struct, frozen=True, tag=True):
-    """Somebody has said whether a call may run."""
+    """A call was approved, or denied."""
 
     index: int
     granted: bool
@@ -146,7 +122,7 @@ class Woke(msgspec.Struct, frozen=True, tag=True):
 
 
 class Restarted(msgspec.Struct, frozen=True, tag=True):
-    """The program ended, and these facts are what is left of it: no function runs, and no event follows."""
+    """The program ended, and these facts are all that is left: no function runs, and no event follows."""
 
     at: float
 

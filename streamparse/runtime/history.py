@@ -4,27 +4,36 @@
     history = history.with_round(parser.response, runner.results, provider="anthropic")
     messages = history.truncated(tokens=100_000).messages("gemini", "gemini-3-pro")
 
-It keeps what came, and decides what of it is sent when it is written; `streamparse.runtime.messages` says how.
+It keeps all that came; what is sent of it is decided when it is written (`streamparse.runtime.messages`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from streamparse.loss import Translation
 from streamparse.providers.adapters import adapter_for
-from streamparse.response import ParsedResponse
-from streamparse.runtime.messages import write_messages, write_turns
+from streamparse.response import BrokenCall, ParsedResponse, ToolCall
+from streamparse.runtime.messages import describe_omission, write_messages, write_turns
 from streamparse.runtime.rounds import Entry, Prompt, PromptPart, Round
-from streamparse.runtime.truncation import keep_rounds, keep_tokens
 from streamparse.tools import ToolResult
+from streamparse.writing.content import decode_text_document
 from streamparse.writing.parts import Document, Image, Message, Text
+from streamparse.writing.results import show_result
 
-__all__ = ["History", "Prompt", "Round"]
+CountTokens: TypeAlias = Callable[[str], int]
+
+_BYTES_OF_A_TOKEN: Final = 3
+_BYTES_OF_A_TOKEN_IN_PDF: Final = 25
+# What Anthropic counts at most, for 1.15 megapixels; others count less.
+# https://docs.anthropic.com/en/docs/build-with-claude/vision
+_TOKENS_OF_A_PICTURE: Final = 1600
+_TOKENS_AROUND: Final = 4  # what the markers around a message, a call or a result take
 
 
 class History(msgspec.Struct, frozen=True):
@@ -45,7 +54,7 @@ class History(msgspec.Struct, frozen=True):
 
         Raises TypeError for anything else.
         """
-        return replace(self, entries=(*self.entries, Prompt(_parts_of(prompt))))
+        return replace(self, entries=(*self.entries, Prompt(_read_prompt(prompt))))
 
     def with_round(
         self,
@@ -81,22 +90,22 @@ class History(msgspec.Struct, frozen=True):
 
         The system's words, the prompts before the first round (the task), the latest round and what follows it always
         stay, also if they are more than `tokens`; so does the prompt that the first kept round answers.  Whole rounds
-        go, with the prompts between them, and the model is told that they did.
+        go, with the prompts between them, and a note says so to the model.
         `count_tokens` counts the tokens of a text.  Without it a token is taken for each 3 bytes of UTF-8, which is
-        more than tokenizers make of English (about 4) or Chinese.  A picture counts 1,600 tokens, a PDF one for each 25
-        bytes but at least 1,600, whoever counts.
+        more than tokenizers make of English (about 4) or Chinese.  A picture always counts 1,600 tokens, and a PDF one
+        for each 25 bytes but at least 1,600.
         Raises ValueError for a number below zero.
         """
         if (rounds or 0) < 0 or (tokens or 0) < 0:
             raise ValueError("rounds and tokens must not be negative")
-        entries = self.entries if rounds is None else keep_rounds(self.entries, rounds)
+        entries = self.entries if rounds is None else _keep_rounds(self.entries, rounds)
         if tokens is not None:
-            entries = keep_tokens(entries, self.system, tokens, count_tokens)
+            entries = _keep_tokens(entries, self.system, tokens, count_tokens)
         kept = replace(self, entries=entries)
         return replace(kept, omitted=self.omitted + len(self.rounds) - len(kept.rounds))
 
     def turns(self, provider: str, model: str = "") -> list[Message]:
-        """Return the turns of the conversation, in nobody's words, with only what this provider accepts.
+        """Return the turns of the conversation, in no provider's format, with only what this provider accepts.
 
         The system's turn is the first of them.  Raises ValueError for an unknown provider.
         """
@@ -116,15 +125,15 @@ class History(msgspec.Struct, frozen=True):
         return write_messages(self.system, self.entries, self.omitted, adapter_for(provider), model)
 
 
-def _parts_of(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[PromptPart, ...]:
+def _read_prompt(prompt: str | PromptPart | Iterable[str | PromptPart]) -> tuple[PromptPart, ...]:
     if isinstance(prompt, (str, Text, Image, Document)):
         prompt = [prompt]
     if not isinstance(prompt, Iterable) or isinstance(prompt, Mapping):  # a provider's message, say
         raise TypeError(f"a prompt is text, an Image or a Document, or several of them, not {type(prompt).__name__}")
-    return tuple(map(_part_of, prompt))
+    return tuple(map(_read_part, prompt))
 
 
-def _part_of(part: object) -> PromptPart:
+def _read_part(part: object) -> PromptPart:
     if isinstance(part, str):
         return Text(part)
     if isinstance(part, (Text, Image, Document)):
@@ -139,3 +148,87 @@ def _copy_response(response: ParsedResponse) -> ParsedResponse:
         for name in ("tool_calls", "broken_calls", "intents", "items", "order", "errors")
     }
     return replace(response, **copies, formats=dict(response.formats), raw_response=None)
+
+
+# -- what is left out --------------------------------------------------------------------------------------
+
+
+def _estimate_tokens(text: str) -> int:
+    """Count a token for each 3 bytes of UTF-8."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_OF_A_TOKEN)
+
+
+def _keep_rounds(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
+    """Keep the task, the latest `most` rounds (at least one), and what is between these."""
+    places = _find_rounds(entries)
+    number = max(most, 1)
+    return _keep_from(entries, places[-number]) if len(places) > number else tuple(entries)
+
+
+def _keep_tokens(entries: Sequence[Entry], system: str, most: int, count: CountTokens | None) -> tuple[Entry, ...]:
+    """Keep as many of the latest rounds as fit into `most` tokens, with the system's words, the task and the note."""
+    counted = count or _estimate_tokens
+    sizes = [_count_entry(entry, counted) for entry in entries]
+    places = _find_rounds(entries)
+    if not places or sum(sizes) + counted(system) <= most:
+        return tuple(entries)
+    fixed = counted(system) + sum(sizes[: places[0]]) + counted(describe_omission(len(places)))
+    following = [*accumulate(reversed(sizes))][::-1]
+    for place in places[1:]:
+        answered = sum(sizes[each] for each in _find_answered_prompts(entries, place))
+        if fixed + answered + following[place] <= most:
+            return _keep_from(entries, place)
+    return _keep_from(entries, places[-1])
+
+
+def _find_rounds(entries: Sequence[Entry]) -> list[int]:
+    return [place for place, entry in enumerate(entries) if isinstance(entry, Round)]
+
+
+def _keep_from(entries: Sequence[Entry], place: int) -> tuple[Entry, ...]:
+    """Keep the task, as one prompt, and from the round at this place on; the prompts that this round answers stay."""
+    first = _find_rounds(entries)[0]
+    if place <= first:
+        return tuple(entries)
+    task = Prompt(tuple(part for entry in entries[:first] if isinstance(entry, Prompt) for part in entry.parts))
+    prompts = [entries[each] for each in _find_answered_prompts(entries, place)]
+    return (task, *prompts, *entries[place:])
+
+
+def _find_answered_prompts(entries: Sequence[Entry], place: int) -> range:
+    """Find the places of the prompts that the round at this place answers; none if it answers the task."""
+    first = _find_rounds(entries)[0]
+    end = place
+    while end > first and isinstance(entries[end - 1], Round):
+        end -= 1
+    start = end
+    while start > first and isinstance(entries[start - 1], Prompt):
+        start -= 1
+    return range(start, end)
+
+
+def _count_entry(entry: Entry, count: CountTokens) -> int:
+    if isinstance(entry, Prompt):
+        return _TOKENS_AROUND + sum(_count_part(part, count) for part in entry.parts)
+    response = entry.response
+    calls: list[ToolCall | BrokenCall] = [*response.tool_calls, *response.broken_calls]
+    texts = [response.content, response.reasoning, response.refusal]
+    texts += [text for call in calls for text in (call.name, call.raw)]
+    texts += [str(item.get("data")) for item in response.items]
+    sizes = [count(text) for text in texts if text] + [_count_result(result, count) for result in entry.results]
+    return sum(sizes) + _TOKENS_AROUND * (1 + len(calls))
+
+
+def _count_result(result: ToolResult, count: CountTokens) -> int:
+    if result.error is not None:
+        return _TOKENS_AROUND + count(result.error)
+    return _TOKENS_AROUND + sum(_count_part(part, count) for part in show_result(result))
+
+
+def _count_part(part: PromptPart, count: CountTokens) -> int:
+    if isinstance(part, Text):
+        return count(part.text)
+    if isinstance(part, Document) and (text := decode_text_document(part)) is not None:
+        return count(text)
+    size = len(part.data) * 3 // 4 if isinstance(part, Document) else 0  # base64
+    return max(_TOKENS_OF_A_PICTURE, size // _BYTES_OF_A_TOKEN_IN_PDF)

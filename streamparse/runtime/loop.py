@@ -8,15 +8,15 @@ The shell that obeys it on an event loop is `streamparse.runtime.agent`.
 | has calls | the next request, with their results |
 | has text alone | the run ends with it; with an `output_type` the model is asked for its call |
 | calls a tool that ends the run, and it succeeds | the run ends with its value, once all calls are answered |
-| is broken by the model (no call where one was announced, nothing at all) | the model is told, at most twice in a row |
+| is broken by the model (no call where one was announced, nothing at all) | it is asked again, at most twice in a row |
 | is broken by its server or the connection, and no tool has begun (but the output's) | forgotten, and asked for again |
 | is broken by them after a tool has begun | kept, and the next request follows |
-| is whole, and the connection breaks behind its end | as if it had not |
+| is whole, and the connection breaks after its end | as if it had not |
 | ends by length, without calls | the run ends with what there is |
 | is filtered or a refusal | the run ends |
 
 A request that fails is repeated at most twice where that may help (`runtime.model`), then sent to the next model, which
-stays for the rest of the run.  A failure of the connection is never told to the model.
+stays for the rest of the run.  The model never reads of a failure of the connection.
 """
 
 from __future__ import annotations
@@ -30,33 +30,18 @@ from streamparse.response import ParsedResponse
 from streamparse.runtime.history import History
 from streamparse.runtime.model_failures import ModelFailure, find_model_delay
 from streamparse.runtime.rounds import Round
-from streamparse.runtime.stops import MaxSeconds, RunState, Stop
+from streamparse.runtime.stops import MaxStop, RunState, StopCondition
 from streamparse.tools import ToolResult
 from streamparse.usage import TokenCounts
 
-__all__ = [
-    "AnswerEnded",
-    "Command",
-    "Fact",
-    "Finish",
-    "Interrupted",
-    "Loop",
-    "RequestFailed",
-    "Send",
-    "Started",
-    "Wait",
-    "Waited",
-]
+MAX_COMPLAINTS: Final = 2  # how often in a row a model reads that its answer is of no use
 
-MAX_COMPLAINTS: Final = 2
-"""How often in a row a model is told that its answer is of no use."""
-
+# Codes of what a server or a connection did; another request may go well
 SERVER_FAULTS: Final = frozenset(
     ("transport_error", "stream_truncated", "provider_error", "empty_body", "not_a_stream", "frame_checksum")
 )
-"""Codes of what a server or a connection did; another request may go well."""
+# Codes of what another request would run into again, and the model cannot help
 OUR_FAULTS: Final = frozenset(("wrong_wire", "limit_line", "limit_event", "limit_pending", "limit_total"))
-"""Codes of what another request would run into again, and the model cannot help."""
 
 
 # -- facts -------------------------------------------------------------------------------------------------
@@ -79,8 +64,8 @@ class RequestFailed(msgspec.Struct, frozen=True, tag=True):
 class AnswerEnded(msgspec.Struct, frozen=True, tag=True):
     """The answer to the latest request is read, and each of its calls has its result.
 
-    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, be it
-    behind the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
+    `provider` names whose words it came in, `model` who said them.  `failure` is what broke the connection, even
+    after the end of the answer.  `awaits_approval` says that a call was not run because nobody was there to approve
     it.
     """
 
@@ -100,7 +85,7 @@ class Waited(msgspec.Struct, frozen=True, tag=True):
 
 
 class Interrupted(msgspec.Struct, frozen=True, tag=True):
-    """The run was cancelled; `heard` is what of the latest answer's text has reached the user, None for all of it.
+    """The run was cancelled; `heard` is the part of the latest answer's text that has reached the user, None for all.
 
     If an answer is being read, its `AnswerEnded` follows.
     """
@@ -155,18 +140,28 @@ class Loop:
         command = loop.take(Started(history, at))
 
     `models` is how many there are to ask.  `ending` are the names of the tools that end the run; the arguments of
-    `output_tool`, if there is one, are the output, and text alone is none.
+    `output_tool`, if there is one, are the output, and text alone does not count as one.
+
+    To be read only: `history` is the conversation so far, with what the run was given; `tokens` are what all answers
+    have cost, as the provider counted it; `finish` is how the run ended, None while it goes on; `failure` is what was
+    wrong with the latest request, or with the connection of its answer; `was_discarded` says that the latest answer is
+    not in the history, because it is asked for again.
     """
 
     def __init__(
         self,
         *,
         models: int = 1,
-        stops: Sequence[Stop] = (),
+        stops: Sequence[StopCondition] = (),
         ending: frozenset[str] = frozenset(),
         output_tool: str | None = None,
         run_id: str = "run",
     ) -> None:
+        self.history = History()
+        self.tokens = TokenCounts()
+        self.finish: Finish | None = None
+        self.failure: ModelFailure | None = None
+        self.was_discarded = False
         self._models = models
         self._stops = tuple(stops)
         self._ending = ending
@@ -180,19 +175,14 @@ class Loop:
         self._complaints = 0  # one after the other
         self._is_answering = False
         self._interrupted: Interrupted | None = None
-        self._history = History()
         self._rounds: tuple[Round, ...] = ()
-        self._tokens = TokenCounts()
-        self._finish: Finish | None = None
-        self._failure: ModelFailure | None = None
-        self._was_discarded = False
 
     def take(self, fact: Fact) -> Command | None:
-        """Hear what happened; return what is to be done, or None while something else is awaited."""
+        """Take in what happened; return what is to be done, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         match fact:
             case Started():
-                self._started, self._history = fact.at, fact.history
+                self._started, self.history = fact.at, fact.history
                 return self._end_interrupted() or self._ask()
             case AnswerEnded():
                 self._is_answering = False
@@ -208,71 +198,47 @@ class Loop:
                 return self._interrupt(fact)
 
     @property
-    def history(self) -> History:
-        """The conversation so far, with what the run was given."""
-        return self._history
-
-    @property
-    def tokens(self) -> TokenCounts:
-        """What all answers have cost, as the provider counted it."""
-        return self._tokens
-
-    @property
-    def finish(self) -> Finish | None:
-        """How the run ended; None while it goes on."""
-        return self._finish
-
-    @property
-    def failure(self) -> ModelFailure | None:
-        """What was wrong with the latest request, or with the connection of its answer."""
-        return self._failure
-
-    @property
-    def was_discarded(self) -> bool:
-        """Whether the latest answer stands in no history, for it is asked for again."""
-        return self._was_discarded
-
-    @property
     def deadline(self) -> float | None:
         """When the time of the whole run is over, on the clock of the facts; None if it may take for ever."""
-        seconds = [stop.seconds for stop in self._stops if isinstance(stop, MaxSeconds)]
+        seconds = [stop.most for stop in self._stops if isinstance(stop, MaxStop) and stop.name == "max_seconds"]
         return self._started + min(seconds) if seconds else None
 
     # -- an answer -------------------------------------------------------------------------------------
 
     def _read_answer(self, answer: AnswerEnded) -> Command:
         response, results = answer.response, answer.results
-        self._tokens += response.tokens
+        self.tokens += response.tokens
         failure = None if response.ok else answer.failure or _find_server_fault(response)
         has_begun = any(result.attempts for result in results if result.tool_name != self._output_tool)
-        is_over = self._interrupted is not None or self._is_late()
-        self._was_discarded = failure is not None and not has_begun and not is_over
-        if not self._was_discarded:
+        is_late = self.deadline is not None and self._now >= self.deadline
+        is_over = self._interrupted is not None or is_late
+        self.was_discarded = failure is not None and not has_begun and not is_over
+        if not self.was_discarded:
             self._keep(answer)
         if (ended := self._end_interrupted()) is not None:
             return ended
         if failure is not None:
             return self._ask_after_failure(failure)
-        self._failures, self._failure = 0, answer.failure  # what broke behind a good end costs no answer
+        self._failures, self.failure = 0, answer.failure  # what broke after a good end costs no answer
         if any(result.failure is not None and result.failure.kind == "fatal" for result in results):
-            return self._finish_by("fatal")
+            return self._end(Finish("fatal"))
         if answer.awaits_approval:
-            return self._finish_by("approval")
+            return self._end(Finish("approval"))
         return self._find_output(results) or self._go_on(response, results)
 
     def _keep(self, answer: AnswerEnded) -> None:
         heard = self._interrupted.heard if self._interrupted is not None else None
         if not _has_text(answer.response) and self._mark_heard(heard or None):
             heard = None  # of this answer nothing can have been heard; "" is said of it, and not of the one before
-        self._history = self._history.with_round(
+        self.history = self.history.with_round(
             answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
         )
-        latest = self._history.entries[-1]
+        latest = self.history.entries[-1]
         assert isinstance(latest, Round)
         self._rounds += (latest,)
 
     def _find_output(self, results: Sequence[ToolResult]) -> Finish | None:
-        """The value of the first call that ends the run, in call order."""
+        """Find the value of the first call that ends the run, in call order."""
         for result in results:
             if result.success and not result.revoked:
                 if result.tool_name == self._output_tool:
@@ -283,10 +249,10 @@ class Loop:
 
     def _go_on(self, response: ParsedResponse, results: Sequence[ToolResult]) -> Command:
         has_answers = any(not result.revoked for result in results)
-        fault = _find_fault(response, has_answers=has_answers)
+        fault = _describe_fault(response, has_answers=has_answers)
         if fault is None and not has_answers:
             if response.refusal or response.stop == "filter":
-                return self._finish_by("refusal" if response.refusal else "filter")
+                return self._end(Finish("refusal" if response.refusal else "filter"))
             if self._output_tool is None:
                 stopped_by = "length" if response.stop == "length" else None
                 return self._end(Finish(stopped_by, response.content, has_output=True))
@@ -296,9 +262,9 @@ class Loop:
             return self._ask()
         self._complaints += 1
         if self._complaints > MAX_COMPLAINTS:
-            return self._finish_by("broken_answers")
+            return self._end(Finish("broken_answers"))
         if not has_answers:  # else the results say it
-            self._history = self._history.with_prompt(f"Your answer could not be used: {fault}.")
+            self.history = self.history.with_prompt(f"Your answer could not be used: {fault}.")
         return self._ask()
 
     # -- a request -------------------------------------------------------------------------------------
@@ -306,15 +272,15 @@ class Loop:
     def _ask(self) -> Command:
         reason = self._find_stop()
         if reason is not None:
-            return self._finish_by(reason)
+            return self._end(Finish(reason))
         self._number += 1
         self._is_answering = True
-        return Send(self._model, self._history, self._number)
+        return Send(self._model, self.history, self._number)
 
     def _ask_after_failure(self, failure: ModelFailure) -> Command:
-        self._failure = failure
+        self.failure = failure
         if (reason := self._find_stop()) is not None:
-            return self._finish_by(reason)
+            return self._end(Finish(reason))
         delay = find_model_delay(failure, self._failures, f"{self._run_id}:{self._number}")
         if delay is not None:
             self._failures += 1
@@ -322,7 +288,7 @@ class Loop:
         if self._model + 1 < self._models:
             self._model, self._failures = self._model + 1, 0
             return self._ask()
-        return self._finish_by("model_failed")
+        return self._end(Finish("model_failed"))
 
     # -- the end ---------------------------------------------------------------------------------------
 
@@ -332,7 +298,7 @@ class Loop:
         if self._is_answering:
             return None
         self._mark_heard(fact.heard)
-        return self._finish or self._finish_by("cancelled")
+        return self.finish or self._end(Finish("cancelled"))
 
     def _mark_heard(self, heard: str | None) -> bool:
         """Note what was heard of this run's latest answer with a text; return whether there was anything to note."""
@@ -341,22 +307,19 @@ class Loop:
             return False
         marked = msgspec.structs.replace(spoken, heard=heard)
         self._rounds = tuple(marked if each is spoken else each for each in self._rounds)
-        entries = tuple(marked if each is spoken else each for each in self._history.entries)
-        self._history = msgspec.structs.replace(self._history, entries=entries)
+        entries = tuple(marked if each is spoken else each for each in self.history.entries)
+        self.history = msgspec.structs.replace(self.history, entries=entries)
         return True
 
     def _end_interrupted(self) -> Finish | None:
-        return None if self._interrupted is None else self._finish_by("cancelled")
-
-    def _is_late(self) -> bool:
-        return self.deadline is not None and self._now >= self.deadline
+        return None if self._interrupted is None else self._end(Finish("cancelled"))
 
     def _find_stop(self) -> str | None:
         state = RunState(
             turns=len(self._rounds),
             seconds=self._now - self._started,
-            tokens=self._tokens,
-            history=self._history,
+            tokens=self.tokens,
+            history=self.history,
             rounds=self._rounds,
         )
         for stop in self._stops:
@@ -367,11 +330,8 @@ class Loop:
                 raise TypeError(f"a stop returns a text, the reason, or None; {stop!r} returned {reason!r}")
         return None
 
-    def _finish_by(self, reason: str) -> Finish:
-        return self._end(Finish(reason))
-
     def _end(self, finish: Finish) -> Finish:
-        self._finish = finish
+        self.finish = finish
         return finish
 
 
@@ -380,7 +340,7 @@ def _has_text(response: ParsedResponse) -> bool:
 
 
 def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
-    """What the server or the connection did to an answer, as its stream tells it."""
+    """Find what the server or the connection did to an answer, by the errors in its stream."""
     if response.ok:
         return None
     for error in response.errors:
@@ -389,11 +349,11 @@ def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
     return None
 
 
-def _find_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
-    """What the model did wrong, for the model; None if the answer can be used."""
+def _describe_fault(response: ParsedResponse, *, has_answers: bool) -> str | None:
+    """Describe to the model what was wrong with its answer; None if the answer can be used."""
     if not response.ok and response.stop != "filter" and not response.refusal:
-        told = [error.message for error in response.errors if error.scope != "frame"]
-        return "; ".join(told[:3])[:600] or "it did not end well"
+        messages = [error.message for error in response.errors if error.scope != "frame"]
+        return "; ".join(messages[:3])[:600] or "it did not end well"
     if not has_answers and not response.content.strip() and not response.refusal and response.stop != "filter":
         return "it was empty"
     return None

@@ -2,7 +2,7 @@
 
 | in the history | what is sent |
 |---|---|
-| a call that was revoked, and its result | neither; that it had begun is said in words behind the results |
+| a call that was revoked, and its result | neither; that it had begun is said in words after the results |
 | a call that was still open when the answer was cut, and its result | neither; that it was not run is said in words |
 | a call that broke for another reason | the call, with what is readable of it; its result says what was wrong |
 | a call without a result | the call, and a result that says that its outcome is not known |
@@ -11,13 +11,13 @@
 | names of tools that are refused | names like them |
 | thoughts, signatures, items | only to their own provider and model; Responses' reasoning only before what it led to |
 | thoughts of a cut answer | only those that are signed |
-| several prompts, or answers, one behind the other | one turn |
+| several prompts, or answers, one after the other | one turn |
 | a turn, or a result, of which nothing is left | words that say so |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import Final
 
@@ -26,25 +26,21 @@ from msgspec.structs import replace
 from streamparse.loss import Loss, Translation
 from streamparse.response import ToolCall
 from streamparse.runtime.rounds import Entry, Round, is_signature, read_round
-from streamparse.runtime.truncation import describe_omission
 from streamparse.tools import ToolResult
-from streamparse.writing.adapter import NO_ANSWER, Adapter, JSONObject
+from streamparse.writing.adapter import NO_ANSWER, Adapter
 from streamparse.writing.correlation import drop_halves
 from streamparse.writing.parts import SIGNATURE, Item, Message, Part, Role, Text, Thought
 from streamparse.writing.results import show_result
 
-__all__ = ["NO_PROMPT", "NO_RESULT", "write_messages", "write_turns"]
-
+# In place of a prompt that says nothing, and before an answer that no prompt asked for
 NO_PROMPT: Final = "(no prompt)"
-"""What stands for a prompt that says nothing, and before an answer that no prompt asked for."""
-NO_RESULT: Final = "(the tool returned nothing)"
-"""What stands for a result that shows nothing."""
+NO_RESULT: Final = "(the tool returned nothing)"  # in place of a result that shows nothing
 
 
 def write_turns(
     system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str, lost: list[Loss]
 ) -> list[Message]:
-    """The turns of a conversation, with only what this provider accepts."""
+    """Write the turns of a conversation, with only what this provider accepts."""
     conversation = _Conversation(adapter, model, lost)
     for number, entry in enumerate(entries):
         if isinstance(entry, Round):
@@ -58,13 +54,19 @@ def write_turns(
 
 
 def write_messages(system: str, entries: Iterable[Entry], omitted: int, adapter: Adapter, model: str) -> Translation:
-    """The messages of a conversation, and what was lost."""
+    """Write the messages of a conversation, and list what was lost."""
     lost: list[Loss] = []
     turns = write_turns(system, entries, omitted, adapter, model, lost)
-    said = [turn for turn in turns if turn.role != "system" or not adapter.traits.separate_system]
-    written = adapter.write_messages(said, lost)
+    spoken = [turn for turn in turns if turn.role != "system" or not adapter.traits.separate_system]
+    written = adapter.write_messages(spoken, lost)
     adapter.add_warnings(written, lost)
     return Translation(written, list(dict.fromkeys(lost)))
+
+
+def describe_omission(rounds: int) -> str:
+    """Say to the model, after the task, how many rounds were left out."""
+    what = "1 earlier answer" if rounds == 1 else f"{rounds} earlier answers"
+    return f"[{what} of this conversation, with the results of the tools, left out here]"
 
 
 class _Conversation:
@@ -93,33 +95,39 @@ class _Conversation:
         if not self._turns:
             self.add("user", [])
         parts: list[Part] = []
-        said: list[Part] = []
-        for part in _with_calls_in_order(sent.parts):
-            if not isinstance(part, ToolCall):
+        answers: list[Part] = []
+        # Calls in the order of their indexes: some adapters write them so, and the results are in it.
+        calls = iter(sorted((part for part in sent.parts if isinstance(part, ToolCall)), key=lambda call: call.index))
+        for part in sent.parts:
+            if isinstance(part, ToolCall):
+                call = next(calls)
+                name = self._adapter.traits.names.normalize(call.name)
+                call = replace(call, id=self._claim_id(call.id), name=name)
+                parts.append(call)
+                answers.append(_address_result(sent.results[call.index], call))
+            else:
                 parts.append(part)
-                continue
-            call = replace(part, id=self._claim_id(part.id), name=self._adapter.traits.names.normalize(part.name))
-            parts.append(call)
-            said.append(_answer_to(call, sent.results[call.index]))
-        said += [Text(note) for note in sent.notes]
+        answers += [Text(note) for note in sent.notes]
         self.add("assistant", parts)
-        if said:
-            self.add("user", said)
+        if answers:
+            self.add("user", answers)
 
     def finish(self) -> list[Message]:
-        """The turns, none of them empty."""
+        """Return the turns, none of them empty."""
         last = len(self._turns) - 1
         turns = []
         for number, turn in enumerate(self._turns):
             if turn.role == "assistant":
-                parts = drop_halves(_without_empty_parts(turn.parts), is_paused=self._is_paused and number == last)
-                turns.append(replace(turn, parts=self._with_something(parts)))
+                parts = _drop_parts(turn.parts, _is_empty, is_signature)
+                parts = self._fill_answer(drop_halves(parts, is_paused=self._is_paused and number == last))
             else:
-                turns.append(replace(turn, parts=_with_prompt(turn.parts)))
+                parts = [part for part in turn.parts if not isinstance(part, Text) or part.text.strip()]
+                parts = parts or [Text(NO_PROMPT)]
+            turns.append(replace(turn, parts=parts))
         return self._adapter.adapt_messages(turns, self._model)
 
     def _claim_id(self, id: str) -> str:
-        """An id for a call that the provider takes and that no other call has."""
+        """Find an id for a call that the provider takes and that no other call has."""
         claimed = self._adapter.traits.ids.normalize(id) if id else ""
         while not claimed or claimed in self._ids:
             claimed = self._adapter.traits.ids.normalize(f"call_{self._number}")
@@ -127,68 +135,43 @@ class _Conversation:
         self._ids.add(claimed)
         return claimed
 
-    def _with_something(self, parts: list[Part]) -> list[Part]:
-        """The parts of an answer, of which something must be visible."""
+    def _fill_answer(self, parts: list[Part]) -> list[Part]:
+        """Return the parts of an answer so that something is visible."""
         if any(isinstance(part, Text) and part.text.strip() for part in parts):
             return parts
         if any(isinstance(part, ToolCall) for part in parts):
-            return _without_blank_texts(parts)
+            # All texts are blank; Gemini's empty ones hold a signature.
+            return _drop_parts(parts, lambda part: isinstance(part, Text), lambda item: item.kind == SIGNATURE)
         kept: list[Part] = [each for each in parts if not isinstance(each, (Text, Thought)) and not _is_mark(each)]
-        written = self._adapter.write_message(Message("assistant", kept), []) if kept else []
-        return parts if any(map(_says_something, written)) else [*_without_texts(parts), Text(NO_ANSWER)]
+        for message in self._adapter.write_message(Message("assistant", kept), []) if kept else []:
+            if any(value not in (None, "", []) for key, value in message.items() if key not in ("role", "type")):
+                return parts
+        return [*(part for part in parts if not isinstance(part, Text)), Text(NO_ANSWER)]
 
 
-def _with_calls_in_order(parts: list[Part]) -> Iterator[Part]:
-    """The parts with the calls in the order of their indexes, as some adapters write them and results stand."""
-    calls = iter(sorted((part for part in parts if isinstance(part, ToolCall)), key=lambda call: call.index))
-    return (next(calls) if isinstance(part, ToolCall) else part for part in parts)
-
-
-def _without_empty_parts(parts: list[Part]) -> list[Part]:
-    """The parts without thoughts of blanks alone and texts of nothing, but for those that are signed."""
+def _drop_parts(parts: list[Part], is_dropped: Callable[[Part], bool], keeps: Callable[[Item], bool]) -> list[Part]:
+    """Drop parts, but for those that are followed by an item that keeps them."""
     return [
         part
         for part, following in zip_longest(parts, parts[1:])
-        if (
-            not (isinstance(part, Text) and not part.text) and not (isinstance(part, Thought) and not part.text.strip())
-        )
-        or (isinstance(following, Item) and is_signature(following))
+        if not is_dropped(part) or (isinstance(following, Item) and keeps(following))
     ]
 
 
-def _answer_to(call: ToolCall, result: ToolResult) -> ToolResult:
-    """The result of a call, under the call's id and name, which shows something."""
+def _is_empty(part: Part) -> bool:
+    """Whether a part is a text of nothing, or a thought of blanks alone."""
+    return (isinstance(part, Text) and not part.text) or (isinstance(part, Thought) and not part.text.strip())
+
+
+def _is_mark(part: Part) -> bool:
+    """Whether an item signs something, or says of what kind a text is: by itself it is not an answer."""
+    return isinstance(part, Item) and (is_signature(part) or part.index is not None or part.kind == "phase")
+
+
+def _address_result(result: ToolResult, call: ToolCall) -> ToolResult:
+    """Return a result under the id and name that its call is sent with; it shows something."""
     if result.error is None and not any(
         not isinstance(part, Text) or part.text.strip() for part in show_result(result)
     ):
         result = replace(result, result=NO_RESULT)
     return replace(result, call_id=call.id, tool_name=call.name, index=call.index)
-
-
-def _with_prompt(parts: list[Part]) -> list[Part]:
-    """The parts of a user's turn without texts that say nothing; if nothing is left, words that say so."""
-    kept = [part for part in parts if not isinstance(part, Text) or part.text.strip()]
-    return kept or [Text(NO_PROMPT)]
-
-
-def _without_texts(parts: list[Part]) -> list[Part]:
-    return [part for part in parts if not isinstance(part, Text)]
-
-
-def _without_blank_texts(parts: list[Part]) -> list[Part]:
-    """The parts without texts, all blank, but for the empty ones that only hold a signature."""
-    return [
-        part
-        for part, following in zip_longest(parts, parts[1:])
-        if not isinstance(part, Text) or (isinstance(following, Item) and following.kind == SIGNATURE)  # Gemini's
-    ]
-
-
-def _is_mark(part: Part) -> bool:
-    """Whether an item signs something, or says of what kind a text is: by itself it is no answer."""
-    return isinstance(part, Item) and (is_signature(part) or part.index is not None or part.kind == "phase")
-
-
-def _says_something(message: JSONObject) -> bool:
-    """Whether a message holds more than its role."""
-    return any(value not in (None, "", []) for key, value in message.items() if key not in ("role", "type"))

@@ -4,43 +4,256 @@
         return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
 
 A source is whatever `streamparse.aiter_events` takes, a whole body among it.
+A model behind HTTP is asked with httpx (the extra `http`), which is imported when the first client is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import TypeAlias
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+import anyio
+import msgspec
+
+from streamparse.dialects import Dialects
 from streamparse.negotiate import NegotiatedFormat
+from streamparse.parser import StreamParser
 from streamparse.parser.sources import AsyncSource
-from streamparse.runtime.http_model import HTTPModel, build_model, http_model
-from streamparse.runtime.model_failures import ModelError, ModelFailure, describe_failure, find_model_delay
-from streamparse.runtime.request import Request
+from streamparse.providers.endpoints import USUAL_WIRE, find_answer_url, write_key_headers
+from streamparse.providers.names import PROVIDERS, find_provider
+from streamparse.reading.errors import describe_error, find_error
+from streamparse.runtime.model_failures import ModelError, read_retry_after
+from streamparse.runtime.request import Reasoning, Request, ToolsIn, check_provider, check_settings
+from streamparse.writing.prompts import get_prompt
 
-__all__ = [
-    "HTTPModel",
-    "Model",
-    "ModelError",
-    "ModelFailure",
-    "Request",
-    "build_model",
-    "check_model",
-    "describe_failure",
-    "find_model_delay",
-    "http_model",
-    "open_model",
-]
+if TYPE_CHECKING:
+    import httpx
 
+Headers: TypeAlias = Mapping[str, str]
 Model: TypeAlias = Callable[[Request], Awaitable[AsyncSource]]
 """Any async function that returns a source."""
+
+TIMEOUT: Final = 600.0
+CONNECT_TIMEOUT: Final = 10.0
+MAX_ERROR_BODY: Final = 64 * 1024  # bytes of an error's body that are read
+ERROR_BODY_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 5.0
+_SHOWN: Final = 500
+_REDACTED: Final = "[api key]"
+# How headers, and parameters of a query, are called whose value is a key
+_HOLDS_SECRET: Final = re.compile(r"auth|key|token|secret|cookie|credential|^(?:code|sig|signature)$")
+_JSON: Final = {"content-type": "application/json", "accept-encoding": "identity"}  # a compressed stream comes in gulps
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a model is asked, with what besides the conversation, and how its answers are parsed."""
+
+    url: str
+    provider: str
+    name: str
+    headers: dict[str, str]
+    timeout: float
+    wire: str
+    dialects: Dialects = "auto"
+    reasoning: Reasoning = "auto"
+    settings: dict[str, Any] = {}
+    tools_in: ToolsIn = "request"
+    dialect: str = "hermes"
+    instructions: str = ""
+
+
+class HTTPModel:
+    """A model that is asked by HTTP; made by `http_model`, or by `build_model` of a negotiated format.
+
+        async with sp.http_model("http://127.0.0.1:11434", "ollama-chat", "qwen3-coder:30b") as model:
+            agent = sp.Agent(model, tools)
+
+    In its `async with` block all requests share its client, and with it the connections.  A run of an agent opens a
+    client for itself if the model is not entered, so one model serves any number of runs, on any event loop.
+    Calling it returns the bytes of the answer as soon as its headers have come; the loop that reads them closes the
+    response.
+
+    Raises ModelError for any status but 2xx, redirects among them: the key goes nowhere but where it was sent.
+    What httpx raises when no answer comes passes through.
+    """
+
+    def __init__(self, endpoint: Endpoint, client: httpx.AsyncClient | None) -> None:
+        self.name = endpoint.name
+        self.provider = endpoint.provider
+        self.url = endpoint.url
+        self._endpoint = endpoint
+        self._given = client
+        self._client = client
+        self._secrets = _find_secrets(endpoint.url, endpoint.headers)
+
+    def __repr__(self) -> str:
+        return f"HTTPModel({_drop_secrets(self.url)!r}, {self._endpoint.wire!r}, {self.name!r})"
+
+    async def __call__(self, request: Request) -> Chunks:
+        """Ask, and return the bytes of the answer when its headers have come."""
+        client, asked = self._client, self._endpoint
+        if client is None:
+            raise RuntimeError(f"{self!r} has no client: enter it with `async with`, or give it one")
+        body = request.body(
+            asked.provider, asked.name, tools_in=asked.tools_in, dialect=asked.dialect,
+            instructions=asked.instructions, **{**asked.settings, **request.settings},
+        )  # fmt: skip
+        request.read_as(asked.wire, dialects=asked.dialects, reasoning=asked.reasoning)
+        content = msgspec.json.encode(body)
+        question = client.build_request("POST", asked.url, content=content, headers={**_JSON, **asked.headers})
+        response = await client.send(question, stream=True, follow_redirects=False)
+        if response.is_success:
+            return Chunks(response)
+        raise await self._read_error(response)
+
+    async def __aenter__(self) -> Self:
+        if self._given is None:
+            if self._client is not None:
+                raise RuntimeError(f"{self!r} is already entered")
+            self._client = _make_client(self._endpoint.timeout)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        client, self._client = self._client, self._given
+        if client is not None and client is not self._given:
+            await _close(client)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[HTTPModel]:
+        """Give the model with a client: its own if it has one, else one that lives as long as the block."""
+        if self._client is not None:
+            yield self
+            return
+        client = _make_client(self._endpoint.timeout)
+        try:
+            yield HTTPModel(self._endpoint, client)
+        finally:
+            await _close(client)
+
+    async def _read_error(self, response: httpx.Response) -> ModelError:
+        """Read what the server says of a failure, as far as it is bounded, and close the response."""
+        chunks = Chunks(response)
+        body = b""
+        try:
+            with anyio.move_on_after(ERROR_BODY_SECONDS):
+                async for piece in chunks:
+                    body += piece
+                    if len(body) >= MAX_ERROR_BODY:
+                        break
+        except _import_httpx().HTTPError:
+            pass  # the status says enough
+        finally:
+            await chunks.aclose()
+        text = self._redact(body.decode("utf-8", "replace"))[:MAX_ERROR_BODY]
+        words = self._redact(_describe_body(text) or _read_location(response))
+        message = f"{response.status_code} {response.reason_phrase} from {_drop_secrets(self.url)}"
+        return ModelError(
+            f"{message}: {words}" if words else message,
+            status=response.status_code,
+            retry_after=read_retry_after({name.lower(): value for name, value in response.headers.items()}),
+            text=text,
+        )
+
+    def _redact(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, _REDACTED)
+        return text
+
+
+class Chunks(AsyncIterator[bytes]):
+    """The bytes of a response as they come; `aclose` closes its connection at any time, also in a cancelled task."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._chunks = response.aiter_bytes()
+
+    def __anext__(self) -> Awaitable[bytes]:
+        return anext(self._chunks)
+
+    async def aclose(self) -> None:
+        """Close the response."""
+        module = _import_httpx()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+            await self._response.aclose()
+            # httpx leaves its generators as they are: on trio whatever collects them warns.  They end by an error here.
+            with suppress(module.HTTPError, module.StreamError, StopAsyncIteration):
+                while True:
+                    await anext(self._chunks)
+
+
+def http_model(
+    url: str,
+    wire: str,
+    name: str,
+    *,
+    api_key: str | None = None, headers: Headers | None = None,
+    dialects: Dialects = "auto", reasoning: Reasoning = "auto",
+    tools_in: ToolsIn = "request", dialect: str = "hermes",
+    timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None,
+    **settings: Any,
+) -> HTTPModel:  # fmt: skip
+    """Return the model of that name at a server.
+
+    `url` is the server's base, with or without a version, or the endpoint itself.  `wire` is what the server speaks, or
+    the name of a provider, whose messages may differ ("mistral", "deepseek", "openrouter").  `api_key` is written where
+    the wire wants it; `headers` replace those that are written here.  `dialects` and `reasoning` are those of
+    `StreamParser`.  `tools_in="prompt"` teaches the tools in a `dialect`, for servers that know none.  `timeout`:
+    seconds that the server may be silent.  A `client` of httpx that is given is used as it is, and never closed.
+    `settings` are those of `Request`; a request's own go over them.
+
+    Raises ValueError for what is not a URL, a wire that cannot be asked so, and an unknown dialect; TypeError for an
+    unknown setting.
+    """
+    provider, spoken = _find_provider(wire)
+    check_settings(settings)
+    if tools_in == "prompt":
+        get_prompt(dialect)
+        dialects = (dialect, *((dialects,) if isinstance(dialects, str) else dialects))
+    StreamParser(spoken, dialects=dialects, reasoning=reasoning)  # raises for an unknown dialect
+    endpoint = Endpoint(
+        url=find_answer_url(url, spoken, name), provider=provider, name=name, wire=spoken, timeout=timeout,
+        headers=_merge_headers(write_key_headers(spoken, api_key), headers),
+        dialects=dialects, reasoning=reasoning, settings=settings, tools_in=tools_in, dialect=dialect,
+    )  # fmt: skip
+    return HTTPModel(endpoint, client)
+
+
+def build_model(
+    found: NegotiatedFormat,
+    *,
+    api_key: str | None = None,
+    headers: Headers | None = None,
+    timeout: float = TIMEOUT,
+    client: httpx.AsyncClient | None = None,
+) -> HTTPModel:
+    """Return the model that a profile of `streamparse.negotiate` describes; the rest is as in `http_model`.
+
+    Raises ValueError if it names no URL or no model, or a wire that cannot be asked so.
+    """
+    if found.url is None or found.model is None:
+        missing = "url" if found.url is None else "model"
+        raise ValueError(f"the profile {found.name!r} names no {missing}, so it is no model to ask")
+    wire = USUAL_WIRE if found.wire == "auto" else found.wire
+    endpoint = Endpoint(
+        url=find_answer_url(found.url, wire, found.model), provider=check_provider(found.provider), name=found.model,
+        wire=found.wire, timeout=timeout, headers=_merge_headers(write_key_headers(wire, api_key), headers),
+        dialects=found.dialects, reasoning=found.reasoning,
+        tools_in=found.tools_in, dialect=found.dialect, instructions=found.instructions,
+    )  # fmt: skip
+    return HTTPModel(endpoint, client)
 
 
 @asynccontextmanager
 async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
-    """Give what can be called, for as long as the block: a model behind HTTP that is not entered gets a client for it.
+    """Give what can be called, for as long as the block; an `HTTPModel` that is not entered gets a client.
 
-    Raises ValueError for a profile that is no model to ask; TypeError for what is no model.
+    Raises ValueError for a profile that names no URL or no model; TypeError for anything else that is not a model.
     """
     check_model(model)
     if isinstance(model, NegotiatedFormat):
@@ -53,6 +266,76 @@ async def open_model(model: Model | NegotiatedFormat) -> AsyncIterator[Model]:
 
 
 def check_model(model: object) -> None:
-    """Raise TypeError for what is no model."""
+    """Raise TypeError for what is not a model."""
     if not (isinstance(model, NegotiatedFormat) or callable(model)):
         raise TypeError(f"a model is an async function, an HTTPModel or a NegotiatedFormat, not {type(model).__name__}")
+
+
+def _find_provider(word: str) -> tuple[str, str]:
+    """Return the adapter and the wire that are meant by the name of a wire or of a provider."""
+    for row in PROVIDERS.values():
+        if row.wire == word:
+            return row.adapter, word
+    return check_provider(word), PROVIDERS[find_provider(word) or word].wire
+
+
+def _merge_headers(written: dict[str, str], given: Headers | None) -> dict[str, str]:
+    return written | {name.lower(): value for name, value in (given or {}).items()}
+
+
+def _describe_body(text: str) -> str:
+    """Say in a line what an error's body says."""
+    try:
+        error = find_error(msgspec.json.decode(text))
+    except (ValueError, RecursionError):
+        error = None
+    return (describe_error(error) if error is not None else " ".join(text.split()))[:_SHOWN]
+
+
+def _drop_secrets(url: str) -> str:
+    """Return a URL without a name, a password and a query, which may hold keys."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def _read_location(response: httpx.Response) -> str:
+    """Return where a server redirects to; its query may repeat a key that it was asked with."""
+    try:
+        return _drop_secrets(response.headers.get("location", ""))
+    except ValueError:  # no URL
+        return ""
+
+
+def _find_secrets(url: str, headers: Headers) -> list[str]:
+    """Find what no message may show: the keys in headers and query, and the password; longest first."""
+    parts = urlsplit(url)
+    found = {unquote(parts.password or "")}
+    for name, value in (*parse_qsl(parts.query), *headers.items()):
+        if _HOLDS_SECRET.search(name.lower()):
+            found |= {value, value.rpartition(" ")[2]}  # without "Bearer"
+    return sorted(filter(None, found), key=len, reverse=True)
+
+
+def _make_client(timeout: float) -> httpx.AsyncClient:
+    module = _import_httpx()
+    client: httpx.AsyncClient = module.AsyncClient(
+        timeout=module.Timeout(timeout, connect=CONNECT_TIMEOUT, pool=None),
+        limits=module.Limits(max_connections=None, max_keepalive_connections=20),
+        follow_redirects=False,
+    )
+    return client
+
+
+async def _close(client: httpx.AsyncClient) -> None:
+    """Close, also in a task that was cancelled."""
+    with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+        await client.aclose()
+
+
+def _import_httpx() -> Any:
+    """Return the module `httpx`; raises ModuleNotFoundError that says where it comes from."""
+    try:
+        import httpx  # noqa: PLC0415 - an extra, which only this model needs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("http_model needs httpx: pip install 'llm-streamparse[http]'") from error
+    return httpx

@@ -12,10 +12,10 @@ Clients are known by the shape of their exceptions; none is imported:
 | `response["ResponseMetadata"]` | the same | botocore |
 
 An exception without a status is a failure of the transport if it, or what it was raised from, is an `OSError` or
-comes from an HTTP client and has a name that says so.  Anything else is nobody's fault but the program's, and is never
-tried again.
+comes from an HTTP client and has a name that says so.  Anything else is the program's own fault, and is never tried
+again.
 
-The delay before retry n+1 is 0.5 s * 2**n, up to twice that, and at most 8 s, unless the server said when to come back
+The delay before a retry is that of `retries`, from 0.5 s to 8 s, unless the server said when to come back
 (`Retry-After` in seconds or as a date, RFC 9110 section 10.2.3; `retry-after-ms`).
 """
 
@@ -23,53 +23,32 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
 from traceback import format_exception_only
 from typing import Any, Final
 
 import msgspec
 
-from streamparse.runtime.retries import count_seconds_until, find_jitter
-
-__all__ = ["MAX_RETRIES", "ModelError", "ModelFailure", "describe_failure", "find_model_delay"]
+from streamparse.providers.endpoints import CLIENTS
+from streamparse.runtime.retries import Backoff, count_seconds_until
 
 MAX_RETRIES: Final = 2
-FIRST_DELAY: Final = 0.5
-FACTOR: Final = 2.0
-MAX_DELAY: Final = 8.0
-MAX_RETRY_AFTER: Final = 60.0
-"""A server that asks to be left alone for longer is not asked again."""
+MODEL_BACKOFF: Final = Backoff(first=0.5, most=8.0)
 
 _RETRYABLE: Final = frozenset((408, 409, 429))
-_CLIENTS: Final = frozenset(
-    (
-        "httpx",
-        "httpcore",
-        "openai",
-        "anthropic",
-        "aiohttp",
-        "requests",
-        "urllib3",
-        "botocore",
-        "google",
-        "http",
-        "anyio",
-    )
-)
+# Names of the classes of failed transport
 _TRANSPORT: Final = re.compile(
     r"Connect|Timeout|TimedOut|NetworkError|TransportError|ReadError|WriteError|CloseError|ProxyError|SSLError"
     r"|RemoteProtocolError|ServerDisconnected|RemoteDisconnected|IncompleteRead|Payload|BrokenResource|EndOfStream"
 )
-"""What the classes of failed transport are called."""
+# Names of the clients' classes that mean a mistake of the program
 _OURS: Final = frozenset(("LocalProtocolError", "UnsupportedProtocol", "InvalidURL"))
-"""What classes of clients are called that tell of the program's own mistakes."""
 _PROGRAMS: Final = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
+# Mistakes of the program, whatever they were raised from
 _MISTAKES: Final = (
     *(TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError, ArithmeticError, ImportError),
     *(NotImplementedError, RecursionError),
 )
-"""A program's own, whatever they were raised from."""
 _MOST_CAUSES: Final = 8
 _SHOWN: Final = 500
 
@@ -108,7 +87,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
     message = _describe(error)
     if isinstance(error, _MISTAKES):
         return ModelFailure(message)
-    for each in _causes(error):
+    for each in _find_causes(error):
         status = _find_status(each)
         if status is not None:
             headers = _find_headers(each)
@@ -116,7 +95,7 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
             return ModelFailure(message, status, wanted, _is_retryable(status, headers))
     if isinstance(error, ModelError):
         return ModelFailure(message, None, error.retry_after, is_retryable=True)
-    return ModelFailure(message, is_retryable=any(_is_transport(each) for each in _causes(error)))
+    return ModelFailure(message, is_retryable=any(_is_transport(each) for each in _find_causes(error)))
 
 
 def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | None:
@@ -124,10 +103,9 @@ def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | N
 
     Only before the first byte of an answer: what has come is not asked for twice.
     """
-    wanted = failure.retry_after or 0.0
-    if not failure.is_retryable or retries >= MAX_RETRIES or wanted > MAX_RETRY_AFTER:
+    if not failure.is_retryable or retries >= MAX_RETRIES:
         return None
-    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR**retries * find_jitter(key, retries)))
+    return MODEL_BACKOFF.find_delay(retries, key, failure.retry_after)
 
 
 def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -155,14 +133,12 @@ def _read_seconds(text: str | None) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and those that it was raised from."""
-    each: BaseException | None = error
-    for _ in range(_MOST_CAUSES):
-        if each is None:
-            return
-        yield each
-        each = each.__cause__
+def _find_causes(error: BaseException) -> list[BaseException]:
+    """Find an exception and those that it was raised from."""
+    found = [error]
+    while found[-1].__cause__ is not None and len(found) < _MOST_CAUSES:
+        found.append(found[-1].__cause__)
+    return found
 
 
 def _is_retryable(status: int, headers: Mapping[str, str]) -> bool:
@@ -182,42 +158,43 @@ def _is_transport(error: BaseException) -> bool:
 
 
 def _is_of_client(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in _CLIENTS
+    return kind.__module__.partition(".")[0] in CLIENTS
 
 
 def _find_status(error: BaseException) -> int | None:
-    """Return the status of the answer that an exception tells of."""
-    response = _member(error, "response")
+    """Return the status of the answer that an exception is about."""
+    response = _get_member(error, "response")
     if isinstance(response, Mapping):
-        return _as_status(_metadata(response).get("HTTPStatusCode"))
-    own = ((error, name) for name in ("status_code", "status", "code"))
-    inner = ((response, name) for name in ("status_code", "status"))
-    found = (_as_status(_member(thing, name)) for thing, name in chain(own, inner))
-    # One by one: aiohttp's `code` warns.
-    return next((status for status in found if status is not None), None)
+        return _read_status(_get_metadata(response, "HTTPStatusCode"))
+    for thing, names in ((error, ("status_code", "status", "code")), (response, ("status_code", "status"))):
+        for name in names:  # one by one: aiohttp's `code` warns
+            status = _read_status(_get_member(thing, name))
+            if status is not None:
+                return status
+    return None
 
 
 def _find_headers(error: BaseException) -> dict[str, str]:
-    """Return the headers of the answer that an exception tells of, with lower-case names."""
-    response = _member(error, "response")
+    """Return the headers of the answer that an exception is about, with lower-case names."""
+    response = _get_member(error, "response")
     if isinstance(response, Mapping):
-        headers = _metadata(response).get("HTTPHeaders")
+        headers = _get_metadata(response, "HTTPHeaders")
     else:
-        headers = _member(error, "headers") or _member(response, "headers")
-    items = _member(headers, "items")
+        headers = _get_member(error, "headers") or _get_member(response, "headers")
+    items = _get_member(headers, "items")
     return {str(name).lower(): str(value) for name, value in items()} if callable(items) else {}
 
 
-def _metadata(response: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = response.get("ResponseMetadata")
-    return found if isinstance(found, Mapping) else {}
+def _get_metadata(response: Mapping[str, Any], name: str) -> Any:
+    metadata = response.get("ResponseMetadata")  # botocore
+    return metadata.get(name) if isinstance(metadata, Mapping) else None
 
 
-def _as_status(value: object) -> int | None:
+def _read_status(value: object) -> int | None:
     return value if isinstance(value, int) and 100 <= value <= 599 else None
 
 
-def _member(thing: object, name: str) -> Any:
+def _get_member(thing: object, name: str) -> Any:
     try:
         return getattr(thing, name, None)  # a foreign exception: nothing is known of it but its shape
     except RuntimeError:  # httpx: a `response` that was never set

@@ -9,8 +9,6 @@ from streamparse.loss import Translation
 from streamparse.providers.adapters import translate_tools
 from streamparse.tools import Tool, Toolset
 
-__all__ = ["ToolRegistry"]
-
 
 class ToolRegistry(Iterable[Tool]):
     """The tools that a program has, in the order in which they were added.
@@ -23,7 +21,7 @@ class ToolRegistry(Iterable[Tool]):
     Tools may be of any kind that `tools=` takes, and a registry is itself one of these.  What takes tools reads them
     once: what is added later is for the next parser, runner or agent.
 
-    Raises TypeError or ValueError for what is no tool, and ValueError if two tools have one name.
+    Raises TypeError or ValueError for what is not a tool, and ValueError if two tools have one name.
     """
 
     def __init__(self, tools: Iterable[Any] | None = None) -> None:
@@ -34,7 +32,7 @@ class ToolRegistry(Iterable[Tool]):
         self._tools = Toolset([*self._tools.values(), *Toolset.of(tools).values()])
 
     def remove(self, name: str) -> None:
-        """Remove a tool.  Raises KeyError if there is none of that name."""
+        """Remove a tool.  Raises KeyError if no tool has that name."""
         removed = self[name]
         self._tools = Toolset(tool for tool in self if tool is not removed)
 
@@ -86,7 +84,7 @@ class ToolRegistry(Iterable[Tool]):
         return self.translate(provider).definitions
 
     def translate(self, provider: str) -> Translation:
-        """Return the same, and what of the schemas that provider cannot say."""
+        """Return the same, and what that provider cannot express of the schemas."""
         return translate_tools(self, provider)
 
     def _find(self, names: Iterable[str], categories: Iterable[str]) -> set[str]:

@@ -1,6 +1,6 @@
 """What a model is asked: the conversation so far, the tools, and the settings of one request.
 
-The common words of settings are those of most APIs; each is written in the provider's own word, or told as lost:
+The common words of settings are those of most APIs; each is written in the provider's own word, or listed as lost:
 
 | setting | value |
 |---|---|
@@ -11,8 +11,8 @@ The common words of settings are those of most APIs; each is written in the prov
 | `parallel_tool_calls` | whether one answer may hold several calls |
 | `think`, `reasoning_effort` | whether to think; OpenAI's word for how much |
 | `schema`, `schema_name`, `strict` | a JSON Schema of the answer (`{}`: any JSON), its name, whether to enforce it |
-| `metadata`, `user`, `service_tier`, … | what only OpenAI's two APIs have (`adapters.requests.request.ACCOUNT`) |
-| `extra_body` | an object that is laid over the body: a provider's own settings |
+| `metadata`, `user`, `service_tier`, … | what only OpenAI's two APIs have (`writing.request.ACCOUNT_FIELDS`) |
+| `extra_body` | an object that is merged into the body: a provider's own settings |
 """
 
 from __future__ import annotations
@@ -25,20 +25,16 @@ from msgspec.structs import replace
 from streamparse.dialects import Dialects
 from streamparse.loss import Loss
 from streamparse.parser import StreamParser
-from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_request
+from streamparse.providers.adapters import ADAPTERS, REQUEST_WRITERS, write_extras, write_request
 from streamparse.providers.names import PROVIDERS, find_known_name, find_provider
-from streamparse.providers.openai_chat.requests import is_thinking_model
 from streamparse.runtime.history import History
 from streamparse.runtime.messages import write_turns
 from streamparse.tools import Toolset
 from streamparse.writing.definitions import read_json_tools
-from streamparse.writing.parts import Message
 from streamparse.writing.prompts import teach_tools
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, Choice
 from streamparse.writing.request import Request as Question
 from streamparse.writing.request_format import pick
-
-__all__ = ["SETTINGS", "Reasoning", "Request", "ToolsIn", "check_provider", "check_settings", "merge_body"]
 
 Reasoning: TypeAlias = Literal["auto", "open", "closed"]
 ToolsIn: TypeAlias = Literal["request", "prompt"]
@@ -48,10 +44,7 @@ _DIRECT: Final = ("max_tokens", "think", "schema", "schema_name", "strict")
 _CHOICES: Final = ("auto", "none", "required")
 _SPECIAL: Final = ("stop", "tool_choice", "parallel_tool_calls", "reasoning_effort", "extra_body")
 
-SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))
-"""The names of all settings."""
-
-_WITHOUT_USAGE: Final = ("mistral",)  # it always tells the counts, and refuses `stream_options`
+SETTINGS: Final = frozenset((*_DIRECT, *_SPECIAL, *SAMPLING_FIELDS, *ACCOUNT_FIELDS))  # the names of all settings
 
 
 class Request:
@@ -60,9 +53,9 @@ class Request:
         async def model(request: sp.Request):
             return await client.messages.create(**request.body("anthropic", "claude-sonnet-4-5"))
 
-    `body` writes the whole JSON body, and remembers which wire the answer is in: `wire`, `dialects` and `reasoning` are
-    what the answer is parsed with, `provider` and `model` who was asked, as `History.with_round` wants them.  A model
-    whose answer is to be read otherwise says so with `read_as`.  `lost` tells what the provider could not be told.
+    `body` writes the whole JSON body, and remembers which wire the answer is in: the answer is parsed with `wire`,
+    `dialects` and `reasoning`; `provider` and `model` were asked, as `History.with_round` wants them.  A model
+    whose answer is to be read otherwise says so with `read_as`.  `lost` lists what the provider has no words for.
     `number` is that of the turn in its run, from 0.  Each attempt, and each model, gets a Request of its own.
     """
 
@@ -80,7 +73,7 @@ class Request:
         number: int = 0,
         run_id: str = "",
     ) -> None:
-        """Take the conversation, tools of any kind, and settings; raises TypeError for a setting that is none."""
+        """Take the conversation, tools of any kind, and settings; raises TypeError for an unknown setting."""
         self.history = history
         self.tools = Toolset.of(tools)
         self.settings = dict(settings or {})
@@ -106,34 +99,30 @@ class Request:
         instructions: str = "",
         **settings: Any,
     ) -> dict[str, Any]:
-        """Return the JSON body that asks a provider's model for an answer, as a stream unless told not to.
+        """Return the JSON body that asks a provider's model for an answer, as a stream unless `stream` is false.
 
         `settings` (see the module) go over those of the request; None takes one back.  With `tools_in="prompt"` the
         system prompt teaches the tools in a `dialect`, for servers and models without tools of their own, and the
-        answer is read by it.  `instructions` stand behind the system's text.
-        Gemini's and Bedrock's body names neither model nor stream: both are said by the path, or to the SDK.
+        answer is read by it.  `instructions` follow the system's text.
+        The body for Gemini and Bedrock names neither model nor stream: the path does, or an argument of the SDK.
 
-        Raises ValueError for a provider whose requests are not known, a dialect that has no prompt, and a value that is
-        none; TypeError for a setting that is none.
+        Raises ValueError for a provider whose requests are not known, a dialect that has no prompt, and a value that
+        cannot be; TypeError for an unknown setting.
         """
         name = check_provider(provider)
         check_settings(settings)
         wanted = {key: value for key, value in {**self.settings, **settings}.items() if value is not None}
         self.lost = []
-        question = replace(
-            self._read_settings(wanted),
-            model=model,
-            stream=stream,
-            messages=self._write_turns(name, model, instructions),
-            tools=read_json_tools(self.tools.values()),
-        )
+        question = replace(self._read_conversation(name, model, instructions, wanted), model=model, stream=stream)
         if tools_in == "prompt":
             question = teach_tools(question, dialect, self.lost)
         body = write_request(question, name, self.lost)
         self.lost = list(dict.fromkeys(self.lost))
-        self.model = model
-        self._remember(name, provider, (dialect, "auto") if tools_in == "prompt" else "auto")
-        return merge_body({**body, **_write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
+        self.provider, self.model = name, model
+        if not self._is_read_as:
+            self.wire, self.reasoning = PROVIDERS[find_provider(provider) or name].wire, "auto"
+            self.dialects = (dialect, "auto") if tools_in == "prompt" else "auto"
+        return merge_body({**body, **write_extras(name, model, stream=stream)}, wanted.get("extra_body") or {})
 
     def read_as(
         self, wire: str, *, dialects: Dialects = "auto", reasoning: Reasoning = "auto", provider: str | None = None
@@ -143,30 +132,22 @@ class Request:
         `provider` is who answered, as in `body`, if that was not asked.
         Raises ValueError for an unknown wire, dialect or provider.
         """
-        StreamParser(wire, dialects=dialects, reasoning=reasoning)  # raises for what is none, before a source is open
+        StreamParser(wire, dialects=dialects, reasoning=reasoning)  # raises for unknown words, before a source is open
         self.wire, self.dialects, self.reasoning = wire, dialects, reasoning
         self.provider = self.provider if provider is None else check_provider(provider)
         self._is_read_as = True
 
-    def _remember(self, name: str, provider: str, dialects: Dialects) -> None:
-        self.provider = name
-        if not self._is_read_as:
-            row = PROVIDERS[find_provider(provider) or name]
-            self.wire, self.dialects, self.reasoning = row.wire, dialects, "auto"
-
-    def _write_turns(self, provider: str, model: str, instructions: str) -> list[Message]:
-        history = self.history
+    def _read_conversation(self, provider: str, model: str, instructions: str, settings: Mapping[str, Any]) -> Question:
+        history, stop = self.history, settings.get("stop") or ()
         system = "\n\n".join(filter(None, (history.system, instructions)))
-        return write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost)
-
-    def _read_settings(self, settings: Mapping[str, Any]) -> Question:
-        stop, effort = settings.get("stop") or (), settings.get("reasoning_effort", "")
         return Question(
+            messages=write_turns(system, history.entries, history.omitted, ADAPTERS[provider], model, self.lost),
+            tools=read_json_tools(self.tools.values()),
             **pick(settings, _DIRECT),
             choice=self._read_choice(settings),
             stop=[stop] if isinstance(stop, str) else [*stop],
             sampling=pick(settings, SAMPLING_FIELDS),
-            effort=effort,
+            effort=settings.get("reasoning_effort", ""),
             account=pick(settings, ACCOUNT_FIELDS),
         )
 
@@ -180,17 +161,8 @@ class Request:
         return Choice("required", choice, parallel)
 
 
-def _write_extras(name: str, model: str, *, stream: bool) -> dict[str, Any]:
-    """Write what an answer is to hold besides: chat's counts, and the thought of Responses to send back."""
-    if stream and PROVIDERS[name].wire == "openai-chat" and name not in _WITHOUT_USAGE:
-        return {"stream_options": {"include_usage": True}}  # other wires always tell the counts
-    if name == "openai-responses" and is_thinking_model(model):
-        return {"include": ["reasoning.encrypted_content"]}  # nothing is stored; other models refuse it
-    return {}
-
-
 def merge_body(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body with an object laid over it: objects are merged, all else is replaced."""
+    """Return a body with an object merged into it: objects are merged, all else is replaced."""
     merged = dict(body)
     for key, value in extra.items():
         own = merged.get(key)
@@ -208,7 +180,7 @@ def check_provider(provider: str) -> str:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise TypeError for a setting that is none."""
+    """Raise TypeError for an unknown setting."""
     if unknown := sorted(settings.keys() - SETTINGS):
         known = ", ".join(sorted(SETTINGS))
         raise TypeError(f"unknown settings {unknown}: known are {known}; a provider's own go into extra_body")

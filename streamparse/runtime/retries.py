@@ -1,7 +1,7 @@
-"""When a failed call is tried again: with backoff, after what the tool itself said, and never all calls at one moment.
+"""When something that failed is tried again: with backoff, after what the other side asked for, and never all at once.
 
-Attempt n+1 begins 100 ms * 2**(n-1) after attempt n failed, up to twice that, and at most 10 s.  How much more is drawn
-from the call's idempotency key: it differs between calls, and is the same whenever the facts are taken again.
+The delay before retry n+1 is `first` * 2**n, up to twice that, and at most `most`.  How much more is drawn from a key:
+it differs between calls, and is the same whenever the facts are taken again.
 """
 
 from __future__ import annotations
@@ -11,25 +11,35 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+import msgspec
+
 from streamparse.tools import RETRYABLE, Tool, ToolFailure
 
-__all__ = ["count_seconds_until", "find_delay", "find_jitter", "resolve_retry_after"]
+MAX_RETRY_AFTER: Final = 60.0  # who asks to be left alone for longer is not tried again in this turn
 
-FIRST_DELAY: Final = 0.1
-MAX_DELAY: Final = 10.0
-FACTOR: Final = 2.0
-MAX_RETRY_AFTER: Final = 60.0
-"""A tool that asks to be left alone for longer is not tried again in this turn."""
+
+class Backoff(msgspec.Struct, frozen=True):
+    """How long to wait before a retry: at least about `first` seconds, at most `most`."""
+
+    first: float
+    most: float
+
+    def find_delay(self, retries: int, key: str, retry_after: float | None) -> float | None:
+        """Return the seconds until the next attempt, after so many retries; None if it would be too late."""
+        wanted = retry_after or 0.0
+        if wanted > MAX_RETRY_AFTER:
+            return None
+        return max(wanted, min(self.most, self.first * 2.0 ** min(retries, 20) * find_jitter(key, retries)))
+
+
+TOOL_BACKOFF: Final = Backoff(first=0.1, most=10.0)
 
 
 def find_delay(tool: Tool, failure: ToolFailure, retries: int, key: str) -> float | None:
-    """Return the seconds until the next attempt, after so many retries; None if there is none."""
+    """Return the seconds until the next attempt of a call, after so many retries; None if it is not tried again."""
     if tool.effect == "once" or failure.kind not in RETRYABLE or not failure.recoverable or retries >= tool.retries:
         return None
-    wanted = failure.retry_after or 0.0
-    if wanted > MAX_RETRY_AFTER:
-        return None
-    return max(wanted, min(MAX_DELAY, FIRST_DELAY * FACTOR ** min(retries, 20) * find_jitter(key, retries)))
+    return TOOL_BACKOFF.find_delay(retries, key, failure.retry_after)
 
 
 def find_jitter(key: str, retries: int) -> float:

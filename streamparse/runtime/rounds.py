@@ -1,6 +1,6 @@
 """What a history holds: prompts of the user, and rounds, each an answer and the results of its calls.
 
-What is sent of one round: the parts of its answer, one result for each call, and what must be said in words.
+`read_round` says what of one round is sent: the parts of its answer, one result for each call, and notes in words.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Round(msgspec.Struct, frozen=True, tag_field="type", tag="round"):
 
 Entry: TypeAlias = Prompt | Round
 
+# The result of a call that has none: the program crashed, or the history was cut between call and result
 OUTCOME_UNKNOWN: Final = (
     "no result of this call was kept, so it is not known whether it ran; find out before you call it again"
 )
-"""The result of a call that has none: the program crashed, or the history was cut between call and result."""
 
 _OPEN: Final = "truncated_call"
-_OF_THE_TEXT: Final = (CITATION, "annotation", "citation", "audio")
+_ABOUT_TEXT: Final = (CITATION, "annotation", "citation", "audio")
 _SIGNATURES: Final = (
     "signature", "reasoning", "thinking_blocks", "redacted_thinking", "redactedContent", SIGNATURE
 )  # fmt: skip
@@ -63,7 +63,7 @@ _Call: TypeAlias = ToolCall | BrokenCall
 
 
 class SentRound(msgspec.Struct, frozen=True):
-    """What of a round is sent; `results` holds one for each call among the `parts`, by the call's index."""
+    """The parts of a round that are sent; `results` holds one for each call among the `parts`, by the call's index."""
 
     parts: list[Part]
     results: dict[int, ToolResult]
@@ -72,24 +72,26 @@ class SentRound(msgspec.Struct, frozen=True):
 
 
 def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
-    """Return what of a round is sent to a model of this provider."""
+    """Return the parts of a round that are sent to a model of this provider."""
     response = _cut_to_heard(entry.response, entry.heard)
     calls: list[_Call] = [*response.tool_calls, *response.broken_calls]
     results = _match_results(calls, entry.results)
-    gone = {call.index: _note(call, results.get(call.index)) for call in calls if _leaves(call, results)}
+    gone = [call for call in calls if _has_left(call, results.get(call.index))]
+    indexes = {call.index for call in gone}
     kept = replace(
         response,
-        tool_calls=[call for call in response.tool_calls if call.index not in gone],
-        broken_calls=[call for call in response.broken_calls if call.index not in gone],
+        tool_calls=[call for call in response.tool_calls if call.index not in indexes],
+        broken_calls=[call for call in response.broken_calls if call.index not in indexes],
     )
     lost: list[Loss] = []
-    parts = _own_parts(read_answer(kept), entry, adapter, model, lost)
+    parts = _drop_foreign(read_answer(kept), entry, adapter, model, lost)
     if response.content != entry.response.content:
-        parts = [part for part in parts if not _is_of_the_text(part)]
+        parts = [part for part in parts if not _is_about_text(part)]
     if not response.ok or response.stop == "length":
         parts = _drop_unsigned(parts)
-    answers = {call.index: _answer(call, results.get(call.index)) for call in calls if call.index not in gone}
-    return SentRound(parts, answers, [note for note in gone.values() if note], lost)
+    answers = {call.index: results.get(call.index) or _make_result(call) for call in calls if call.index not in indexes}
+    notes = [_describe_leaving(call, results.get(call.index)) for call in gone]
+    return SentRound(parts, answers, [note for note in notes if note], lost)
 
 
 # -- what was heard ----------------------------------------------------------------------------------------
@@ -123,11 +125,11 @@ def _find_end(text: str, beginning: str) -> int | None:
     return end
 
 
-def _is_of_the_text(part: Part) -> bool:
+def _is_about_text(part: Part) -> bool:
     """Whether an item is about a text, which it may not fit any more."""
     if not isinstance(part, Item):
         return False
-    return part.kind in _OF_THE_TEXT or (part.kind == SIGNATURE and part.index is None)
+    return part.kind in _ABOUT_TEXT or (part.kind == SIGNATURE and part.index is None)
 
 
 # -- calls and their results -------------------------------------------------------------------------------
@@ -154,33 +156,28 @@ def _match_results(calls: Sequence[_Call], results: Iterable[ToolResult]) -> dic
     return found
 
 
-def _leaves(call: _Call, results: dict[int, ToolResult]) -> bool:
+def _has_left(call: _Call, result: ToolResult | None) -> bool:
     """Whether a call leaves the history: it was revoked, or it never closed."""
     if isinstance(call, BrokenCall):
         return call.code == _OPEN
-    return call.revoked or (call.index in results and results[call.index].revoked)
+    return call.revoked or (result is not None and result.revoked)
 
 
-def _note(call: _Call, result: ToolResult | None) -> str:
-    """What is said of a call that leaves: "" if there is nothing to say."""
+def _describe_leaving(call: _Call, result: ToolResult | None) -> str:
+    """Say what must be known of a call that leaves: "" if it is nothing."""
     if isinstance(call, BrokenCall):
-        said = result.error if result is not None else None
-        return _in_brackets(said or answer_broken(call).error or "")
-    if result is None or not (result.attempts or result.started is not None):
+        note = (result.error if result is not None else None) or answer_broken(call).error or ""
+    elif result is None or not (result.attempts or result.started is not None):
         return ""
-    what = f"your call of {call.name[:100]!r} was revoked, but it had begun"
-    if result.error is None:
-        return _in_brackets(f"{what}, and ran to its end: what it did stands")
-    return _in_brackets(f"{what}: {result.error}")
+    elif result.error is None:
+        note = f"your call of {call.name[:100]!r} was revoked, but it had begun, and ran to its end: what it did stands"
+    else:
+        note = f"your call of {call.name[:100]!r} was revoked, but it had begun: {result.error}"
+    return f"[{note if len(note) <= _LONGEST_NOTE else note[:_LONGEST_NOTE] + '…'}]"
 
 
-def _in_brackets(text: str) -> str:
-    return f"[{text if len(text) <= _LONGEST_NOTE else text[:_LONGEST_NOTE] + '…'}]"
-
-
-def _answer(call: _Call, result: ToolResult | None) -> ToolResult:
-    if result is not None:
-        return result
+def _make_result(call: _Call) -> ToolResult:
+    """Make the result of a call that has none."""
     if isinstance(call, BrokenCall):
         return answer_broken(call)
     return ToolResult(call.id, call.name, error=OUTCOME_UNKNOWN, index=call.index)
@@ -189,7 +186,7 @@ def _answer(call: _Call, result: ToolResult | None) -> ToolResult:
 # -- thoughts and items ------------------------------------------------------------------------------------
 
 
-def _own_parts(parts: list[Part], entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> list[Part]:
+def _drop_foreign(parts: list[Part], entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> list[Part]:
     """Drop thoughts and items if they are another provider's, or another model's."""
     is_same_provider = entry.provider in ("", adapter.name, adapter.traits.family)
     is_same_model = not (entry.model and model) or entry.model == model
@@ -217,7 +214,7 @@ def _drop_unsigned(parts: list[Part]) -> list[Part]:
 
 
 def is_signature(item: Item) -> bool:
-    """Whether an item signs the thought or the text before it, or holds a thought that nobody else can read."""
+    """Whether an item signs the thought or the text before it, or holds a thought that only its provider can read."""
     is_of_a_call = item.index is not None
     return not is_of_a_call and (
         item.kind in _SIGNATURES or (item.kind.startswith("reasoning.") and ends_detail(item.data))

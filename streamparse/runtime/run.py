@@ -1,10 +1,11 @@
 """One turn on an event loop: a reader, its tools, and the buffer that the consumer takes from.
 
-`Turn` decides; what is here tells it what happened, and does what it says.
+`Turn` decides; `Run` reports to it what happened, and does what it says.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,39 +15,16 @@ import anyio.lowlevel
 import msgspec
 
 from streamparse.events import Error, Event, ToolCallComplete, ToolCallDelta, ToolCallStart
+from streamparse.repair import Gate
+from streamparse.runtime import facts
 from streamparse.runtime.admission import can_open, copy_arguments
 from streamparse.runtime.buffer import Buffer
-from streamparse.runtime.execution import Failure, Outcome, attempt, execute, execute_open
-from streamparse.runtime.facts import (
-    Abandoned,
-    Answer,
-    Approval,
-    ApprovalRequest,
-    Break,
-    Cancel,
-    Cancelled,
-    Fact,
-    Misread,
-    Open,
-    Opened,
-    Progress,
-    Received,
-    RequestApproval,
-    Returned,
-    SourceEnded,
-    Start,
-    Wake,
-    Woke,
-)
-from streamparse.runtime.open_call import OpenCall
-from streamparse.runtime.settings import Settings
-from streamparse.runtime.threads import Job, Threads
-from streamparse.runtime.turn import Turn
+from streamparse.runtime.execution import Execution, OpenCall, Outcome, attempt
+from streamparse.runtime.facts import ApprovalRequest, Open, Progress, Start
+from streamparse.runtime.threads import Failure, Job, Threads
+from streamparse.runtime.turn import Trailing, Turn
 from streamparse.runtime.values import reduce_value
-from streamparse.tools import StateChange, Tool, ToolContext, ToolResult
-from streamparse.tools.signature import is_async
-
-__all__ = ["Item", "Run"]
+from streamparse.tools import ToolContext, ToolResult
 
 Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 """What a run yields."""
@@ -54,60 +32,43 @@ Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 Batch: TypeAlias = Event | Sequence[Event]
 """What a source yields: an event, or the list of them that one `feed` returned."""
 
-CLOSE_SECONDS = 5.0
-"""How long the source may take to close after a cancellation."""
+CLOSE_SECONDS = 5.0  # how long the source may take to close after a cancellation
 
 
-class Execution:
-    """One attempt of a call; `job` is its thread, if its function is a synchronous one.
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one `ToolRunner`; see there."""
 
-    `call` is there if the function was opened, while arguments of it were still being written.
-    """
+    gate: Gate
+    limit: int = 8
+    timeout: float | None = 60.0
+    time_limit: float | None = None
+    max_result: int = 1024 * 1024
+    max_buffered: int = 1024
+    run_recovered: bool = False
+    run_quoted: bool = False
+    trailing: Trailing = "refuse"
+    clock: Callable[[], float]
+    wall_clock: Callable[[], float] = time.time
 
-    def __init__(self, start: Start | Open, tool: Tool, threads: Threads, call: OpenCall | None = None) -> None:
-        self.start = start
-        self.tool = tool
-        self.call = call
-        self.scope = anyio.CancelScope()
-        assert tool.function is not None
-        self.job: Job | None = None if is_async(tool.function) else threads.prepare(f"streamparse tool {tool.name}")
-        self.context: ToolContext[Any] | None = None
-        self.deadline = start.deadline if isinstance(start, Start) else None
-        self.has_begun = False
-        self.partial: Any = None
-        self.state_changes: list[StateChange] = []
-        self._was_cancelled = False
+    def __post_init__(self) -> None:
+        for name in ("limit", "max_buffered", "max_result"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("timeout", "time_limit"):
+            seconds = getattr(self, name)
+            if seconds is not None and not seconds > 0:  # nan, too
+                raise ValueError(f"{name} must be positive seconds or None, got {seconds}")
+        if self.trailing not in ("refuse", "run"):
+            raise ValueError(f"trailing must be 'refuse' or 'run', got {self.trailing!r}")
 
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether nobody waits for it any more.  May be read from any thread, which trio's own scopes may not."""
-        return self._was_cancelled or (self.job is not None and self.job.is_left)
-
-    async def run(self, max_result: int) -> Outcome:
-        """Call the function."""
-        assert self.context is not None
-        if isinstance(self.start, Open):
-            assert self.call is not None
-            return await execute_open(self.tool, self.start, self.context, max_result, self.call)
-        return await execute(self.tool, self.start.arguments, self.context, max_result, self.job)
-
-    def begin(self, start: Start) -> None:
-        """The call that was opened counts: end its streamed arguments."""
-        assert self.call is not None
-        self.deadline = start.deadline
-        if self.context is not None:  # else its task has not had its first step
-            self.context.deadline = start.deadline
-        self.call.end()
-
-    def break_off(self, reason: str) -> None:
-        """Have a function end that was opened."""
-        assert self.call is not None
-        self.call.break_off(reason)
-
-    def cancel(self) -> None:
-        """Cancel the coroutine, or leave the thread behind."""
-        self._was_cancelled = True
-        self.scope.cancel()
+    def make_turn(self, run_id: str, number: int, time_limit: float | None = None) -> Turn:
+        """Make the machine of one turn."""
+        limits = [each for each in (self.time_limit, time_limit) if each is not None]
+        return Turn(
+            self.gate, self.limit, timeout=self.timeout, time_limit=min(limits, default=None), run_id=run_id,
+            number=number, epoch=self.wall_clock() - self.clock(), run_recovered=self.run_recovered,
+            run_quoted=self.run_quoted, trailing=self.trailing,
+        )  # fmt: skip
 
 
 class Run(AsyncIterator[Item]):
@@ -128,6 +89,7 @@ class Run(AsyncIterator[Item]):
     ) -> None:
         self._source = source
         self._settings = settings
+        self._clock = settings.clock
         self._threads = threads
         self._turn = turn
         self._deps = deps
@@ -157,13 +119,13 @@ class Run(AsyncIterator[Item]):
         self._decide(request, granted=True, why="")
 
     def deny(self, request: ApprovalRequest, why: str = "") -> None:
-        """Do not let the call run; the model is told why.  Raises ValueError if this run does not wait for that."""
+        """Do not let the call run; the model reads why.  Raises ValueError if this run does not wait for that."""
         self._decide(request, granted=False, why=why)
 
     def stop(self) -> None:
         """Cancel what still runs, and answer its calls with an error."""
         if not self._over.is_set():
-            self._hear(Cancelled(self._settings.clock()))
+            self._submit(facts.Cancelled(self._clock()))
         self._scope.cancel()
 
     async def aclose(self) -> None:
@@ -178,17 +140,17 @@ class Run(AsyncIterator[Item]):
             with self._scope:
                 async with anyio.create_task_group() as self._tasks:
                     if self._turn.is_limited:  # its time begins now, also if no event ever comes
-                        self._hear(Woke(self._settings.clock()))
+                        self._submit(facts.Woke(self._clock()))
                     with self._reading:
                         failure = await attempt(self._read)
-                    self._hear(SourceEnded(self._settings.clock()))
+                    self._submit(facts.SourceEnded(self._clock()))
                     await self._settled.wait()
                     self._tasks.cancel_scope.cancel()  # those that wait for a time
         finally:
             if not self._turn.is_settled:
-                self._hear(Cancelled(self._settings.clock()))
+                self._submit(facts.Cancelled(self._clock()))
                 for execution in list(self._executions.values()):
-                    self._report(execution, None)
+                    self._submit_outcome(execution, None)
             self._buffer.close(failure.error if failure is not None else None)
             self._over.set()
 
@@ -206,20 +168,20 @@ class Run(AsyncIterator[Item]):
                 await self._close_source()
 
     async def _take(self, batch: Batch) -> None:
-        now = self._settings.clock()
+        now = self._clock()
         for event in (batch,) if isinstance(batch, msgspec.Struct) else batch:
             if not isinstance(event, msgspec.Struct):
                 raise TypeError(f"a runner reads events, not {type(event).__name__}: pass what aiter_events returns")
             self._buffer.put(event)
             if self._open_calls or isinstance(event, ToolCallStart):
                 self._follow_arguments(event, now)
-            self._hear(Received(event, now))
+            self._submit(facts.Received(event, now))
             if self._open_calls and isinstance(event, ToolCallDelta):
                 self._offer(event, now)
         while self._unbegun:  # tools begin now, even if the source never waits
             await anyio.lowlevel.checkpoint()
-        if self._buffer.full:
-            await self._buffer.room()
+        if self._buffer.is_full:
+            await self._buffer.wait_for_room()
 
     def _follow_arguments(self, event: Event, now: float) -> None:
         """Read the arguments of a call that is being written, if its function can be called before it is whole."""
@@ -232,16 +194,16 @@ class Run(AsyncIterator[Item]):
             case ToolCallComplete(index):
                 call = self._open_calls.pop(index, None)
                 if call is not None and call.is_offered and not call.is_part_of(event.arguments):
-                    self._hear(Misread(index, now))
+                    self._submit(facts.Misread(index, now))
             case Error(_, _, _, int(index)):
                 self._open_calls.pop(index, None)
 
     def _offer(self, event: ToolCallDelta, now: float) -> None:
-        """Tell the turn once a function may be called with what is there of its arguments."""
+        """Report to the turn once a function may be called with the arguments so far."""
         call = self._open_calls.get(event.index)
         arguments = None if call is None else call.feed(event.arguments)
         if call is not None and arguments is not None:
-            self._hear(Opened(event.index, arguments, call.streamed, now))
+            self._submit(facts.Opened(event.index, arguments, call.streamed, now))
 
     async def _close_source(self) -> None:
         if hasattr(self._source, "aclose"):
@@ -251,23 +213,23 @@ class Run(AsyncIterator[Item]):
 
     # -- the turn --------------------------------------------------------------------------------------
 
-    def _hear(self, fact: Fact) -> None:
-        """Tell the turn what happened, and do what it says."""
+    def _submit(self, fact: facts.Fact) -> None:
+        """Report a fact to the turn, and do what it says."""
         for command in self._turn.take(fact):
             match command:
-                case Answer(result):
+                case facts.Answer(result):
                     self._buffer.put(result)
                 case Start() | Open():
                     self._start(command)
-                case Break(index, _, reason):
+                case facts.Break(index, _, reason):
                     self._executions[index].break_off(reason)
-                case Cancel(index):
+                case facts.Cancel(index):
                     self._executions[index].cancel()
-                case RequestApproval(request):
+                case facts.RequestApproval(request):
                     self._requested[request.key] = request
                     shown = copy_arguments(request.arguments)  # the consumer may change them; what runs was checked
                     self._buffer.put(msgspec.structs.replace(request, arguments=shown))
-                case Wake(at):
+                case facts.Wake(at):
                     self._tasks.start_soon(self._wake, at, name="streamparse timer")
         if self._turn.is_stopped:
             self._reading.cancel()
@@ -275,8 +237,8 @@ class Run(AsyncIterator[Item]):
             self._settled.set()
 
     async def _wake(self, at: float) -> None:
-        await anyio.sleep(max(at - self._settings.clock(), 0))
-        self._hear(Woke(self._settings.clock()))
+        await anyio.sleep(max(at - self._clock(), 0))
+        self._submit(facts.Woke(self._clock()))
 
     def _decide(self, request: ApprovalRequest, *, granted: bool, why: str) -> None:
         if not isinstance(why, str):
@@ -284,7 +246,7 @@ class Run(AsyncIterator[Item]):
         if self._requested.pop(request.key, None) is None:
             raise ValueError(f"this run does not wait for an answer about the call {request.call_id!r}")
         if not self._over.is_set():
-            self._hear(Approval(request.index, granted, self._settings.clock(), why))
+            self._submit(facts.Approval(request.index, granted, self._clock(), why))
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -314,39 +276,29 @@ class Run(AsyncIterator[Item]):
                 execution.has_begun = True
                 outcome = await execution.run(self._settings.max_result)
         finally:  # also when the whole run is cancelled from outside
-            self._report(execution, outcome)
+            self._submit_outcome(execution, outcome)
 
-    def _report(self, execution: Execution, outcome: Outcome | None) -> None:
-        """Tell the turn what came of an attempt; without an outcome it was cancelled."""
-        start, job, now = execution.start, execution.job, self._settings.clock()
+    def _submit_outcome(self, execution: Execution, outcome: Outcome | None) -> None:
+        """Report the outcome of an attempt to the turn; without one it was cancelled."""
+        start, job, now = execution.start, execution.job, self._clock()
         changes = tuple(execution.state_changes)
-        if job is not None and job.is_left:
-            del self._executions[start.index]
+        del self._executions[start.index]
+        if job is not None and job.is_abandoned:
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
-            self._hear(Abandoned(start.index, start.attempt, now, execution.partial, changes))
+            self._submit(facts.Abandoned(start.index, start.attempt, now, execution.partial, changes))
             return
         began = execution.has_begun and (job is None or job.has_started or outcome is not None)
         value, failure, truncated = outcome or Outcome()
-        del self._executions[start.index]
-        self._hear(
-            Returned(
-                start.index,
-                start.attempt,
-                now,
-                value,
-                failure,
-                truncated,
-                cancelled=outcome is None,
-                began=began,
-                partial=execution.partial,
-                state_changes=changes,
-            )
-        )
+        returned = facts.Returned(
+            start.index, start.attempt, now, value, failure, truncated,
+            cancelled=outcome is None, began=began, partial=execution.partial, state_changes=changes,
+        )  # fmt: skip
+        self._submit(returned)
 
     async def _await_end(self, start: Start | Open, job: Job) -> None:
-        """Tell the turn when a function has returned that was left behind."""
+        """Report to the turn when an abandoned function has returned."""
         await job.wait_for_end()
-        self._hear(Returned(start.index, start.attempt, self._settings.clock()))
+        self._submit(facts.Returned(start.index, start.attempt, self._clock()))
 
     def _make_report(self, execution: Execution) -> Callable[[Any], Awaitable[None]]:
         """Return what shows the progress of a tool, from its own thread if it has one."""

@@ -1,4 +1,4 @@
-"""The runner: what a user holds from turn to turn."""
+"""The runner, which a user keeps from turn to turn."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ import anyio
 import anyio.abc
 
 from streamparse.repair import Gate, Guard
-from streamparse.runtime.run import Batch, Run
-from streamparse.runtime.settings import Settings
+from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.threads import Threads
 from streamparse.runtime.turn import Trailing
 from streamparse.tools import ToolResult
-
-__all__ = ["ToolRunner"]
 
 MIB = 1024 * 1024
 
@@ -39,12 +36,12 @@ class ToolRunner:
     call, unless its tool says otherwise.  `time_limit`: seconds for a whole run, the model's answer included.
     `max_result`: characters of a text, or of other JSON; what is longer is cut, and says so.
     `max_buffered`: items that may wait for the consumer before reading pauses.
-    `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that stand
-    where the text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
+    `run_recovered`: whether calls that had to be repaired to be read may run.  `run_quoted`: whether calls that the
+    text only quotes may.  `trailing`: "run" lets calls in the text, of tools with effects, run although
     visible text follows them.  `clock`: seconds, for the times in the results; `wall_clock`: seconds
     since 1970, for the moments of the calls.
 
-    A synchronous tool runs in a thread, and a thread cannot be stopped: one that does not return is left behind when
+    A synchronous tool runs in a thread, and a thread cannot be stopped: one that does not return is abandoned when
     its time is over.  It keeps one of the `limit` threads, and is named in `unstopped_threads`; it does not keep the
     process alive.
 
@@ -109,8 +106,8 @@ class ToolRunner:
 
     @property
     def unstopped_threads(self) -> list[str]:
-        """The names of the threads that were left behind, for their tool did not return, and that still run."""
-        return self._threads.left
+        """The names of the threads that still run although their call is over: their tool did not return in time."""
+        return self._threads.unstopped
 
     def run(
         self,

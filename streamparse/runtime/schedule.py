@@ -1,31 +1,62 @@
 """Which calls may begin now, and when the clock must be looked at again.
 
-Calls begin in call order.  One waits while a call that holds what it needs runs, or stands before it and is not
-answered: also one that the model still writes, of which nobody knows yet what it needs.
+Calls begin in call order.  One waits while a call that holds what it needs runs, or comes before it and is not
+answered: also one that the model still writes, whose needs are not known yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from streamparse.runtime.admission import Locks
+from streamparse.runtime.admission import EVERYTHING
 from streamparse.runtime.call import Call
 from streamparse.runtime.facts import Wake
+from streamparse.tools import Tool
 
-__all__ = ["Alarm", "choose_next", "find_due"]
+
+class Locks:
+    """The locks that some calls hold, and whether another call may run at the same time.
+
+    Two calls may, if neither has an effect; else if they share no lock and none has `"*"`.
+    """
+
+    def __init__(self) -> None:
+        self._of_readers: set[str] = set()
+        self._of_writers: set[str] = set()
+        self._has_readers = False
+        self._has_writers = False
+
+    def hold(self, tool: Tool, locks: frozenset[str]) -> None:
+        """Add a call's locks."""
+        if tool.effect == "none":
+            self._has_readers = True
+            self._of_readers |= locks
+        else:
+            self._has_writers = True
+            self._of_writers |= locks
+
+    def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
+        """Whether a call with these locks may run at the same time as those that hold some."""
+        if _has_clash(locks, self._of_writers, exist=self._has_writers):
+            return False
+        return tool.effect == "none" or not _has_clash(locks, self._of_readers, exist=self._has_readers)
+
+
+def _has_clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
+    return exist and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
 
 
 def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
     """Yield those that may begin, or be opened, of all that are not answered or whose function has not returned.
 
     One that was opened has its locks and its place already.
-    Notes on the others whether only functions that nobody can stop keep them from beginning.
+    Notes on the others whether only functions that cannot be stopped keep them from beginning.
     """
     occupied = [call for call in calls if call.occupies]
     unstoppable = [call for call in occupied if call.phase == "answered"]
     held, never_freed = _hold(occupied), _hold(unstoppable)
     places = limit - len(occupied)
-    for call in sorted(calls, key=_get_index):
+    for call in sorted(calls, key=lambda call: call.index):
         if call.tool is None or not call.can_run:
             continue
         if call.phase == "ready" and call.is_open:
@@ -77,12 +108,8 @@ class Alarm:
         return Wake(self._due)
 
     def forget(self) -> None:
-        """The wake-up has come, or never will."""
+        """Forget the wake-up: it has come, or never will."""
         self._asked = None
-
-
-def _get_index(call: Call) -> int:
-    return call.index
 
 
 def _hold(calls: Iterable[Call]) -> Locks:

@@ -16,27 +16,14 @@ from streamparse.runtime.history import History
 from streamparse.runtime.rounds import Round
 from streamparse.usage import TokenCounts
 
-__all__ = [
-    "MAX_TURNS",
-    "MaxSeconds",
-    "MaxTurns",
-    "RunState",
-    "Stop",
-    "max_repeats",
-    "max_seconds",
-    "max_tokens",
-    "max_turns",
-]
-
-MAX_TURNS: Final = 20
-"""The turns of a run whose agent names no other limit."""
+MAX_TURNS: Final = 20  # the turns of a run whose agent names no other limit
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):
     """What a stop may look at.
 
-    `turns` counts the answers that stand in the history, `tokens` is the sum of what the provider counted (also for
-    answers that were discarded), `seconds` is the time since the run began, `history` holds earlier runs, too.
+    `turns` counts the answers in the history, `tokens` is the sum of what the provider counted (also for answers that
+    were discarded), `seconds` is the time since the run began, `history` holds earlier runs, too.
     `rounds` are those of this run.
     """
 
@@ -47,68 +34,53 @@ class RunState(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[Round, ...] = ()
 
 
-Stop: TypeAlias = Callable[[RunState], str | None]
+StopCondition: TypeAlias = Callable[[RunState], str | None]
 
 
-class MaxTurns(msgspec.Struct, frozen=True):
-    """The stop that `max_turns` returns."""
+class MaxStop(msgspec.Struct, frozen=True):
+    """A stop as soon as something that is counted has reached its `most`; `name` is that of its function."""
 
-    turns: int
+    name: str
+    most: float
+    count: Callable[[RunState], float]
 
-    def __call__(self, state: RunState) -> str | None:
-        return f"max_turns: {self.turns}" if state.turns >= self.turns else None
-
-
-class MaxSeconds(msgspec.Struct, frozen=True):
-    """The stop that `max_seconds` returns."""
-
-    seconds: float
+    def __post_init__(self) -> None:
+        if not self.most > 0:  # NaN, too
+            raise ValueError(f"{self.name.removeprefix('max_')} must be more than 0, got {self.most}")
 
     def __call__(self, state: RunState) -> str | None:
-        return f"max_seconds: {self.seconds:g}" if state.seconds >= self.seconds else None
+        shown = f"{self.most:g}" if self.name == "max_seconds" else self.most
+        return f"{self.name}: {shown}" if self.count(state) >= self.most else None
 
 
-def max_turns(turns: int) -> MaxTurns:
+def max_turns(turns: int) -> MaxStop:
     """Stop after so many turns.  An agent without this stop ends after 20."""
-    _check("turns", turns)
-    return MaxTurns(turns)
+    return MaxStop("max_turns", turns, lambda state: state.turns)
 
 
-def max_seconds(seconds: float) -> MaxSeconds:
+def max_seconds(seconds: float) -> MaxStop:
     """Stop after so many seconds, also in the middle of an answer: what runs then is cancelled."""
-    _check("seconds", seconds)
-    return MaxSeconds(seconds)
+    return MaxStop("max_seconds", seconds, lambda state: state.seconds)
 
 
-def max_tokens(tokens: int) -> Stop:
+def max_tokens(tokens: int) -> MaxStop:
     """Stop once the answers and their prompts have cost so many tokens.
 
-    They are counted by the provider: it never stops a run whose server tells no counts.
+    They are counted by the provider: it never stops a run whose server reports no counts.
     """
-    _check("tokens", tokens)
-
-    def stop(state: RunState) -> str | None:
-        return f"max_tokens: {tokens}" if state.tokens.total >= tokens else None
-
-    return stop
+    return MaxStop("max_tokens", tokens, lambda state: state.tokens.total)
 
 
-def max_repeats(repeats: int) -> Stop:
+def max_repeats(repeats: int) -> MaxStop:
     """Stop once the model has got the same result of the same call so many times in this run."""
-    _check("repeats", repeats)
-
-    def stop(state: RunState) -> str | None:
-        seen = Counter(
-            msgspec.json.encode((each.tool_name, each.arguments, each.result, each.error), order="sorted")
-            for round_ in state.rounds
-            for each in round_.results
-            if not each.revoked
-        )
-        return f"max_repeats: {repeats}" if max(seen.values(), default=0) >= repeats else None
-
-    return stop
+    return MaxStop("max_repeats", repeats, _count_repeats)
 
 
-def _check(name: str, value: float) -> None:
-    if not value > 0:  # NaN, too
-        raise ValueError(f"{name} must be more than 0, got {value}")
+def _count_repeats(state: RunState) -> int:
+    seen = Counter(
+        msgspec.json.encode((each.tool_name, each.arguments, each.result, each.error), order="sorted")
+        for round_ in state.rounds
+        for each in round_.results
+        if not each.revoked
+    )
+    return max(seen.values(), default=0)

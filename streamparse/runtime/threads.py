@@ -2,7 +2,7 @@
 
 A thread cannot be stopped.  anyio's worker threads keep a process alive until their function returns, so these are
 daemons: a tool that hangs holds its thread for as long as it likes, but not the process.  Its call is answered when its
-time is over, and its thread is named (`Threads.left`) until it ends.
+time is over, and its thread is named (`Threads.unstopped`) until it ends.
 """
 
 from __future__ import annotations
@@ -14,50 +14,40 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import anyio
 
-__all__ = ["Job", "Raised", "Threads", "find_event_loop"]
+CallSoon: TypeAlias = Callable[[Callable[[], None]], object]
+"""Has an event loop call a function soon, from any thread.  Raises RuntimeError if the loop is gone."""
 
 
-class Raised(NamedTuple):
-    """What a function raised in its thread."""
+class Failure(NamedTuple):
+    """The exception that foreign code raised."""
 
     error: BaseException
 
 
-class _Waiting(NamedTuple):
-    """A call that waits for a thread, and what has its event loop call a function."""
-
-    freed: anyio.Event
-    call_soon: Callable[[Callable[[], None]], object]
-
-
 class Threads:
-    """At most `limit` threads at one time, each for one call of a function; those that were left behind count, too."""
+    """At most `limit` threads at one time, each for one call of a function; abandoned ones count, too."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._jobs: list[Job] = []
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[anyio.Event, CallSoon]] = []  # an event for each call, and its event loop
 
     @property
-    def left(self) -> list[str]:
-        """The names of the threads that nobody waits for and that still run, oldest first."""
-        return [job.name for job in self._jobs if job.is_left and job.is_alive]
-
-    def prepare(self, name: str) -> Job:
-        """Return what can call a function in a thread of that name."""
-        return Job(name, self)
+    def unstopped(self) -> list[str]:
+        """The names of the abandoned threads that still run, oldest first."""
+        return [job.name for job in self._jobs if job.is_abandoned and job.is_alive]
 
     async def take_place(self, job: Job) -> None:
         """Wait until there may be one thread more."""
         while len(self._jobs) >= self._limit:
-            waiting = _Waiting(anyio.Event(), find_event_loop())
-            self._waiting.append(waiting)
+            freed = anyio.Event()
+            self._waiting.append((freed, find_event_loop()))
             if len(self._jobs) >= self._limit:  # still: a thread of another loop may have ended meanwhile
-                await waiting.freed.wait()
+                await freed.wait()
         self._jobs.append(job)
 
     def free_place(self, job: Job) -> None:
@@ -67,22 +57,22 @@ class Threads:
         """
         self._jobs.remove(job)
         waiting, self._waiting = self._waiting, []
-        for each in waiting:
+        for freed, call_soon in waiting:
             with suppress(RuntimeError):  # that loop, too, is gone
-                each.call_soon(each.freed.set)
+                call_soon(freed.set)
 
 
 class Job:
-    """One call of a function in a thread; `is_left` once nobody waits for it any more, and it has not returned."""
+    """One call of a function in a thread; `is_abandoned` if its result is no longer awaited, and it still runs."""
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
-        self.is_left = False
+        self.is_abandoned = False
         self._threads = threads
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
         self._ended: anyio.Event | None = None
-        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self._call_soon: CallSoon | None = None
 
     @property
     def has_started(self) -> bool:
@@ -97,7 +87,7 @@ class Job:
     async def run(self, function: Callable[[], Any]) -> Any:
         """Call the function in a thread of its own, once there may be one.
 
-        Returns what the function returns, or `Raised`.  A cancellation leaves the thread behind.
+        Returns what the function returns, or `Failure`.  A cancellation abandons the thread.
         """
         await self._threads.take_place(self)
         self._ended = over = anyio.Event()
@@ -113,7 +103,7 @@ class Job:
         try:
             await over.wait()
         finally:
-            self.is_left = not over.is_set()
+            self.is_abandoned = not over.is_set()
         return self._outcome
 
     def call_in_loop(self, function: Callable[[Any], None], value: Any) -> None:
@@ -127,16 +117,14 @@ class Job:
         assert self._ended is not None
         await self._ended.wait()
 
-    def _work(
-        self, function: Callable[[], Any], call_soon: Callable[[Callable[[], None]], object], over: anyio.Event
-    ) -> None:
+    def _work(self, function: Callable[[], Any], call_soon: CallSoon, over: anyio.Event) -> None:
         try:
             self._outcome = function()
-        except BaseException as error:  # noqa: BLE001 - the user's; it is told where the call is waited for
-            self._outcome = Raised(error)
+        except BaseException as error:  # noqa: BLE001 - the user's; it is raised where the call is awaited
+            self._outcome = Failure(error)
         try:
             call_soon(partial(self._end, over))
-        except RuntimeError:  # the event loop is gone, and nobody waits any more
+        except RuntimeError:  # the event loop is gone, and with it the task that awaited this
             self._threads.free_place(self)
 
     def _end(self, over: anyio.Event) -> None:
@@ -153,15 +141,12 @@ def _copy_context() -> contextvars.Context:
     return context
 
 
-def find_event_loop() -> Callable[[Callable[[], None]], object]:
-    """Return what has the running event loop call a function soon, from any thread.
-
-    It raises RuntimeError if the loop is gone.
-    """
+def find_event_loop() -> CallSoon:
+    """Return what has the running event loop call a function."""
     trio: Any = sys.modules.get("trio")
     if trio is not None:
         try:
-            call_soon: Callable[[Callable[[], None]], object] = trio.lowlevel.current_trio_token().run_sync_soon
+            call_soon: CallSoon = trio.lowlevel.current_trio_token().run_sync_soon
         except RuntimeError:  # imported, and not what runs
             pass
         else:

@@ -2,22 +2,22 @@
 
 A pure machine: facts in, commands out (`streamparse.runtime.facts`).  It has no tasks, no clock and no I/O; what it
 knows is what the facts said so far.  The shell that obeys it on an event loop is `streamparse.runtime.run`; the life of
-one call is in `call`, what the model is told in `endings`, who may begin beside whom, and when, in `schedule`.
+one call is in `call`, what the model reads of it in `endings`, which calls may run at one time, and when, in `schedule`.
 
 What a tool does decides the life of its calls:
 
 | effect | starts | revoked, cancelled or out of time | on a failure that may pass | after a crash |
 |---|---|---|---|---|
 | `"none"` | at its closing byte | cancelled | again | again |
-| `"idempotent"` | once the model moved on | cancelled; the model is told that it had begun | again, same key | again, same key |
-| `"once"` | after `Done(ok=True)` | cancelled; told as "outcome unknown" | never | begun: "outcome unknown" |
+| `"idempotent"` | once the model moved on | cancelled; the model reads that it had begun | again, same key | again, same key |
+| `"once"` | after `Done(ok=True)` | cancelled; "outcome unknown" | never | begun: "outcome unknown" |
 
-Where the call stood comes first:
+The place of the call comes first:
 
 | place | may run |
 |---|---|
 | `field` | as its tool says |
-| `plain` | as its tool says; with an effect only where no visible text follows the last call of the answer's text, which the end of the turn alone can tell (`trailing="run"`: once another call follows, or the turn ended well) |
+| `plain` | as its tool says; with an effect only where no visible text follows the last call of the answer's text, which only the end of the turn can show (`trailing="run"`: once another call follows, or the turn ended well) |
 | `bare`, `thought` | once the turn ended well, and as `plain` |
 | `quoted` | not at all; with `run_quoted` as `bare` |
 
@@ -36,49 +36,20 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from streamparse.events import (
-    Done,
-    Error,
-    Event,
-    ReasoningDelta,
-    RefusalDelta,
-    TextDelta,
-    ToolCallComplete,
-    ToolCallRevoked,
-    ToolCallStart,
-)
+from streamparse import events
 from streamparse.repair import Gate
 from streamparse.repair.answers import describe_break
 from streamparse.response import ToolCall
-from streamparse.runtime import endings
-from streamparse.runtime.admission import Admitted, Refused, admit, admit_open, find_open_locks
+from streamparse.runtime import endings, facts
+from streamparse.runtime.admission import Admitted, admit, admit_open, find_open_locks
 from streamparse.runtime.call import Call, Ending
 from streamparse.runtime.endings import refuse
-from streamparse.runtime.facts import (
-    Abandoned,
-    Answer,
-    Approval,
-    Cancel,
-    Cancelled,
-    Command,
-    Fact,
-    Misread,
-    Opened,
-    Received,
-    RequestApproval,
-    Restarted,
-    Returned,
-    SourceEnded,
-    Woke,
-)
 from streamparse.runtime.retries import find_delay
 from streamparse.runtime.schedule import Alarm, choose_next, find_due
 from streamparse.tools import Tool, ToolFailure, ToolResult
 
-__all__ = ["Trailing", "Turn"]
-
 Trailing: TypeAlias = Literal["refuse", "run"]
-"""What becomes of calls in the text, of tools with effects, that visible text follows."""
+"""Whether calls in the text of tools with effects may run although visible text follows them."""
 
 
 class Turn:
@@ -121,37 +92,37 @@ class Turn:
         self._now = float("-inf")
         self._over_at: float | None = None  # when the time of the whole run is over
         self._alarm = Alarm()
-        self._commands: list[Command] = []
+        self._commands: list[facts.Command] = []
         self._calls: dict[int, Call] = {}
         self._live: dict[int, Call] = {}  # not answered, or their function has not returned
         self._early: list[Call] = []  # wait for the model to move on
         self._by_id: dict[str, set[tuple[str, bytes | None]]] = {}  # names and arguments of those that may run
         self._unanswered = 0
-        self._text_follows = False  # visible text stands behind the last call in the text
+        self._text_follows = False  # visible text follows the last call in the text
         self._done = False
         self._incomplete = False
         self._stopped = ""  # why nothing may run any more
         self._source_over = False
         self._changed = False  # something may begin, or another moment is the next
 
-    def take(self, fact: Fact) -> list[Command]:
-        """Hear what happened; return what is to be done, in this order."""
-        commands: list[Command] = []
+    def take(self, fact: facts.Fact) -> list[facts.Command]:
+        """Take in what happened; return what is to be done, in this order."""
+        commands: list[facts.Command] = []
         self._commands = commands
         if self._over_at is None and self._time_limit is not None:
             self._over_at = fact.at + self._time_limit
             self._changed = True
         self._now = max(self._now, fact.at)
-        if not isinstance(fact, (Returned, Abandoned)):
-            self._end_what_is_over()
+        if not isinstance(fact, (facts.Returned, facts.Abandoned)):
+            self._end_if_over()
         elif self._is_over() and not self._done:  # what has ended is not to be cancelled, but its result says this
             self._incomplete = True
-        self._hear(fact)
-        self._end_what_is_over()
+        self._dispatch(fact)
+        self._end_if_over()
         if self._alarm.is_due(self._now):
-            self._end_what_is_due()
+            self._end_due_calls()
         if self._changed:
-            self._begin_what_may()
+            self._begin_ready_calls()
         return commands
 
     @property
@@ -176,50 +147,50 @@ class Turn:
 
     # -- facts -----------------------------------------------------------------------------------------
 
-    def _hear(self, fact: Fact) -> None:
+    def _dispatch(self, fact: facts.Fact) -> None:
         match fact:
-            case Received():
+            case facts.Received():
                 self._receive(fact.event)
-            case Opened():
+            case facts.Opened():
                 self._offer(fact)
-            case Misread():
+            case facts.Misread():
                 self._break_misread(fact)
-            case Returned():
+            case facts.Returned():
                 self._end_attempt(fact)
-            case Abandoned():
-                self._leave_behind(fact)
-            case Approval():
+            case facts.Abandoned():
+                self._abandon_call(fact)
+            case facts.Approval():
                 self._decide(fact)
-            case Woke():
+            case facts.Woke():
                 self._alarm.forget()
                 self._changed = True
-            case SourceEnded():
+            case facts.SourceEnded():
                 self._end_source("unfinished", endings.CUT_INSIDE)
-            case Cancelled():
+            case facts.Cancelled():
                 self._source_over = True
                 self._end_run("stopped", endings.STOPPED)
-            case Restarted():
+            case facts.Restarted():
                 self._restart()
 
-    def _receive(self, event: Event) -> None:
+    def _receive(self, event: events.Event) -> None:
         match event:
-            case TextDelta() | RefusalDelta():
+            case events.TextDelta() | events.RefusalDelta():
                 if not self._text_follows and self._calls:
                     self._text_follows = not event.text.isspace() and event.text != ""
                 self._move_on(by_call=False)
-            case ReasoningDelta():
+            case events.ReasoningDelta():
                 self._move_on(by_call=False)
-            case ToolCallStart():
+            case events.ToolCallStart():
                 if event.index not in self._calls:
                     self._add(event)
                 self._move_on(by_call=True)
-            case ToolCallComplete():
+            case events.ToolCallComplete():
                 self._complete_call(event)
-            case ToolCallRevoked():
+            case events.ToolCallRevoked():
                 self._revoke_call(event)
-            case Error():
+            case events.Error():
                 self._take_error(event)
-            case Done():
+            case events.Done():
                 self._end_answer(event)
 
     def _end_source(self, code: str, message: str) -> None:
@@ -227,10 +198,11 @@ class Turn:
         self._source_over = True
         if not self._done:
             self._fail_turn()
-        for call in self._find(incomplete=True):
-            self._answer(call, refuse("execution", code, message))
+        for call in self._find_live():
+            if call.phase == "incomplete":
+                self._answer(call, refuse("execution", code, message))
 
-    def _end_attempt(self, fact: Returned) -> None:
+    def _end_attempt(self, fact: facts.Returned) -> None:
         call = self._calls.get(fact.index)
         if call is None or not call.occupies or fact.attempt != call.last_attempt:
             return
@@ -239,26 +211,24 @@ class Turn:
         if call.is_open:
             self._close(call)
             return
-        if call.phase != "running":  # it was left behind, and is answered
+        if call.phase != "running":  # it was abandoned, and is answered
             return
         if not fact.began:
             call.take_back_begin()
         if fact.cancelled:
             self._end_cancelled(call, fact.partial, repeatable=fact.began)
-        elif fact.failure is not None and self._is_over():  # no time for another attempt
-            self._answer(call, endings.describe_failed(call, fact.failure))
         elif fact.failure is not None:
             self._end_failed(call, fact.failure)
         else:
             self._answer(call, Ending(fact.value, truncated=fact.truncated))
 
-    def _leave_behind(self, fact: Abandoned) -> None:
+    def _abandon_call(self, fact: facts.Abandoned) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "running" and fact.attempt == call.attempt:
             call.state_changes += fact.state_changes
             self._end_cancelled(call, fact.partial, repeatable=False, goes_on="; its thread goes on")
 
-    def _decide(self, fact: Approval) -> None:
+    def _decide(self, fact: facts.Approval) -> None:
         call = self._calls.get(fact.index)
         if call is None or call.phase != "asked":  # it was answered meanwhile
             return
@@ -272,7 +242,7 @@ class Turn:
         """Take up what a program that ended has left: what may be repeated begins again."""
         self._changed = True
         self._alarm.forget()
-        for call in self._find():
+        for call in self._find_live():
             if call.is_open:
                 self._release(call)
                 self._close(call)
@@ -291,7 +261,7 @@ class Turn:
 
     # -- the answer ------------------------------------------------------------------------------------
 
-    def _complete_call(self, event: ToolCallComplete) -> None:
+    def _complete_call(self, event: events.ToolCallComplete) -> None:
         call = self._calls.get(event.index)
         if call is not None and call.phase != "incomplete":
             return
@@ -316,12 +286,12 @@ class Turn:
         else:
             self._admit(call, event)
 
-    def _is_repeated(self, event: ToolCallComplete) -> bool:
+    def _is_repeated(self, event: events.ToolCallComplete) -> bool:
         """Whether this very call was complete before: a fallback may find again, elsewhere, what already ran."""
         before = self._by_id.get(event.id)
         return before is not None and (event.name, _encode(event.arguments)) in before
 
-    def _take_error(self, event: Error) -> None:
+    def _take_error(self, event: events.Error) -> None:
         if event.scope == "stream":
             self._fail_turn()
         elif event.scope == "call" and event.index is not None:
@@ -330,7 +300,7 @@ class Turn:
                 message = describe_break(call.name, event.code, event.message, call.tool)
                 self._answer(call, refuse("validation", event.code, message))
 
-    def _revoke_call(self, event: ToolCallRevoked) -> None:
+    def _revoke_call(self, event: events.ToolCallRevoked) -> None:
         call = self._calls.get(event.index)
         if call is None or call.phase == "incomplete":
             return
@@ -341,23 +311,23 @@ class Turn:
         else:
             self._end_call(call, "revoked", reason, f"{reason}; it was not run")
 
-    def _end_answer(self, event: Done) -> None:
+    def _end_answer(self, event: events.Done) -> None:
         if not event.ok:
             self._fail_turn()
         self._done = True
-        for call in self._find():
+        for call in self._find_live():
             if call.phase == "incomplete":  # and will stay so
                 self._break(call, endings.CUT_INSIDE)
             elif call.phase != "waiting":
                 continue
-            elif self._text_follows and call.must_come_last and self._trailing == "refuse":
+            elif self._text_follows and call.has_to_come_last and self._trailing == "refuse":
                 self._answer(call, refuse("validation", "trailed", endings.TRAILED))
             else:
                 self._reach_moment(call)
 
     # -- arguments that are streamed -------------------------------------------------------------------
 
-    def _offer(self, fact: Opened) -> None:
+    def _offer(self, fact: facts.Opened) -> None:
         """Let the function of a call that is still being written be called, if it may be."""
         call = self._calls.get(fact.index)
         if call is None or call.phase != "incomplete" or call.opening != "none" or self._incomplete or self._done:
@@ -368,7 +338,7 @@ class Turn:
             call.offer(admitted.arguments, fact.streamed, admitted.locks)
             self._changed = True
 
-    def _break_misread(self, fact: Misread) -> None:
+    def _break_misread(self, fact: facts.Misread) -> None:
         call = self._calls.get(fact.index)
         if call is not None and call.phase == "incomplete":
             self._break(call, endings.DIFFERS)
@@ -382,19 +352,19 @@ class Turn:
         self._changed = True
 
     def _close(self, call: Call) -> None:
-        """The function that was opened has returned, before the call has begun."""
+        """Note that the function that was opened has returned, before the call has begun."""
         call.close()
         if call.ending is not None:
             self._give_answer(call, call.ending)
 
     # -- when a call may begin -------------------------------------------------------------------------
 
-    def _admit(self, call: Call, event: ToolCallComplete) -> None:
+    def _admit(self, call: Call, event: events.ToolCallComplete) -> None:
         """Take a whole call through the gate, and find the moment from which on it may begin."""
         admitted = admit(event, self._gate, run_recovered=self._run_recovered, run_quoted=self._run_quoted)
         call.changes = admitted.changes
-        if isinstance(admitted, Refused):
-            self._answer(call, refuse(admitted.kind, admitted.code, admitted.message))
+        if isinstance(admitted, Ending):
+            self._answer(call, admitted)
             return
         if event.id:
             self._by_id.setdefault(event.id, set()).add((event.name, _encode(event.arguments)))
@@ -412,7 +382,7 @@ class Turn:
             self._early.append(call)
 
     def _move_on(self, *, by_call: bool) -> None:
-        """The model goes on, which some calls wait for; one in the text waits for another call."""
+        """Let the calls begin that waited for the model to go on; one in the text waits for another call."""
         if not self._early:
             return
         early, self._early = self._early, []
@@ -425,20 +395,20 @@ class Turn:
                 self._early.append(call)
 
     def _reach_moment(self, call: Call) -> None:
-        """The answer is no longer in the way of a call."""
+        """Let a call begin as soon as it is approved and its locks are free."""
         if call.needs_approval:
             self._request_approval(call)
         else:
             self._make_ready(call)
 
     def _request_approval(self, call: Call) -> None:
-        self._commands.append(RequestApproval(call.ask()))
+        self._commands.append(facts.RequestApproval(call.ask()))
 
     def _make_ready(self, call: Call, delay: float = 0.0) -> None:
         call.make_ready(self._now + delay)
         self._changed = True
 
-    def _begin_what_may(self) -> None:
+    def _begin_ready_calls(self) -> None:
         self._changed = False
         if any(call.phase == "ready" or call.opening == "offered" for call in self._live.values()):
             for call in choose_next(self._live.values(), self._limit, self._now):
@@ -451,9 +421,9 @@ class Turn:
 
     # -- when a call must end --------------------------------------------------------------------------
 
-    def _end_what_is_due(self) -> None:
+    def _end_due_calls(self) -> None:
         self._changed = True
-        for call in self._find():
+        for call in self._find_live():
             due = find_due(call, self._now)
             if due is None or due > self._now:
                 continue
@@ -480,7 +450,7 @@ class Turn:
     def _is_over(self) -> bool:
         return self._over_at is not None and self._now >= self._over_at
 
-    def _end_what_is_over(self) -> None:
+    def _end_if_over(self) -> None:
         if self._is_over():
             self._end_run("out_of_time", endings.OUT_OF_TIME)
 
@@ -492,7 +462,7 @@ class Turn:
         for call in list(self._calls.values()):
             if call.phase == "answered":
                 call.mark(incomplete=self._incomplete)
-        for call in self._find():
+        for call in self._find_live():
             if call.phase != "answered":
                 self._end_call(call, code, reason, f"{reason}{endings.NOT_RUN}")
             if call.is_open:
@@ -511,7 +481,7 @@ class Turn:
     def _cancel(self, call: Call, code: str, reason: str) -> None:
         """Have the function of a call cancelled, once."""
         if not call.cancelled:
-            self._commands.append(Cancel(call.index, call.last_attempt))
+            self._commands.append(facts.Cancel(call.index, call.last_attempt))
         call.end_early(code, reason)
         self._changed = True
 
@@ -519,7 +489,8 @@ class Turn:
 
     def _end_failed(self, call: Call, failure: ToolFailure) -> None:
         """Try a failed call again, or answer it."""
-        if call.tool is not None and call.cancelled in ("", "timed_out"):  # neither revoked nor stopped
+        # Neither revoked nor stopped, and there is time for another attempt.
+        if call.tool is not None and call.cancelled in ("", "timed_out") and not self._is_over():
             delay = find_delay(call.tool, failure, call.retries, call.key)
             if delay is not None:
                 call.retries += 1
@@ -528,7 +499,7 @@ class Turn:
         self._answer(call, endings.describe_failed(call, failure))
 
     def _end_cancelled(self, call: Call, partial: Any, *, repeatable: bool, goes_on: str = "") -> None:
-        """End a call whose function was cancelled, or is left behind."""
+        """End a call whose function was cancelled or abandoned."""
         if self._is_over():  # which counts for more than the call's own time limit
             call.end_early("out_of_time", endings.OUT_OF_TIME)
         if call.cancelled != "timed_out":
@@ -556,11 +527,11 @@ class Turn:
         if not call.occupies:
             del self._live[call.index]
         self._changed = True
-        self._commands.append(Answer(result))
+        self._commands.append(facts.Answer(result))
 
     # -- the calls -------------------------------------------------------------------------------------
 
-    def _add(self, event: ToolCallStart | ToolCallComplete) -> Call:
+    def _add(self, event: events.ToolCallStart | events.ToolCallComplete) -> Call:
         """Add a call that the model writes."""
         tool = self._gate.tools.get(event.name)
         key = f"{self._run_id}:{self._number}:{event.index}"
@@ -570,10 +541,9 @@ class Turn:
         self._unanswered += 1
         return call
 
-    def _find(self, *, incomplete: bool = False) -> list[Call]:
-        """Return the live calls in call order; all, or only those that the model still writes."""
-        live = [call for _, call in sorted(self._live.items())]
-        return [call for call in live if call.phase == "incomplete"] if incomplete else live
+    def _find_live(self) -> list[Call]:
+        """Return in call order the calls that are not answered, or whose function has not returned."""
+        return [call for _, call in sorted(self._live.items())]
 
     def _find_timeout(self, tool: Tool | None) -> float | None:
         return self._timeout if tool is None or tool.timeout is None else tool.timeout
@@ -586,7 +556,7 @@ class Turn:
         self._changed = True
 
 
-def _is_continued(call: Call, event: ToolCallComplete, admitted: Admitted) -> bool:
+def _is_continued(call: Call, event: events.ToolCallComplete, admitted: Admitted) -> bool:
     """Whether a call that has passed the gate is the one that was opened, with the rest of its arguments."""
     written = {name: event.arguments.get(name) for name in call.streamed}
     is_same = _encode({**call.opened, **written}) == _encode(admitted.arguments)

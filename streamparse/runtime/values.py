@@ -1,9 +1,9 @@
-"""What tools return, made fit for the model: JSON values, and no more of them than was asked for.
+"""Makes what tools return fit for the model: JSON values, and no more of them than was asked for.
 
 | a tool returns | the result is |
 |---|---|
 | text, JSON values | the same |
-| `sp.Image`, `sp.Document`, or a list that holds one, with texts beside it | a list of content blocks, which the adapters write in the words of each provider |
+| `sp.Image`, `sp.Document`, or a list that holds one, and texts | a list of content blocks, which the adapters write in the format of each provider |
 | a dataclass, `msgspec.Struct`, a model of pydantic, a mapping | an object |
 | a tuple, a set, an array of numpy | a list |
 | a date, `Decimal`, `UUID`, `Enum`, path | its usual text or value |
@@ -12,7 +12,7 @@
 | anything else, or a value that holds itself | an error |
 
 A text that is too long keeps its beginning and its end, and says what is missing and how to get it.  Of an object the
-longest texts are cut so, each with a member `…_truncated` beside it.  Other JSON that is too large becomes such a text.
+longest texts are cut so, each with another member `…_truncated`.  Other JSON that is too large becomes such a text.
 Bytes, pictures and documents make no sense in parts: too large, they are refused.
 """  # noqa: E501 - a row of a table is one line
 
@@ -28,22 +28,16 @@ from streamparse.schema.annotations import encode_value as encode_known
 from streamparse.writing.content import write_block
 from streamparse.writing.parts import Document, Image, Text
 
-__all__ = ["Reduced", "UnusableResult", "cut_text", "reduce_value"]
-
-_TAIL: Final = 4
-"""The end of a text that is cut gets one character of so many."""
+_TAIL: Final = 4  # the end of a text that is cut gets one character of so many
 _MEDIA: Final = frozenset(
     ("image", "image_url", "input_image", "document", "file", "input_file", "audio", "input_audio", "video", "resource")
 )
 _MEDIA_TYPES: Final = frozenset(("mimeType", "mime_type", "media_type"))
 _BYTES: Final = (bytes, bytearray, memoryview)
 _PARTS: Final = (Text, Image, Document)
-_DEPTH: Final = 8
-"""How deep pictures are looked for."""
-_LEAST: Final = 400
-"""Bytes of a text of an object that are worth keeping."""
-_MOST_ITEMS: Final = 1_000_000
-"""Items of a sequence of the user's own, such as a range."""
+_DEPTH: Final = 8  # how deep pictures are looked for
+_LEAST: Final = 400  # bytes of a text of an object that are worth keeping
+_MOST_ITEMS: Final = 1_000_000  # items of a sequence of the user's own, such as a range
 _FAILURES: Final = (TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -76,8 +70,8 @@ def reduce_value(value: Any, most: int) -> Reduced:
     if len(encoded) <= most or len(text := encoded.decode()) <= most:
         return Reduced(decoded)
     if _holds_media(value, _DEPTH) or _holds_media(decoded, _DEPTH):
-        told = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
-        raise UnusableResult(f"the tool's result is too large: {told}")
+        size = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
+        raise UnusableResult(f"the tool's result is too large: {size}")
     if isinstance(decoded, dict) and (shorter := _cut_members(decoded, most)) is not None:
         return Reduced(shorter, True)
     return Reduced(cut_text(text, most), True)
@@ -101,17 +95,17 @@ def cut_text(text: str, most: int) -> str:
 
 def _encode(value: Any) -> bytes:
     try:
-        encoded = msgspec.json.encode(value, enc_hook=_to_json)
+        encoded = msgspec.json.encode(value, enc_hook=_convert)
         if b"null" not in encoded:
             return encoded
-        # msgspec writes null for a number that JSON does not have; whoever reads the result must know that it is one.
-        return msgspec.json.encode(_name_numbers(msgspec.to_builtins(value, enc_hook=_to_json, str_keys=True)))
+        # msgspec writes null for a number that JSON does not have; the reader must see that it is a number.
+        return msgspec.json.encode(_name_numbers(msgspec.to_builtins(value, enc_hook=_convert, str_keys=True)))
     except _FAILURES as error:
         raise UnusableResult(f"the tool's result is not JSON: {error}") from error
 
 
-def _to_json(value: Any) -> Any:
-    """What msgspec does not know; it asks for keys, too, of which it takes texts and numbers alone."""
+def _convert(value: Any) -> Any:
+    """Convert a value that msgspec does not know; it asks for keys, too, which must be texts or numbers."""
     if value is None or isinstance(value, bool):  # as a key: values of these are written without asking
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (Mapping, Sequence, Set)) and len(value) > _MOST_ITEMS:  # they may be made only now
@@ -141,18 +135,18 @@ def _name_numbers(value: Any) -> Any:
 
 
 def _write_parts(value: Any) -> Any:
-    """The blocks of a picture or document, or of a list that holds one; anything else as it is."""
+    """Write the blocks of a picture or document, or of a list that holds one; anything else stays as it is."""
     if isinstance(value, _PARTS):
         return [write_block(value)]
     if isinstance(value, (list, tuple)) and any(isinstance(each, _PARTS) for each in value):
         return [_write_part(each) for each in value]
     if isinstance(value, Mapping) and any(isinstance(each, (Image, Document)) for each in value.values()):
-        raise UnusableResult("the tool's result holds a picture inside an object: it must be in a list, beside texts")
+        raise UnusableResult("the tool's result holds a picture inside an object: it must be in a list, with texts")
     return value
 
 
 def _write_part(value: Any) -> Any:
-    """A block for one value of a list of content; what is a block already stays."""
+    """Write a block for one value of a list of content; a block stays as it is."""
     if isinstance(value, _PARTS):
         return write_block(value)
     if isinstance(value, Mapping) and isinstance(value.get("type"), str):
@@ -179,9 +173,9 @@ def _holds_media(value: Any, depth: int) -> bool:
 
 
 def _cut_members(value: dict[str, Any], most: int) -> dict[str, Any] | None:
-    """An object of at most `most` bytes whose longest texts are cut; None if little would be left of them."""
-    sizes = sorted((_size(each), key) for key, each in value.items() if isinstance(each, str))
-    room = most - _size(value) + sum(size for size, _ in sizes)
+    """Cut the longest texts of an object of more than `most` bytes; None if little would be left of them."""
+    sizes = sorted((_count_bytes(each), key) for key, each in value.items() if isinstance(each, str))
+    room = most - _count_bytes(value) + sum(size for size, _ in sizes)
     shorter = dict(value)
     for number, (size, key) in enumerate(sizes):
         share = room // (len(sizes) - number)  # of what those that are shorter have left
@@ -189,21 +183,21 @@ def _cut_members(value: dict[str, Any], most: int) -> dict[str, Any] | None:
             room -= size
             continue
         flag = f"{key}_truncated"
-        share -= _size({flag: True})
+        share -= _count_bytes({flag: True})
         if share < _LEAST:
             return None
         shorter[key], shorter[flag] = _cut_to_bytes(value[key], share), True
-        room -= _size(shorter[key]) + _size({flag: True})
-    return shorter if _size(shorter) <= most else None
+        room -= _count_bytes(shorter[key]) + _count_bytes({flag: True})
+    return shorter if _count_bytes(shorter) <= most else None
 
 
 def _cut_to_bytes(text: str, most: int) -> str:
     """Cut a text so that it takes at most `most` bytes as JSON, where some characters take six."""
     count = min(len(text), most)
-    while (size := _size(cut := cut_text(text, count))) > most:
+    while (size := _count_bytes(cut := cut_text(text, count))) > most:
         count = min(count - 1, count * most // size)
     return cut
 
 
-def _size(value: Any) -> int:
+def _count_bytes(value: Any) -> int:
     return len(msgspec.json.encode(value))

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from streamparse.json.json_safety import jsonable
+from streamparse.json.json_safety import make_jsonable
 from streamparse.loss import Loss
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
@@ -190,7 +190,7 @@ def _read_system(adapter: Adapter, system: Any, lost: list[Loss]) -> list[Messag
     if isinstance(system, Mapping):
         messages = adapter.read_messages([{**system, "role": "system"}], lost)
     else:
-        messages = [Message("system", read_blocks(jsonable(system, "system", lost)))]
+        messages = [Message("system", read_blocks(make_jsonable(system, "system", lost)))]
     return [message for message in messages if message.parts]
 
 

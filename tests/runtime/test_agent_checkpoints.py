@@ -61,7 +61,7 @@ class Scenario:
 
     def is_busy(self):
         runner = getattr(getattr(self, "run", None), "_runner", None)
-        return runner is not None and any(not job.is_left for job in runner._threads._jobs)
+        return runner is not None and any(not job.is_abandoned for job in runner._threads._jobs)
 
     async def source(self, chunks):
         self.opened += 1

@@ -37,8 +37,8 @@ async def test_a_producer_that_asks_for_room_never_has_more_than_size_items_wait
         for number in range(50):
             buffer.put(number)
             most = max(most, len(buffer))
-            if buffer.full:
-                await buffer.room()
+            if buffer.is_full:
+                await buffer.wait_for_room()
         buffer.close()
 
     async with anyio.create_task_group() as tasks:
@@ -56,7 +56,7 @@ async def test_a_producer_that_waits_goes_on_when_half_of_a_full_buffer_is_taken
         buffer.put(number)
 
     async def produce():
-        await buffer.room()
+        await buffer.wait_for_room()
         went_on.set()
 
     async with anyio.create_task_group() as tasks:

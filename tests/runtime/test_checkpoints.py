@@ -61,7 +61,7 @@ class Scenario:
             self.break_off()
 
     def is_busy(self):
-        return any(not job.is_left and not job.name.endswith("hang") for job in self.runner._threads._jobs)
+        return any(not job.is_abandoned and not job.name.endswith("hang") for job in self.runner._threads._jobs)
 
     def make_tools(self):
         log = self.log
