@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 # A pattern of the white space that may stand between the parts of a call.
@@ -149,6 +149,8 @@ def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
 class MarkerIndex:
     """Looks up which of some literals a text begins with."""
 
+    __slots__ = ("_beginnings", "_lengths", "_single", "literals", "longest")
+
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals) - {""}
         self.longest = max(map(len, self.literals), default=0)
@@ -157,11 +159,13 @@ class MarkerIndex:
         for literal in self.literals - self._single:
             lengths.setdefault(literal[:2], set()).add(len(literal))
         self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
+        self._beginnings: frozenset[str] | None = None
 
-    @cached_property
-    def beginnings(self) -> frozenset[str]:
-        """All proper beginnings of the literals."""
-        return frozenset(literal[:size] for literal in self.literals for size in range(1, len(literal)))
+    def begins(self, head: str) -> bool:
+        """Whether `head` is the beginning of a literal, and not all of it."""
+        if self._beginnings is None:
+            self._beginnings = frozenset(each[:size] for each in self.literals for size in range(1, len(each)))
+        return head in self._beginnings
 
     def match(self, head: str) -> int:
         """The length of the longest literal that a text begins with, 0 if it begins with none."""
@@ -178,8 +182,11 @@ class ToolNames(MarkerIndex):
     Their beginnings are not kept in a set, for there may be thousands of names, and they change with the request.
     """
 
+    __slots__ = ("_finds", "_ordered", "are_words")
+
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(names)
+        self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
         self.are_words = all(name[0] in _WORD for name in names)
         self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
@@ -190,12 +197,10 @@ class ToolNames(MarkerIndex):
             self._finds[leads] = _name_filters(leads, self.literals)
         return self._finds[leads]
 
-    @cached_property
-    def _ordered(self) -> list[str]:
-        return sorted(self.literals)
-
     def begins(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
+        if not self._ordered:
+            self._ordered = sorted(self.literals)
         at = bisect_right(self._ordered, head)
         return at < len(self._ordered) and self._ordered[at].startswith(head)
 
@@ -203,22 +208,19 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_finds", "_indexes", "_leads", "_longest", "_tools", "may_hold")
+    __slots__ = ("_finds", "_index", "_leads", "_longest", "_tools", "may_hold")
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
     ) -> None:
         """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
-        for index in indexes:
-            if not index.literals <= universe:
-                universe |= index.literals
-        self._indexes = tuple(index for index in indexes if index.literals)
+        self._index = _join(tuple(index for index in indexes if index.literals))
+        if not self._index.literals <= universe:
+            universe |= self._index.literals
         self._leads = leads if tools.literals else ()
         self._tools = tools
         self._finds = (_trie_filter(universe), *tools.finds(self._leads))
-        self._longest = max(
-            *(index.longest for index in indexes), *(len(lead) + tools.longest for lead in self._leads), 0, 0
-        )
+        self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
         # `may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker.
         self.may_hold: Callable[[str], MarkerMatch | None] = self.search
         if not self._leads:
@@ -229,22 +231,25 @@ class IndexedMarkers:
     @property
     def literals(self) -> frozenset[str]:
         """All markers."""
-        named = {lead + name for lead in self._leads for name in self._tools.literals}
-        return frozenset(named).union(*(index.literals for index in self._indexes))
+        return self._index.literals.union(lead + name for lead in self._leads for name in self._tools.literals)
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
-        if len(self._finds) > 1:
-            return self._search_both(text, pos)
-        find = self._finds[0]
+        if self._leads:
+            return self._search_windows(text, pos)
+        find, index, longest = self._finds[0], self._index, self._longest
         while (place := find(text, pos)) is not None:
             pos = place.start()
-            if size := self._measure(text[pos : pos + self._longest]):
-                return Found(text, pos, pos + abs(size), begins=size < 0)
+            # As `_measure`, with fewer calls: a flood of false starts comes here for each of them.
+            head = text[pos : pos + longest]
+            if len(head) < longest and index.begins(head):
+                return Found(text, pos, len(text), begins=True)
+            if size := index.match(head):
+                return Found(text, pos, pos + size)
             pos += 1
         return None
 
-    def _search_both(self, text: str, pos: int) -> Found | None:
+    def _search_windows(self, text: str, pos: int) -> Found | None:
         """The same with several filters, window by window.
 
         Without windows, each filter would run to the end of the text for every marker that another one finds.
@@ -275,9 +280,7 @@ class IndexedMarkers:
 
     def _match(self, head: str) -> int:
         """The length of the longest marker that a text begins with, 0 if it begins with none."""
-        longest = 0
-        for index in self._indexes:
-            longest = max(longest, index.match(head))
+        longest = self._index.match(head)
         for lead in self._leads:
             if head.startswith(lead) and (size := self._tools.match(head[len(lead) :])):
                 longest = max(longest, len(lead) + size)
@@ -285,9 +288,8 @@ class IndexedMarkers:
 
     def _begins(self, head: str) -> bool:
         """Whether `head` is the beginning of a marker, and not all of it."""
-        for index in self._indexes:
-            if head in index.beginnings:
-                return True
+        if self._index.begins(head):
+            return True
         for lead in self._leads:
             if self._tools.begins(head[len(lead) :]) if head.startswith(lead) else lead.startswith(head):
                 return True
@@ -298,6 +300,12 @@ class IndexedMarkers:
 def index_of(literals: frozenset[str]) -> MarkerIndex:
     """Return the index of these literals, which is built once."""
     return MarkerIndex(literals)
+
+
+@lru_cache(maxsize=256)
+def _join(indexes: tuple[MarkerIndex, ...]) -> MarkerIndex:
+    """One index of all their literals."""
+    return indexes[0] if len(indexes) == 1 else MarkerIndex(frozenset().union(*(each.literals for each in indexes)))
 
 
 class Tags:
