@@ -36,7 +36,7 @@ from streamparse.tools import Toolset
 
 _BLANKS = plain(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
-_MOST_PIECES: Final = 128  # pieces of text that were passed on, and not looked at for quotation marks
+_MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 _TOKEN_SIGNS: Final = ("|", "｜", "[TOOL_CALLS]")
 
@@ -86,7 +86,7 @@ class InBandParser:
         self.finish = sink.finish
         self.end = sink.end
 
-        self._reader = Reader()
+        self._reader = Reader(limits.max_held_text)
         self._budget = RescanBudget()
         self._text = VisibleText(sink)
         self._thought: OpenThought | None = None
@@ -122,6 +122,10 @@ class InBandParser:
             self._tell(text)
             return
         reader = self._reader
+        taped = reader.tape.pieces
+        taped.append(text)
+        if len(taped) > _MOST_PIECES:
+            reader.tape.trim()
         if reader.flow is not None:  # the grammar waits in a long value: the text may be all value
             rest = reader.flow(text)
             if rest is None:
@@ -278,6 +282,8 @@ class InBandParser:
 
     def _pass_text(self, text: str) -> None:
         """Pass on visible text that a grammar has read."""
+        if self._reader.tape.has_call:  # it is not of the call before it
+            self._reader.tape.restart(self._reader.buffer, self._reader.at, text)
         if text.strip(BLANK) and self._text.revoke("text_follows"):
             self._markers = self._span.markers(self._active)
         self._text.pass_on(text)
@@ -319,7 +325,7 @@ class InBandParser:
             return
         thought = active.thoughts.get(marker) if is_at_edge or self._opens_inside(marker) else None
         if thought is None and (marker in active.closers or marker in active.thoughts):
-            self._note_thought_marker(marker, is_at_edge)
+            gap -= self._note_thought_marker(marker, gap, is_at_edge)
         if thought is not None or (is_at_edge and marker in active.closers):
             self._take(gap + len(marker))
             if thought is not None:
@@ -338,13 +344,19 @@ class InBandParser:
         is_structure = marker in active.drops and not is_quoted
         self._try(MarkerMet(marker, gap, candidates, is_structure, False, is_quoted, is_drafted))
 
-    def _note_thought_marker(self, marker: str, is_at_edge: bool) -> None:
-        if not is_at_edge and self._text.quotes.is_open():
-            return
-        if self._text.note_thought_marker(marker, self._active.thoughts):
-            for call in self._direct.calls:
-                self._sink.call_revoke(call, "thought_closed")
-            self._direct.calls.clear()
+    def _note_thought_marker(self, marker: str, gap: int, is_at_edge: bool) -> int:
+        """Note a marker of thoughts that opens none; return how much of the gap before it is text."""
+        if (not is_at_edge and self._text.quotes.is_open()) or not self._text.note_thought_marker(
+            marker, self._active.thoughts
+        ):
+            return 0
+        text = self._direct.revoke("thought_closed")
+        if not text:
+            return 0
+        self._write(text)
+        if gap:
+            self._write(self._take(gap))
+        return gap
 
     def _opens_inside(self, marker: str) -> bool:
         """Whether a thought may begin with this marker in the middle of a text."""
@@ -380,6 +392,8 @@ class InBandParser:
     def _finish(self, met: MarkerMet, outcome: Outcome) -> None:
         """What follows a marker was read."""
         self._attempt = None
+        if self._reader.tape.has_call:
+            self._reader.tape.restart(self._reader.buffer, self._reader.at)
         if outcome.record is not None:
             self._settle(met, outcome)
             if outcome.cut is not None:
@@ -403,6 +417,8 @@ class InBandParser:
             self._write(outcome.text)
             self._budget.ahead -= len(outcome.text)
             self._follows_quoted = met.is_quoted
+        elif record.place == "plain":
+            self._reader.tape.keep(outcome.text)
         elif record.place == "bare":
             self._text.held.add(record.calls, outcome.text)
         elif record.place == "quoted":

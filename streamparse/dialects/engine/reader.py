@@ -17,6 +17,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerSet
+from streamparse.limits import most
 from streamparse.patterns import gradual
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet.  Once `final`, no more comes."""
 
-    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow", "stopped")
+    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow", "stopped", "tape")
 
-    def __init__(self) -> None:
+    def __init__(self, most_taped: int | None = None) -> None:
+        self.tape = Tape(most(most_taped))
         self.buffer = ""
         self.at = 0
         self.final = False
@@ -84,6 +86,7 @@ class Reader:
     def remember(self, most: int | None = None) -> None:
         """From here on keep what is taken, for `forgive`.  To take more than `most` characters raises `Overflow`."""
         if not self._pinned:
+            self.tape.restart(self.buffer, self.at)
             self._kept = StringIO()
             self._most = most
 
@@ -230,6 +233,57 @@ class Reader:
             self.flow = flow if self._kept is None and self.at == len(self.buffer) else None
             yield
             self.flow = None
+
+
+class Tape:
+    """Keeps the text of calls that were reported as they came: if they are revoked, it is given back.
+
+    A stretch of the text begins wherever `Reader.remember` is called, which is before each call.  It is kept if a call
+    is reported in it.  `pieces` are what has come since it began.
+    """
+
+    __slots__ = ("_at", "_buffer", "_is_whole", "_kept", "_most", "has_call", "pieces")
+
+    def __init__(self, most_kept: int) -> None:
+        self.pieces: list[str] = []
+        self.has_call = False  # a call was reported in the stretch
+        self._most = most_kept
+        self._kept: StringIO | None = StringIO()  # None once it would be more than `most_kept` characters
+        self._buffer, self._at, self._is_whole = "", 0, True
+
+    def restart(self, buffer: str, at: int, told: str = "") -> None:
+        """Begin another stretch, at the text that is still to be read; `told`: text at the end of the one before."""
+        if self.has_call:
+            self.has_call = False
+            self.keep(self._stretch(len(buffer) - at).removesuffix(told) if self._is_whole else None)
+        self._buffer, self._at, self._is_whole = buffer, at, True
+        self.pieces.clear()
+
+    def keep(self, text: str | None) -> None:
+        """Keep the text of a call; None: it is too long."""
+        if self._kept is None or text is None or self._kept.tell() + len(text) > self._most:
+            self._kept = None
+        else:
+            self._kept.write(text)
+
+    def trim(self) -> None:
+        """Make one of many pieces.  A caller that adds many calls this now and then."""
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        self._is_whole = self._is_whole and len(text) <= self._most
+        if self._is_whole:
+            self.pieces.append(text)
+
+    def give_back(self) -> str | None:
+        """Return all that was kept, and keep nothing of it; None if it was too long."""
+        kept, self._kept = self._kept, StringIO()
+        return None if kept is None else kept.getvalue()
+
+    def _stretch(self, unread: int) -> str:
+        text, at = self._buffer, self._at
+        if self.pieces:
+            text, at = "".join((text[at:], *self.pieces)), 0
+        return text[at : len(text) - unread]
 
 
 class RescanBudget:

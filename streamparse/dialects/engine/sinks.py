@@ -35,7 +35,6 @@ class DirectSink:
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
         self.call_repaired = sink.call_repaired
-        self.call_error = sink.call_error
         self.calls_doubted = sink.calls_doubted
         self.error = sink.error
 
@@ -45,7 +44,21 @@ class DirectSink:
         call = self._sink.call_start(name, id, source, place)
         if place == "plain":
             self.calls.append(call)
+            self._reader.tape.has_call = True
         return call
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        self._reader.tape.has_call = False  # the error has its text
+        self._sink.call_error(call, code, message)
+
+    def revoke(self, reason: str) -> str:
+        """Revoke the calls of open text; return their text."""
+        calls, text = self.calls, self._reader.tape.give_back()
+        self.calls = []
+        for call in calls:
+            self._sink.call_revoke(call, reason)
+        # What is too long to be kept twice is given back as what was read of it.
+        return "".join(call.raw for call in calls) if text is None else text
 
     def call_end(self, call: Call) -> None:
         if not self._reader.final or self._reader.stopped:
