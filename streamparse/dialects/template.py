@@ -26,8 +26,8 @@ from streamparse.dialects.grammars.name_then_json import MarkedCalls
 from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.patterns import plain
 
+# The name of a dialect that was given none: `register_dialect` gives it its own.
 UNNAMED: Final = "response-template"
-"""The name of a dialect that was given none: `register_dialect` gives it its own."""
 
 _TOKEN = plain(
     r"(?P<blanks>\\s[*+]\??)|(?P<any>\.[*+]\?)"

@@ -24,8 +24,8 @@ from streamparse.dialects.grammars.literals import Tell, in_string, literal_argu
 from streamparse.patterns import plain
 from streamparse.schema.kinds import STRING, SchemaView, quote
 
+# The beginning of a call.
 BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
-"""The beginning of a call."""
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
 _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
@@ -37,8 +37,8 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
 
     delimiter: str
     closes: tuple[str, ...]
+    # The beginning of a call up to its brace: a pattern with the group `name`.
     begin: str = BRACE_HEAD
-    """The beginning of a call up to its brace: a pattern with the group `name`."""
 
     @property
     def follows(self) -> str:

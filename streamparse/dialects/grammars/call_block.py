@@ -22,10 +22,10 @@ from streamparse.json.scan import Scanner
 from streamparse.patterns import gradual
 from streamparse.sink import Call
 
+# Reads one call; False if there is none.  The last argument says whether another call of the block came before it.
 ReadCall: TypeAlias = Callable[[Reader, Context, bool], Step[bool]]
-"""Reads one call; False if there is none.  The last argument says whether another call of the block came before it."""
+# Reads what separates two calls, or the end of the block; True if another call may follow.
 ReadNext: TypeAlias = Callable[[Reader], Step[bool]]
-"""Reads what separates two calls, or the end of the block; True if another call may follow."""
 
 
 class Patterns:

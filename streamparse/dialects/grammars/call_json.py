@@ -12,14 +12,14 @@ from streamparse.patterns import gradual
 NAME_KEYS = ("name", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _ANY_NAME = (*NAME_KEYS, "toolName", "recipient_name", "action", "function")
+# With the words of agent frameworks and of older prompts: for whole values, whose tool can be looked up.
 _ANY_ARGUMENTS = (*ARGUMENT_KEYS, "tool_input", "toolInput", "action_input", "kwargs")
-"""With the words of agent frameworks and of older prompts: for whole values, whose tool can be looked up."""
+# What else stands in a call object.
 AROUND = frozenset({"type", "function", "id"})
-"""What else stands in a call object."""
+# How the schema of a tool begins, which stands behind the same key.
 _DEFINITION = gradual(
     r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
 )
-"""How the schema of a tool begins, which stands behind the same key."""
 _LISTS = ("tool_calls", "toolCalls", "tool_uses", "calls")
 _SINGLES = ("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse", "tool")
 

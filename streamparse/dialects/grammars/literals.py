@@ -2,23 +2,33 @@
 
 A notation says what its brackets, its scalars and its keys are.  Containers need no recursion: what is open
 is a list of levels.  In Python `{` opens a dict or a set, so its first element waits for what follows it.
+
+Python literals, read as they come and told as JSON text; nothing is ever evaluated.
+
+Both vocabularies are known (`True` and `true`, `None` and `null`).  Tuples and sets become arrays, keys become
+strings.  A string may hold raw line breaks, and go on in a second literal behind it.  Some models do not escape the
+quotes in a string: a quote ends it only if what follows is structure, else it is data, and the call repaired.  Others
+add literals (`"a" + "b"`), which is a repair, too, and believed only while no quote was data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from io import StringIO
-from typing import Any, Literal, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import fail_call
 from streamparse.limits import Limits, most
+from streamparse.patterns import gradual, plain
 from streamparse.schema.kinds import quote
 from streamparse.sink import Call
 
+# Takes the next piece of JSON text.
 Tell: TypeAlias = Callable[[str], Any]
-"""Takes the next piece of JSON text."""
 
 _QUOTES = 2
 
@@ -187,3 +197,175 @@ def bounded(held: StringIO, limit: int | None) -> Tell:
         held.write(text[: room - held.tell()])
 
     return write
+
+
+# The name of an argument; models also write Python's own keywords, and hyphens.
+KEYWORD: Final = r"[^\W\d][\w-]{0,255}"
+
+_HEX = "[0-9a-fA-F]"
+_BEGIN = r"""(?:[rRuU]?(?:"{3}|'{3}|"(?=[^"]|"[^"])|'(?=[^']|'[^'])))"""
+# What may follow a string that is an argument.
+_AFTER_ARGUMENT = rf"(?:{GAP}(?:\)|,{GAP}(?:\)|\*|{KEYWORD}{GAP}=)|[rRuU]?[\"']))"
+# What may follow a string in a container.
+_AFTER_ELEMENT = rf"(?:{GAP}(?:[,\])}}:]|[rRuU]?[\"']))"
+
+_PLAIN = {'"': plain(r'[^"\\]+'), "'": plain(r"[^'\\]+")}
+_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
+_WORDS = {"True": "true", "true": "true", "False": "false", "false": "false", "None": "null", "null": "null"}
+_JSON_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DECIMAL = plain(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)")
+_RADIX = plain(r"[+-]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+
+
+_OPENING = gradual(rf"(?P<opening>{_BEGIN})")
+# The beginning of another string that continues the one before.
+_AGAIN = gradual(rf"{GAP}(?P<plus>\+{GAP})?(?P<opening>{_BEGIN})")
+# A number or a constant, as soon as a character follows that cannot belong to it.
+_WORD = gradual(r"[+-]?[\w.]{1,1000}+(?:(?<=[0-9.][eE])[+-][0-9]{1,9}+)?(?=[^\w.+-])")
+# What ends a string, by its quote and whether it is an argument; and the same at the end of the text.
+_ENDS = {
+    (quote, argument): (gradual(f"{quote}(?={after})"), gradual(rf"{quote}(?={after}|\s*\Z)"))
+    for quote in "\"'"
+    for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
+}
+# A quote that a `+` and another string follow, by the quote.
+_JOINS = {quote: gradual(rf"{quote}(?={GAP}\+{GAP}[rRuU]?[\"'])") for quote in "\"'"}
+_TRIPLE = {quote: gradual(quote) for quote in ('"""', "'''")}
+_HIGH, _LOW = f"u[dD][89abAB]{_HEX}{{2}}", f"u[dD][c-fC-F]{_HEX}{{2}}"
+# A backslash and what it escapes.
+_ESCAPE = gradual(
+    rf"\\(?:(?P<pair>{_HIGH}\\{_LOW})|(?P<code>u(?![dD][89abAB]){_HEX}{{4}}|U{_HEX}{{8}}|x{_HEX}{{2}})"
+    rf"|(?P<lone>{_HIGH}(?=[^\\]|\\[^u]|\\u(?:[^dD]|[dD][^c-fC-F])))"
+    r"|(?P<octal>[0-7]{1,2}(?=[^0-7])|[0-7]{3})|(?P<line>\n|\r\n|\r(?=[^\n]))|(?P<other>[^0-7\r\nuUx]))"
+)
+_LAST_ESCAPE = gradual(r"\\(?P<other>[\s\S]?)")
+# A backslash in a raw string: it keeps a quote from ending it.
+_RAW = gradual(r"\\[\s\S]")
+
+
+class PythonLiterals:
+    """The notation of one literal; `repaired` says that it could be read only after a repair.
+
+    With `argument` its strings are values of keyword arguments themselves, and not parts of a container.
+    """
+
+    brackets = MappingProxyType({"[": "]", "(": ")", "{": "}"})
+    sets = True
+
+    def __init__(self, argument: bool) -> None:
+        self.argument = argument
+        self.repaired = False
+        self._loose = False  # a quote in a string was data
+
+    def key(self, reader: Reader, tell: Tell) -> Step[bool]:
+        return self.scalar(reader, tell)
+
+    def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
+        opening = yield from reader.match(_OPENING)
+        if opening is not None:
+            tell('"')
+            whole = yield from self._string(reader, tell, opening["opening"])
+            if whole:
+                tell('"')
+            return whole
+        word = yield from reader.look(_WORD)
+        value = None if word is None else self._value(word[0])
+        if word is not None and value is not None:
+            reader.take(len(word[0]))
+            tell(value)
+        return value is not None
+
+    def _value(self, word: str) -> str | None:
+        """The JSON text of a number or a constant."""
+        if word in _WORDS:
+            return _WORDS[word]
+        digits = word.replace("_", "")
+        if _JSON_NUMBER.fullmatch(digits):
+            return digits
+        if _RADIX.fullmatch(digits):
+            return str(int(digits, 0))
+        parts = _DECIMAL.fullmatch(digits)
+        if parts is None or not (parts[2] or parts[3]):
+            return None
+        sign, whole, fraction, exponent = parts[1].strip("+"), parts[2].lstrip("0") or "0", parts[3], parts[4]
+        self.repaired = self.repaired or (len(parts[2]) > 1 and parts[2][0] == "0")
+        return sign + whole + ("" if fraction is None else "." + (fraction or "0")) + exponent
+
+    def _string(self, reader: Reader, tell: Tell, opening: str) -> Step[bool]:
+        """Tell what one or more adjacent string literals say; False if the text ends inside."""
+        while True:
+            raw, quote = opening[0] in "rR", opening.lstrip("rRuU")
+            if not (yield from self._rest(reader, tell, quote, raw)):
+                return False
+            again = yield from reader.match(_AGAIN)
+            if again is None:
+                return True
+            self.repaired = self.repaired or again["plus"] is not None
+            opening = again["opening"]
+
+    def _rest(self, reader: Reader, tell: Tell, quote: str, raw: bool) -> Step[bool]:
+        """Tell a string up to its closing quote, and take that."""
+        plain = _PLAIN[quote[0]]
+        while True:
+            run = plain.match(reader.buffer, reader.at)
+            if run is not None:
+                tell(in_string(reader.take(run.end() - run.start())))
+            if reader.at == len(reader.buffer):
+                if reader.final:
+                    return False
+                reader.flow = _flow(quote[0], tell) if reader.committed else None
+                yield
+                reader.flow = None
+            elif reader.buffer[reader.at] == "\\":
+                yield from self._escape(reader, tell, raw)
+            elif (yield from self._closes(reader, quote)):
+                reader.take(len(quote))
+                return True
+            else:
+                tell(in_string(reader.take(1)))
+
+    def _closes(self, reader: Reader, quote: str) -> Step[bool]:
+        """Whether the quote that comes next ends the string."""
+        if len(quote) == 3:
+            return (yield from reader.look(_TRIPLE[quote])) is not None
+        end, last = _ENDS[quote, self.argument]
+        found = yield from reader.look(end, last)
+        if found is None and not self._loose:
+            found = yield from reader.look(_JOINS[quote])
+        self._loose = self._loose or found is None
+        self.repaired = self.repaired or self._loose
+        return found is not None
+
+    def _escape(self, reader: Reader, tell: Tell, raw: bool) -> Step[None]:
+        found = yield from reader.match(_RAW if raw else _ESCAPE, _LAST_ESCAPE)
+        if found is None:  # a code that breaks off
+            tell(in_string(reader.take(1)))
+        else:
+            tell(in_string(found[0] if raw else _unescaped(found)))
+
+
+def _unescaped(escape: Match) -> str:
+    """What an escape says; one that Python does not have stands for itself."""
+    groups = escape.groupdict()
+    if groups["other"] is not None:
+        return _SIMPLE.get(groups["other"], escape[0])
+    if groups["pair"]:
+        return bytes.fromhex(groups["pair"].replace("\\", "").replace("u", "")).decode("utf-16-be")
+    if groups["octal"]:
+        return chr(int(groups["octal"], 8))
+    if groups["line"]:
+        return ""
+    code = int((groups["code"] or groups["lone"])[1:], 16)
+    return "\ufffd" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code)
+
+
+def _flow(quote: str, tell: Tell) -> Callable[[str], str | None]:
+    """The short way for text that only continues a string."""
+
+    def flow(text: str) -> str | None:
+        if quote in text or "\\" in text:
+            return text
+        tell(in_string(text))
+        return None
+
+    return flow

@@ -21,17 +21,17 @@ from streamparse.dialects.engine.markers import GAP, Markers, any_of
 from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, read_block, stream_call, write_call
 from streamparse.dialects.grammars.json_values import read_arguments
-from streamparse.dialects.grammars.json_writer import write_members
+from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual, plain
 from streamparse.schema.kinds import SchemaView
 from streamparse.tools import Tool, Toolset
 
+# A pattern of a tool's name.
 NAME: Final = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"
-"""A pattern of a tool's name."""
 _LABEL_NAME: Final = r"(?P<name>[\w.:/-]{1,256})"
+# The opening tag that `LabelledCalls` reads.
 LABEL: Final = rf"<tool:[ ]?{_LABEL_NAME}[ ]?>"
-"""The opening tag that `LabelledCalls` reads."""
 
 _USER = gradual(r"all[ \t]{0,8}\r?\n")
 _COUNTER = plain(r"(?:(?:call|chatcmpl|tool)(?=[\w:-]*[0-9])[\w:-]++|[0-9]++)")
@@ -44,15 +44,15 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     """
 
     head: str
+    # What may end a call; if it stands where the arguments should, there are none.
     closes: tuple[str, ...] = ()
-    """What may end a call; if it stands where the arguments should, there are none."""
+    # What begins another call of the same block, with the white space before it.
     again: str = r"(?!)"
-    """What begins another call of the same block, with the white space before it."""
     block_closes: tuple[str, ...] = ()
+    # What may not stand inside of the arguments but in a string, besides the closing markers.
     opens: tuple[str, ...] = ()
-    """What may not stand inside of the arguments but in a string, besides the closing markers."""
+    # The name of every call, where the format has none for it; the group `name` is empty then.
     name: str = ""
-    """The name of every call, where the format has none for it; the group `name` is empty then."""
 
     @property
     def follows(self) -> str:

@@ -21,12 +21,12 @@ from msgspec import field
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
-from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_calls import TagCalls
+from streamparse.dialects.grammars.tag_values import Members
 from streamparse.schema.kinds import ANY, Kinds, SchemaView, quote, to_json_text
 
+# What a text may be where the schema says nothing: a number could be a string.
 _UNTYPED: Kinds = ANY - {"integer", "number"}
-"""What a text may be where the schema says nothing: a number could be a string."""
 _NAME = r"[^<>\s/]{1,256}"
 _DEEPEST = 128
 

@@ -26,23 +26,22 @@ from streamparse.dialects.engine.markers import GAP, any_of
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
 from streamparse.dialects.grammars.call_json import is_foreign
-from streamparse.dialects.grammars.call_object import Draft
-from streamparse.dialects.grammars.literals import bounded, literal, literal_arguments
-from streamparse.dialects.grammars.python_literals import KEYWORD, PythonLiterals
+from streamparse.dialects.grammars.json_calls import Draft
+from streamparse.dialects.grammars.literals import KEYWORD, PythonLiterals, bounded, literal, literal_arguments
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual
 
 _NAME = r"[^\W\d][\w.:/-]{0,255}"
+# The beginning of a call, looked at up to its first argument's name.
 CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={GAP}(?:\)|{KEYWORD}{GAP}=[^=]))"
-"""The beginning of a call, looked at up to its first argument's name."""
 
 _HEAD = gradual(CALL_HEAD)
 _NEXT_CALL = gradual(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
 _LIST_BEGIN = gradual(rf"{GAP}\[{GAP}(?={_NAME})")
 _LIST_END = gradual(rf"{GAP},?{GAP}\]")
 _KEY = gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
+# What follows a dict: another one, or the end of the list.
 _BETWEEN_DICTS = gradual(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
-"""What follows a dict: another one, or the end of the list."""
 
 
 class _Block(msgspec.Struct, frozen=True, dict=True):

@@ -25,18 +25,17 @@ from streamparse.dialects.engine.markers import GAP, Markers, Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block
 from streamparse.dialects.grammars.json_values import read_container
-from streamparse.dialects.grammars.json_writer import Members
-from streamparse.dialects.grammars.tag_values import Ending, tagged
+from streamparse.dialects.grammars.tag_values import Ending, Members, tagged
 from streamparse.patterns import gradual
 from streamparse.schema.kinds import ANY, STRING, Kinds, SchemaView, read_type_attribute
 from streamparse.sink import Call
 
+# In the pattern of a closing tag: the key of the parameter that it closes.
 KEY: Final = "(?P=KEY)"
-"""In the pattern of a closing tag: the key of the parameter that it closes."""
 
 _ANY_KEY = r"(?P<closing>[^<>]{1,256})"
+# Names of a single parameter in which models put all arguments as one JSON object.
 _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
-"""Names of a single parameter in which models put all arguments as one JSON object."""
 
 
 class TagCalls(msgspec.Struct, frozen=True, dict=True):
@@ -45,44 +44,42 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     In any of them the group `odd` stands where the tags are not as they should be: the call is repaired.
     """
 
+    # What opens a call, and its block: group `name`; group `empty` if it closes at once.  No pattern may end in
+    # something optional: what it matches must not depend on what has come so far.
     call: str
-    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
-
-    No pattern may end in something optional: what it matches must not depend on what has come so far.
-    """
+    # Enough of it to know it by.
     call_begin: str
-    """Enough of it to know it by."""
     call_close: str
     block_close: str
+    # What says the key of a value: group `key`; group `type` if it may say a type.
     parameter: str
-    """What says the key of a value: group `key`; group `type` if it may say a type."""
+    # Enough of it to know it by.
     parameter_begin: str
-    """Enough of it to know it by."""
     parameter_close: str
+    # Literals that begin whatever may end a value, or open a call inside of it.
     stops: tuple[str, ...]
-    """Literals that begin whatever may end a value, or open a call inside of it."""
+    # What may stand between tags and says nothing.
     gap: str = GAP
-    """What may stand between tags and says nothing."""
+    # What may stand between the call's opening and its parameters.
     lead: str = ""
-    """What may stand between the call's opening and its parameters."""
+    # What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
+    # there is no value.
     value_open: str = ""
-    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
-    there is no value."""
+    # What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
+    # stopped, and it did so behind a parameter, the call is whole.
     stop: bool = False
-    """What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
-    stopped, and it did so behind a parameter, the call is whole."""
+    # One line break after a parameter's opening tag and one before its closing tag belong to the tags.
     trim: bool = True
-    """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
+    # A value may end without a closing tag where the next parameter begins.
     unclosed: bool = True
-    """A value may end without a closing tag where the next parameter begins."""
+    # Text that may stand between a value and the next parameter, and says nothing: the call is repaired.
     stray: str = "(?!)"
-    """Text that may stand between a value and the next parameter, and says nothing: the call is repaired."""
+    # A call without parameters is believed of any tool; else, where tools are declared, only of these.
     hollow: bool = True
-    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
+    # What a value may be where neither the markup nor a schema says anything of it.
     untyped: Kinds = ANY
-    """What a value may be where neither the markup nor a schema says anything of it."""
+    # What is escaped in names and keys, and what it stands for.
     entities: tuple[tuple[str, str], ...] = ()
-    """What is escaped in names and keys, and what it stands for."""
 
     @property
     def follows(self) -> str:

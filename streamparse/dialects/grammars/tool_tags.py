@@ -19,22 +19,22 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.json_writer import write_members
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
+from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.patterns import gradual, plain
 from streamparse.schema.kinds import SchemaView
 
+# The name of the tool, in the source of a pattern.
 NAME = "(?P=NAME)"
-"""The name of the tool, in the source of a pattern."""
+# What the tag of a parameter may hold where the tool declares none.
 A_KEY = r"[A-Za-z_][\w.-]{0,255}"
-"""What the tag of a parameter may hold where the tool declares none."""
 
 _FIRST = plain(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
 _A_KEY = plain(rf"(?:{A_KEY})?\Z")
 _WINDOW = 4096  # more characters than any of these patterns can match
 _TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
+# What any tool's tag and the beginning of what it holds look like.
 _CALL = gradual(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
-"""What any tool's tag and the beginning of what it holds look like."""
 _ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
 _BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
 _INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"

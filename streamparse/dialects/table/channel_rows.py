@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.grammars.call_block import Either
-from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts
+from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts, StrippedChannels
 from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.grammars.stripped_channels import StrippedChannels
 from streamparse.dialects.grammars.tag_calls import TagCalls
 
 __all__ = ["REASONING", "ROWS"]
@@ -102,5 +101,5 @@ ROWS = (
 )
 
 _HEADED = rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|{HEADER})"
+# The thoughts of all of them: without their calls they differ in nothing.
 REASONING = (Dialect("harmony", _OPENERS, ChannelThoughts(), _HEADED),)
-"""The thoughts of all of them: without their calls they differ in nothing."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, Thought, markers
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, NAME_KEYS
+from streamparse.dialects.grammars.channels import StrippedThought
 from streamparse.dialects.grammars.json_calls import JsonCalls
-from streamparse.dialects.grammars.stripped_channels import StrippedThought
 
 _MEMBER = r'"(?:name|arguments|parameters|function|id|type)"\s{0,8}:'
+# An object, an array of them, or an object whose opening brace is missing.
 _JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"
-"""An object, an array of them, or an object whose opening brace is missing."""
 _OBJECT = rf"\s{{0,64}}(?:\{{|{_MEMBER})"
 _LOOK_ALIKES = ("tools", "function", "function-call", "function_call", "toolcall", "tool_use", "tool")
 _PLAIN_WORDS = ("tools", "function", "tool")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.grammars.brace_calls import BraceCalls
 from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.channels import StrippedThought
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.python_calls import CALL_HEAD, PythonCalls
 from streamparse.dialects.grammars.stray_closers import leftover
-from streamparse.dialects.grammars.stripped_channels import StrippedThought
 
 _CALL = rf"\s{{0,64}}{CALL_HEAD}"
 _LIST = rf"\s{{0,64}}\[\s{{0,64}}{CALL_HEAD}"
@@ -16,16 +16,16 @@ _LIKE_JSON = r"\s{0,64}(?:\[\s{0,64})?\{"
 _LFM2_CLOSES = ("<|tool_call_end|>",)
 _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>")
 
+# How a call goes on behind a string, as a pattern.
 _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
-"""How a call goes on behind a string, as a pattern."""
 
+# The server took the opening token away, or the prompt ended with it.
 _GEMMA4_THOUGHT = Dialect(
     "gemma4 thought",
     (Opener("thought\n", position="start", auto="start"),),
     StrippedThought(("<channel|>",), ("<|tool_call>",)),
     "",
 )
-"""The server took the opening token away, or the prompt ended with it."""
 
 ROWS = (
     Dialect(

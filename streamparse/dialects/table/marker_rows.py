@@ -6,8 +6,8 @@ from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.name_then_json import NAME, KimiCalls, MarkedCalls, RecipientCalls
 
+# What is left of some formats where the server strips the special tokens.
 _STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True, bare=True)
-"""What is left of some formats where the server strips the special tokens."""
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
 
@@ -17,8 +17,8 @@ def _deepseek(*words: str) -> tuple[str, ...]:
     return tuple(f"<{bar}{blank.join(words)}{bar}>" for bar in "｜|" for blank in "▁_ ")
 
 
+# As in "from BEGIN to END": a call without arguments has no blanks around its name.
 _WORD_OF_PROSE = r" {1,4}[^\s<{]{1,64} {1,4}<"
-"""As in "from BEGIN to END": a call without arguments has no blanks around its name."""
 _DEEPSEEK_SEP = r"<[｜|]tool[▁_ ]sep[｜|]>"
 _DEEPSEEK_BEGIN = r"<[｜|]tool[▁_ ]call[▁_ ]begin[｜|]>"
 _DEEPSEEK_END = r"<[｜|]tool[▁_ ]calls?[▁_ ]end[｜|]>"
@@ -28,11 +28,11 @@ _DEEPSEEK_FUNCTION = (
     rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}(?:{GAP}{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
 )
 _DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
+# With a separator or a fence behind the name, a brace is enough.
 _DEEPSEEK_SURE = (
     rf"(?:{_DEEPSEEK_FUNCTION}|"
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP}|{GAP}```(?:json)?){_DEEPSEEK_FENCE})"
 )
-"""With a separator or a fence behind the name, a brace is enough."""
 _DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
 # The type that stands before the separator in V3 comes back now and then in V3.1.
 _DEEPSEEK_CALLS = MarkedCalls(

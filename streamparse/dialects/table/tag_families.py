@@ -14,16 +14,16 @@ from streamparse.schema.kinds import ANY, Kinds
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
+# A parameter's name as the value of an attribute: whole between its quotes, one word where one of them is missing.
 NAMED_KEY = (
     r"(?:\"(?P<key>[^<>\"]{1,256})\"|'(?P<key>[^<>']{1,256})'"
     rf"|{_QUOTE}(?P<key>[^<>\s\"']{{1,256}}?){_QUOTE})"
 )
-"""A parameter's name as the value of an attribute: whole between its quotes, one word where one of them is missing."""
+# The name of a parameter up to the end of its tag; it may hold blanks, but no attributes.
 _BARE_KEY = r"(?P<key>[^<>\s\"'=](?:[^<>\r\n\"'=]{0,254}[^<>\s\"'=])?)"
-"""The name of a parameter up to the end of its tag; it may hold blanks, but no attributes."""
 _WORD = r"(?=\w)[\w.:/-]{1,256}+"
+# A blank between tags, or a line break as GLM writes it at times: in two characters.
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
-"""A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
 
 def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:

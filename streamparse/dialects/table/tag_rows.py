@@ -55,8 +55,8 @@ _PARAM = TagCalls(
     trim=False,
 )
 
+# The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it.
 _SPELLINGS = ("｜DSML｜", "｜｜DSML｜｜", "|DSML|", "||DSML||", " | DSML | ", " ｜ DSML ｜ ", " |DSML| ")
-"""The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it."""
 _DSML = invoke_tags(
     r"\s?[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?",
     _SPELLINGS,
