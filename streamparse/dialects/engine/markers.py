@@ -115,6 +115,12 @@ class Markers:
         return found in self.literals
 
 
+@lru_cache(maxsize=512)
+def markers_of(*literals: str) -> Markers:
+    """Return these markers, which are compiled once."""
+    return Markers(literals)
+
+
 def any_of(literals: Iterable[str]) -> str:
     """A pattern of any of the literals, the longest first; of none, one that never matches."""
     return "(?:" + ("|".join(re.escape(literal) for literal in sorted(literals, key=len, reverse=True)) or "(?!)") + ")"

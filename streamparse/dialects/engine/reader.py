@@ -183,6 +183,13 @@ class Reader:
             self.take(found.end() - found.start())
         return found
 
+    def match_end(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
+        """Do the same as `match`, and take all that is left if the end of the text cuts what would match."""
+        found = yield from self.match(pattern, last)
+        if found is None and self.beginning(pattern):
+            self.rest()
+        return found
+
     def look(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
         """Do the same as `match`, but take nothing."""
         while not self.final:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.markers import GAP, any_of, markers_of
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_values import read_string
@@ -46,11 +46,6 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         return self.begin
 
     @cached_property
-    def delimiters(self) -> Markers:
-        """The end of a string."""
-        return Markers((self.delimiter,))
-
-    @cached_property
     def patterns(self) -> Patterns:
         """The parts of a call."""
         quote = re.escape(self.delimiter)
@@ -76,10 +71,8 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         call = context.sink.call_start(name, None, "inband")
         notation = partial(_Braces, self, context, name)
         if (yield from literal_arguments(reader, context, call, self.patterns.parameter, "}", notation)):
-            while (yield from reader.match(self.patterns.end)) is not None:
+            while (yield from reader.match_end(self.patterns.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
-            if reader.beginning(self.patterns.end):
-                reader.rest()  # it is cut off
         return True
 
 
@@ -124,7 +117,7 @@ class _Braces:
 
     def _string(self, reader: Reader, tell: Tell) -> Step[bool]:
         tell('"')
-        end = yield from reader.until(self._format.delimiters, lambda text: tell(in_string(text)))
+        end = yield from reader.until(markers_of(self._format.delimiter), lambda text: tell(in_string(text)))
         if end:
             reader.take(len(end))
             tell('"')

@@ -9,7 +9,7 @@ A grammar says how one call is read and what may follow it; `read_block` does th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from streamparse.dialects.engine.grammar import Body, Context, follows_of
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.json_values import read_arguments, read_container
+from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.json.scan import Scanner
 from streamparse.patterns import gradual
 from streamparse.sink import Call
@@ -28,20 +28,26 @@ ReadCall: TypeAlias = Callable[[Reader, Context, bool], Step[bool]]
 ReadNext: TypeAlias = Callable[[Reader], Step[bool]]
 
 
+@lru_cache(maxsize=512)
+def pattern_of(source: str) -> Pattern:
+    """Return the pattern that is written so, which is compiled once, and at its first use."""
+    return gradual(source)
+
+
 class Patterns:
     """The patterns of one format, as attributes; each is compiled when it is first matched.
 
     Few of the dialects that are armed ever meet their marker.
     """
 
-    def __init__(self, compiled: Callable[[str], Pattern] = gradual, /, **sources: str) -> None:
-        self.__dict__.update({name: compiled(source) for name, source in sources.items()})
+    def __init__(self, compile: Callable[[str], Pattern] = gradual, /, **sources: str) -> None:
+        self.__dict__.update({name: compile(source) for name, source in sources.items()})
 
     def __getattr__(self, name: str) -> Pattern:
         raise AttributeError(name)
 
 
-class Either(msgspec.Struct, frozen=True, dict=True):
+class Either(msgspec.Struct, frozen=True):
     """`then` where what follows the opener matches the pattern `looks`, else `otherwise`."""
 
     looks: str
@@ -53,13 +59,8 @@ class Either(msgspec.Struct, frozen=True, dict=True):
         """What either of them begins with."""
         return rf"(?:{self.looks})|(?:{follows_of(self.otherwise)})"
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """The compiled pattern."""
-        return gradual(self.looks)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.look(self.pattern)
+        found = yield from reader.look(pattern_of(self.looks))
         return (yield from (self.otherwise if found is None else self.then)(reader, context))
 
 
@@ -104,10 +105,8 @@ def stream_call(
     sink = context.sink
     call = sink.call_start(name, id, "inband")
     first = yield from reader.blanks()
-    if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
-        whole = yield from read_container(reader, stops, context.limits.max_depth, sink.call_teller(call))
-    elif first == '"':
-        whole = yield from read_arguments(reader, context.limits, stops, sink.call_teller(call))
+    if first in ("{", '"'):
+        whole = yield from read_arguments(reader, context.limits, stops, sink.call_teller(call), first)
     else:
         whole = True
         sink.call_arguments(call, "{}")

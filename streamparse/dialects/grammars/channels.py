@@ -38,10 +38,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from streamparse.dialects.engine.grammar import Body, Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.markers import GAP, Markers, any_of, markers_of
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block, stream_call
-from streamparse.dialects.grammars.json_values import read_arguments, read_container
+from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.dialects.grammars.literals import in_string
 from streamparse.patterns import gradual
 
@@ -124,11 +124,6 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             next=rf"{GAP}<\|(?:start|channel|message)\|>",
             end=rf"{GAP}{any_of(ENDS)}",
         )
-
-    @cached_property
-    def ends(self) -> Markers:
-        """What ends the arguments of a call."""
-        return Markers(ENDS)
 
     @cached_property
     def breaks(self) -> Markers:
@@ -224,7 +219,7 @@ class _Messages(msgspec.Struct):
 
     def _read_call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
         """Read what is sent to a tool."""
-        sink, limits, ends, markup = context.sink, context.limits, self.format.ends, self.format.markup
+        sink, limits, ends, markup = context.sink, context.limits, markers_of(*ENDS), self.format.markup
         if markup is not None and (yield from reader.look(self.format.patterns.tags)) is not None:
             reader.remember(limits.max_call_args)
             if not (yield from markup(reader, context)):
@@ -242,12 +237,8 @@ class _Messages(msgspec.Struct):
         elif (yield from reader.look(self.format.patterns.end)) is not None:
             write("{}")
         else:
-            whole, first = False, (yield from reader.blanks())
-            if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
-                whole = yield from read_container(reader, ends, limits.max_depth, write)
-            elif first == '"':
-                whole = yield from read_arguments(reader, limits, ends, write)
-            if not whole:
+            first = yield from reader.blanks()
+            if first not in ("{", '"') or not (yield from read_arguments(reader, limits, ends, write, first)):
                 if not reader.final:
                     fail_call(context, call, f"the arguments of {name!r} are no JSON")
                 return
@@ -266,9 +257,9 @@ def _after_newline(write: Callable[[str], None]) -> Callable[[str], None]:
     return write_joined
 
 
-_TO = r" ?to=(?:functions\.)?(?P<name>[\w.-]{1,256}+)[ ]?(?:json|code)?(?=\{)"
+_STRIPPED_TO = r" ?to=(?:functions\.)?(?P<name>[\w.-]{1,256}+)[ ]?(?:json|code)?(?=\{)"
 # How such an answer begins: with a thought, or with a call.
-STRIPPED: Final = rf"(?:analysis(?=[^\s\w(.:=]|[A-Z])|(?:assistant)?commentary(?:{_TO}))"
+STRIPPED: Final = rf"(?:analysis(?=[^\s\w(.:=]|[A-Z])|(?:assistant)?commentary(?:{_STRIPPED_TO}))"
 
 
 class StrippedChannels:
@@ -279,7 +270,7 @@ class StrippedChannels:
     words = Markers(("assistantanalysis", "assistantcommentary", "assistantfinal", "commentary to=functions."))
     stops = Markers(("assistant",))
     patterns = Patterns(
-        call=rf"(?:assistant)?commentary{_TO}",
+        call=rf"(?:assistant)?commentary{_STRIPPED_TO}",
         head=r"(?:assistant)?(?P<channel>analysis|commentary|final)",
     )
 
@@ -318,30 +309,21 @@ class StrippedChannels:
         return True
 
 
-class StrippedThought(msgspec.Struct, frozen=True, dict=True):
+class StrippedThought(msgspec.Struct, frozen=True):
     """Reads a thought up to one of `closes`; where it has to wait, one of `disproves` shows that it is none."""
 
     closes: tuple[str, ...]
     disproves: tuple[str, ...] = ()
 
-    @cached_property
-    def ends(self) -> Markers:
-        """The end of the thought."""
-        return Markers(self.closes)
-
-    @cached_property
-    def ends_held(self) -> Markers:
-        """The end of the waiting."""
-        return Markers((*self.closes, *self.disproves))
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         if not context.thoughts:
             return False
         if context.declared:
-            end = yield from _read_held_thought(reader, context, self.ends_held, self.disproves)
+            ends = markers_of(*self.closes, *self.disproves)
+            end = yield from _read_held_thought(reader, context, ends, self.disproves)
         else:
             reader.commit()
-            end = yield from reader.until(self.ends, context.sink.reasoning)
+            end = yield from reader.until(markers_of(*self.closes), context.sink.reasoning)
         reader.take(len(end))
         return bool(end) or not context.declared
 

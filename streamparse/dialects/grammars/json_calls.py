@@ -23,11 +23,19 @@ from functools import cached_property
 from io import StringIO
 
 import msgspec
+from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Markers, any_of
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block, stream_call, write_call
+from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.grammars.call_block import (
+    Patterns,
+    fail_call,
+    pattern_of,
+    read_block,
+    stream_call,
+    write_call,
+)
 from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, AROUND, calls_in, is_foreign
 from streamparse.dialects.grammars.json_values import read_arguments, read_container, read_string, skip_value
 from streamparse.json import JSONError, read
@@ -152,7 +160,7 @@ class CallObject(msgspec.Struct, frozen=True):
     def _read_arguments(self, reader: Reader, context: Context, draft: Draft, first: str) -> Step[bool]:
         if draft.name is None:
             text = StringIO()
-            whole = yield from read_arguments(reader, context.limits, self.stops, text.write)
+            whole = yield from read_arguments(reader, context.limits, self.stops, text.write, first)
             draft.arguments = text.getvalue()
             return whole
         if first not in _VALUES:
@@ -161,10 +169,7 @@ class CallObject(msgspec.Struct, frozen=True):
         call = draft.call = context.sink.call_start(draft.name, draft.id, "inband")
         draft.whole = False
         write = context.sink.call_teller(call)
-        if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
-            draft.whole = yield from read_container(reader, self.stops, context.limits.max_depth, write)
-        else:
-            draft.whole = yield from read_arguments(reader, context.limits, self.stops, write)
+        draft.whole = yield from read_arguments(reader, context.limits, self.stops, write, first)
         return draft.whole
 
     def _read_healed(self, reader: Reader, context: Context) -> Step[bool]:
@@ -242,7 +247,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def element(self) -> CallObject:
         """One of the objects in an array."""
-        return CallObject(self.stops, self.names, self.arguments, self.ids, self.explicit)
+        return replace(self.call, by_name=False)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         block = _Objects(self)
@@ -284,9 +289,9 @@ class _Objects(msgspec.Struct):
         following = yield from reader.match(between)
         if following is not None and following["more"] is not None:
             return True
-        ended = yield from reader.match(self.format.patterns.end, self.format.patterns.last_end)
-        if ended is None and (reader.beginning(self.format.patterns.end) or reader.beginning(between)):
-            reader.rest()  # a closing marker, or the comma before another call, is cut off
+        ended = yield from reader.match_end(self.format.patterns.end, self.format.patterns.last_end)
+        if ended is None and reader.beginning(between):
+            reader.rest()  # the comma before another call
         return False
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
@@ -363,11 +368,6 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
         """What may not stand inside of a call but in a string."""
         return Markers((*self.closes, *self.opens))
 
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of the block, whatever brackets of it are missing."""
-        return gradual(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}")
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         # Each of its calls must be believed on its own: no call vouches for the others.
         most = context.limits.max_call_args
@@ -393,6 +393,6 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
         following = yield from reader.match(_BETWEEN_KEYED)
         if following is not None and not following[0].endswith("]"):
             return True
-        if (yield from reader.match(self.end)) is None and reader.beginning(self.end):
-            reader.rest()  # the end of the block is cut off
+        # Whatever brackets are missing.
+        yield from reader.match_end(pattern_of(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}"))
         return False

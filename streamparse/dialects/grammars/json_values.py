@@ -81,11 +81,16 @@ def _fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> C
     return flow
 
 
-def read_arguments(reader: Reader, limits: Limits, stops: Stops, write: Callable[[str], Any]) -> Step[bool]:
-    """Pass on an argument value as it comes; False if it breaks off, or is no value."""
-    first = yield from reader.blanks()
-    if first in ("{", "["):
-        return (yield from read_container(reader, stops, limits.max_depth, write))
+def read_arguments(
+    reader: Reader, limits: Limits, stops: Stops, write: Callable[[str], Any], first: str
+) -> Step[bool]:  # fmt: skip
+    """Pass on an argument value, which begins with `first`, as it comes; False if it breaks off, or is no value."""
+    if first in ("{", "["):  # no generator in between, which each piece would have to pass
+        return read_container(reader, stops, limits.max_depth, write)
+    return _read_stand_in(reader, limits, write, first)
+
+
+def _read_stand_in(reader: Reader, limits: Limits, write: Callable[[str], Any], first: str) -> Step[bool]:
     text = yield from (read_string(reader, limits.max_call_args, write) if first == '"' else read_scalar(reader))
     if text is None:
         return False

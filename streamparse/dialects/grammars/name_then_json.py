@@ -135,7 +135,8 @@ class KimiCalls(MarkedCalls, frozen=True, dict=True):
         if context.tool_name(written) in context.tools or _COUNTER.fullmatch(written) is None:
             return (yield from super().read_named(reader, context, head))
         text = StringIO()
-        if not (yield from read_arguments(reader, context.limits, self.stops, text.write)):
+        first = yield from reader.blanks()
+        if not (yield from read_arguments(reader, context.limits, self.stops, text.write, first)):
             return False
         name = _find_taker(context.tools, text.getvalue())
         if context.declared and name is None:
@@ -208,9 +209,7 @@ class LabelledCalls:
             return False
         if not is_text:
             yield from stream_call(reader, context, name, None, self.stops)
-        yield from reader.match(self.patterns.end)
-        if reader.beginning(self.patterns.end):
-            reader.rest()  # the closing tag is cut off
+        yield from reader.match_end(self.patterns.end)
         return True
 
     def _read_next(self, reader: Reader) -> Step[bool]:

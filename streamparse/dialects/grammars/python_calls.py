@@ -16,15 +16,14 @@ dict.
 
 from __future__ import annotations
 
-from functools import cached_property
 from io import StringIO
 
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
+from streamparse.dialects.engine.reader import Match, Reader, Step
+from streamparse.dialects.grammars.call_block import fail_call, pattern_of, read_block, write_call
 from streamparse.dialects.grammars.call_json import is_foreign
 from streamparse.dialects.grammars.json_calls import Draft
 from streamparse.dialects.grammars.literals import KEYWORD, PythonLiterals, bounded, literal, literal_arguments
@@ -44,21 +43,13 @@ _KEY = gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
 _BETWEEN_DICTS = gradual(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
 
 
-class _Block(msgspec.Struct, frozen=True, dict=True):
-    closes: tuple[str, ...] = ()
-
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of the block."""
-        return gradual(rf"{GAP}{any_of(self.closes)}")
-
-
-class PythonCalls(_Block, frozen=True, dict=True):
+class PythonCalls(msgspec.Struct, frozen=True):
     """One or more calls, in a list or not; one of `closes` may end them.
 
     `method` is what a name may end with that is not part of the tool's name.
     """
 
+    closes: tuple[str, ...] = ()
     method: str = ""
     follows: str = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"
 
@@ -102,8 +93,7 @@ class _PythonBlock(msgspec.Struct):
         reader.commit()
         if self.is_list:
             yield from reader.match(_LIST_END)
-        if (yield from reader.match(self.format.end)) is None and reader.beginning(self.format.end):
-            reader.rest()  # the end of the block is cut off
+        yield from reader.match_end(pattern_of(rf"{GAP}{any_of(self.format.closes)}"))
         return False
 
     def _find_name(self, context: Context, head: Match) -> str:
@@ -142,8 +132,8 @@ def _skip_arguments(reader: Reader, context: Context) -> Step[bool]:
     return True
 
 
-class LiteralCalls(_Block, frozen=True, dict=True):
-    """Dicts in a list, each a call; one of `closes` may follow."""
+class LiteralCalls(msgspec.Struct, frozen=True):
+    """Dicts in a list, each a call."""
 
     names: tuple[str, ...] = ("name",)
     arguments: tuple[str, ...] = ("arguments", "parameters")
@@ -181,10 +171,7 @@ class LiteralCalls(_Block, frozen=True, dict=True):
 
     def _read_next(self, reader: Reader) -> Step[bool]:
         following = yield from reader.match(_BETWEEN_DICTS)
-        if following is not None and following["more"] is not None:
-            return True
-        yield from reader.match(self.end)
-        return False
+        return following is not None and following["more"] is not None
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         """Read one key and its value; False where it is not sound."""

@@ -12,13 +12,12 @@ counts only once such a tag has told a call, and if it closes nothing that the t
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 
 from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, follows_of
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.grammars.call_block import pattern_of
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import gradual
 
@@ -27,18 +26,14 @@ _AGAIN = gradual(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
 _ANY_TAG = r"<(?P<close>/)?(?P<tag>[^\s<>/]{1,256})(?=[\s>])"
 
 
-class _Leftovers(msgspec.Struct, frozen=True, dict=True):
+class _Leftovers(msgspec.Struct, frozen=True):
     """Casts doubt on the calls before such tags, which themselves stay text."""
 
+    # The closing tags of a value and its call, as a pattern.
     tags: str
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """The closing tags of a value and its call."""
-        return gradual(self.tags)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tags = yield from reader.look(self.pattern)
+        tags = yield from reader.look(pattern_of(self.tags))
         if tags is not None:
             _doubt(context, tags[0])
         return False
@@ -82,18 +77,13 @@ class Remembered(msgspec.Struct, frozen=True):
         return True
 
 
-class _StrayTags(msgspec.Struct, frozen=True, dict=True):
+class _StrayTags(msgspec.Struct, frozen=True):
     """Follows the tags that belong to no call, which stay text."""
 
     words: tuple[str, ...]
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """A tag, as far as its name."""
-        return gradual(_ANY_TAG)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.look(self.pattern)
+        found = yield from reader.look(pattern_of(_ANY_TAG))
         tag = "" if found is None else found["tag"]
         if found is None or (tag not in self.words and tag not in context.tools):
             return False

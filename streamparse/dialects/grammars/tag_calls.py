@@ -96,7 +96,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         """What stands around the parameters, and between them."""
         next_call = self._next_call
         return Patterns(
-            self.compiled,
+            self.compile,
             opening=self.call,
             token=self._token(self.call_close),
             last_token=self._token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
@@ -107,7 +107,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             entering=self.value_open,
         )
 
-    def compiled(self, source: str) -> Pattern:
+    def compile(self, source: str) -> Pattern:
         """The pattern that is written so."""
         return gradual(source)
 
@@ -248,7 +248,7 @@ def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
     if cdata:
         close = rf"\]\]>{tags.gap}{close}"
         last = f"{close}(?:{after}|(?={over}))"
-        return Ending(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compiled, others)
+        return Ending(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compile, others)
     newline = r"(?:\r?\n)?" if tags.trim else ""
     unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
     closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
@@ -256,4 +256,4 @@ def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
     inner = (
         rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
     )
-    return Ending(tags.markers, closing, last, inner, tags.trim, tags.compiled, others)
+    return Ending(tags.markers, closing, last, inner, tags.trim, tags.compile, others)

@@ -19,6 +19,7 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
 from streamparse.patterns import gradual
 from streamparse.schema.kinds import UNQUOTABLE, Kinds, SchemaView, is_string, quote, to_json_text
@@ -154,25 +155,15 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
     # One line break after the opening tag and one before the closing tag belong to the tags.
     trim: bool
     # Makes a pattern of `closing`, `last` and `inner`.
-    compiled: Callable[[str], Pattern] = gradual
+    compile: Callable[[str], Pattern] = gradual
     # The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for a
     # pattern for each key of a request would have to be compiled.
     others: Ending | None = None
 
     @cached_property
-    def ends(self) -> Pattern:
-        """What ends the value."""
-        return self.compiled(self.closing)
-
-    @cached_property
-    def last_ends(self) -> Pattern:
-        """What ends the value at the end of the text."""
-        return self.compiled(self.last)
-
-    @cached_property
-    def nested(self) -> Pattern:
-        """What opens or closes a call inside of the value."""
-        return self.compiled(self.inner)
+    def patterns(self) -> Patterns:
+        """The same, compiled."""
+        return Patterns(self.compile, closing=self.closing, last=self.last, inner=self.inner)
 
     @cached_property
     def begins(self) -> Callable[[str], re.Match[str] | None]:
@@ -193,8 +184,8 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
     def end(self, reader: Reader, key: str) -> Step[Match | None]:
         """Take what ends the value of this parameter, if it ends here."""
         if self.others is None:
-            return (yield from reader.match(self.ends, self.last_ends))
-        found = yield from reader.look(self.ends, self.last_ends)
+            return (yield from reader.match(self.patterns.closing, self.patterns.last))
+        found = yield from reader.look(self.patterns.closing, self.patterns.last)
         if found is not None and all(closing == key for closing in found.captures("closing")):
             reader.take(found.end() - found.start())
             return found
@@ -229,7 +220,7 @@ def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match
         if found is not None and ending.stops.is_complete(found, reader.final):
             if depth == 0 and (close := (yield from ending.end(reader, key))) is not None:
                 return close
-            inner = yield from reader.match(ending.nested)
+            inner = yield from reader.match(ending.patterns.inner)
             if inner is not None:
                 depth = max(0, depth + (-1 if inner["out"] else 1))
             value(inner[0] if inner is not None else reader.take(1))

@@ -19,6 +19,7 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.grammars.call_block import pattern_of
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.patterns import gradual, plain
@@ -36,6 +37,8 @@ _TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
 # What any tool's tag and the beginning of what it holds look like.
 _CALL = gradual(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
 _ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
+_VALUE = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
+_ATTRIBUTES = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{_VALUE})){{1,32}}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)"
 _BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
 _INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"
 
@@ -54,7 +57,7 @@ class ToolTags:
         return (yield from _tags_of(name, SchemaView([schema], schema).members)(reader, context))
 
 
-class ToolText(msgspec.Struct, frozen=True, dict=True):
+class ToolText(msgspec.Struct, frozen=True):
     """The one parameter of a declared tool as bare text, between `opening` (group `name`, group `tag`) and `</tag>`."""
 
     opening: str
@@ -64,13 +67,8 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
         """What stands before the text."""
         return self.opening
 
-    @cached_property
-    def opens(self) -> Pattern:
-        """The same, compiled."""
-        return gradual(self.opening)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.match(self.opens)
+        opening = yield from reader.match(pattern_of(self.opening))
         if opening is None or opening["name"] not in context.tools:
             return False
         name, text = opening["name"], StringIO()
@@ -87,20 +85,13 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
         return True
 
 
-class ToolAttributes(msgspec.Struct, frozen=True, dict=True):
+class ToolAttributes(msgspec.Struct, frozen=True):
     """`<NAME KEY="VALUE" .../>` of a declared tool; `opening` (group `name`) is what the attributes follow."""
 
     opening: str
 
-    @cached_property
-    def tag(self) -> Pattern:
-        """The whole tag."""
-        value = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
-        attributes = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{value})){{1,32}}"
-        return gradual(rf"{self.opening}{attributes}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)")
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tag = yield from reader.match(self.tag)
+        tag = yield from reader.match(pattern_of(self.opening + _ATTRIBUTES))
         if tag is None or tag["name"] not in context.tools:
             return False
         write_members(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
@@ -113,7 +104,7 @@ class _TagsOfTool(TagCalls, frozen=True, dict=True):
     tool: str = ""
     members: frozenset[str] = frozenset()
 
-    def compiled(self, source: str) -> Pattern:
+    def compile(self, source: str) -> Pattern:
         """The pattern that is written so, for this tool."""
         return cast("Pattern", ToolPattern(source, self.tool, self.members))
 
