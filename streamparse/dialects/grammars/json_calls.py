@@ -23,7 +23,6 @@ from functools import cached_property
 from io import StringIO
 
 import msgspec
-from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Markers, any_of
@@ -36,7 +35,7 @@ from streamparse.dialects.grammars.call_block import (
     stream_call,
     write_call,
 )
-from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, AROUND, calls_in, is_foreign
+from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, AROUND, Found, calls_in, is_foreign
 from streamparse.dialects.grammars.json_values import read_arguments, read_container, read_string, skip_value
 from streamparse.json import JSONError, read
 from streamparse.patterns import gradual
@@ -60,24 +59,62 @@ class Draft(msgspec.Struct):
     repaired: bool = False  # a brace is missing, or a comma too many
 
 
-class CallObject(msgspec.Struct, frozen=True):
-    """The keys of a format's call objects; none of `stops` may stand inside of one but in a string.
+_MORE = rf"(?P<more>[;,]?{GAP}(?=\{{))"
+_FIRST_KEY = gradual(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
+# What follows the arguments under a tool's name: another call, in an object of its own or not; or the end.
+_BETWEEN_KEYED = gradual(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
 
-    With `explicit` an object without arguments is no call; with `by_name` it is one if it holds a name and nothing
-    else, and the tool, if it is declared, needs no arguments.
+
+class JsonCalls(msgspec.Struct, frozen=True, dict=True):
+    """One or more JSON objects, each a call; also in an array.
+
+    `closes` may end the block; none of `opens` may stand inside of it but in a string.
+    With `explicit` an object without arguments is no call; with `by_name` it is one, outside of an array, if it holds a
+    name and nothing else.
     """
 
-    stops: Markers
-    names: tuple[str, ...]
-    arguments: tuple[str, ...]
-    ids: tuple[str, ...]
-    explicit: bool
+    closes: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+    # Closing markers as a model cuts them short at the end of its text.
+    last_closes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("name",)
+    arguments: tuple[str, ...] = ARGUMENT_KEYS
+    ids: tuple[str, ...] = ("id",)
+    explicit: bool = False
     by_name: bool = False
+    # A pattern of what stands between the opener and the JSON.
+    lead: str = ""
 
-    def read(self, reader: Reader, context: Context, start: int) -> Step[bool]:
+    @property
+    def follows(self) -> str:
+        """What a block begins with: an object, or an array of them."""
+        return rf"{self.lead}\s{{0,64}}[\[{{]"
+
+    @cached_property
+    def stops(self) -> Markers:
+        """What may not stand inside of a call's JSON but in a string."""
+        return Markers((*self.closes, *self.opens))
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """What stands around and between the objects."""
+        closes, last_closes = any_of(self.closes), any_of((*self.closes, *self.last_closes))
+        return Patterns(
+            leading=self.lead,
+            between=rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{closes}))",
+            in_list=rf"{GAP}(?:{_MORE}|,?{GAP}\])",
+            end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
+            last_end=rf"{GAP}\}}?{GAP}{last_closes}",
+        )
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        block = _Objects(self)
+        return read_block(reader, context, block.read_call, block.read_next, context.limits.max_call_args)
+
+    def read_object(self, reader: Reader, context: Context, start: int, is_element: bool) -> Step[bool]:
         """Read one call object, whose opening brace may be missing; False if it is none.
 
-        `start` is how much the reader keeps of what came before it.
+        `start` is how much the reader keeps of what came before it; `is_element`: it is in an array.
         """
         draft = Draft(repaired=reader.buffer[reader.at] != "{")
         if not draft.repaired:
@@ -97,17 +134,18 @@ class CallObject(msgspec.Struct, frozen=True):
             reader.rewind(start)
             return (yield from self._read_healed(reader, context))
         # The arguments came before the name, or not at all.
-        if draft.name is None or (draft.arguments is None and not self._is_whole_without(draft.name, context, draft)):
+        if draft.name is None or (draft.arguments is None and not self._is_whole(draft, context, is_element)):
             return False
         write_call(reader, context, draft.name, draft.id, draft.arguments or "{}", draft.repaired)
         return True
 
-    def _is_whole_without(self, name: str, context: Context, draft: Draft) -> bool:
+    def _is_whole(self, draft: Draft, context: Context, is_element: bool) -> bool:
         """Whether an object without arguments is a call: another key may hold the arguments."""
         if draft.other or not self.explicit:
             return not draft.other
-        may_be = not context.tools or (name in context.tools and not context.tools.requires_arguments(name))
-        return self.by_name and not draft.typed and may_be
+        tools, name = context.tools, draft.name
+        may_be = not tools or (name in tools and not tools.requires_arguments(name))
+        return self.by_name and not is_element and not draft.typed and may_be
 
     def _read_members(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         """Read an object's members up to its closing brace; False where it is not sound."""
@@ -174,84 +212,32 @@ class CallObject(msgspec.Struct, frozen=True):
 
     def _read_healed(self, reader: Reader, context: Context) -> Step[bool]:
         """Read an object that is not JSON (a Python literal, say) as a whole; False if it is no call."""
-        text = StringIO()
-        if (yield from reader.peek()) != "{" or not (
-            yield from read_container(reader, self.stops, context.limits.max_depth, text.write)
-        ):
-            return False
-        try:
-            value = read(text.getvalue(), "heal", context.limits).value
-        except JSONError:
-            return False
-        found = next(calls_in(value, self.names, self.arguments), None)
-        if found is None or not context.believes_quoted(context.tool_name(found.name)):
+        text = yield from self.read_text(reader, context)
+        found = None if text is None else self.find_call(text, context)
+        if found is None or not context.believes_quoted(found.name):
             return False
         arguments = msgspec.json.encode(found.arguments).decode()
-        write_call(reader, context, context.tool_name(found.name), found.id, arguments, is_repaired=True)
+        write_call(reader, context, found.name, found.id, arguments, is_repaired=True)
         return True
 
+    def read_text(self, reader: Reader, context: Context) -> Step[str | None]:
+        """Take an object, whatever it is; None if there is none, or it breaks off."""
+        text = StringIO()
+        if (yield from reader.peek()) != "{":
+            return None
+        whole = yield from read_container(reader, self.stops, context.limits.max_depth, text.write)
+        return text.getvalue() if whole else None
 
-_MORE = rf"(?P<more>[;,]?{GAP}(?=\{{))"
-_FIRST_KEY = gradual(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
-# What follows the arguments under a tool's name: another call, in an object of its own or not; or the end.
-_BETWEEN_KEYED = gradual(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
-
-
-class JsonCalls(msgspec.Struct, frozen=True, dict=True):
-    """One or more JSON objects, each a call; also in an array.
-
-    `closes` may end the block; none of `opens` may stand inside of it but in a string.
-    With `explicit` an object without arguments is no call; with `by_name` it is one, outside of an array, if it holds a
-    name and nothing else.
-    """
-
-    closes: tuple[str, ...] = ()
-    opens: tuple[str, ...] = ()
-    # Closing markers as a model cuts them short at the end of its text.
-    last_closes: tuple[str, ...] = ()
-    names: tuple[str, ...] = ("name",)
-    arguments: tuple[str, ...] = ARGUMENT_KEYS
-    ids: tuple[str, ...] = ("id",)
-    explicit: bool = False
-    by_name: bool = False
-    # A pattern of what stands between the opener and the JSON.
-    lead: str = ""
-
-    @property
-    def follows(self) -> str:
-        """What a block begins with: an object, or an array of them."""
-        return rf"{self.lead}\s{{0,64}}[\[{{]"
-
-    @cached_property
-    def stops(self) -> Markers:
-        """What may not stand inside of a call's JSON but in a string."""
-        return Markers((*self.closes, *self.opens))
-
-    @cached_property
-    def patterns(self) -> Patterns:
-        """What stands around and between the objects."""
-        closes, last_closes = any_of(self.closes), any_of((*self.closes, *self.last_closes))
-        return Patterns(
-            leading=self.lead,
-            between=rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{closes}))",
-            in_list=rf"{GAP}(?:{_MORE}|,?{GAP}\])",
-            end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
-            last_end=rf"{GAP}\}}?{GAP}{last_closes}",
-        )
-
-    @cached_property
-    def call(self) -> CallObject:
-        """One of the objects."""
-        return CallObject(self.stops, self.names, self.arguments, self.ids, self.explicit, self.by_name)
-
-    @cached_property
-    def element(self) -> CallObject:
-        """One of the objects in an array."""
-        return replace(self.call, by_name=False)
-
-    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        block = _Objects(self)
-        return read_block(reader, context, block.read_call, block.read_next, context.limits.max_call_args)
+    def find_call(self, text: str, context: Context, is_strict: bool = False) -> Found | None:
+        """The call that an object is, by the name of its tool; `is_strict`: it holds nothing that no call has."""
+        try:
+            value = read(text, "heal", context.limits).value
+        except JSONError:
+            return None
+        if is_strict and not value.keys() <= {*self.names, *self.arguments, *self.ids, *AROUND}:
+            return None
+        found = next(calls_in(value, self.names, self.arguments), None)
+        return None if found is None else found._replace(name=context.tool_name(found.name))
 
 
 class _Objects(msgspec.Struct):
@@ -270,11 +256,11 @@ class _Objects(msgspec.Struct):
             first = yield from reader.blanks()
         if first not in ("{", '"'):
             return False
-        start, call = reader.taken(), self.format.element if self.is_list else self.format.call
-        if (yield from call.read(reader, context, start)):
+        start = reader.taken()
+        if (yield from self.format.read_object(reader, context, start, self.is_list)):
             return True
         if context.declared and not found and self.is_list and (yield from self._is_vouched(reader, context, start)):
-            return (yield from call.read(reader, context.for_all(), start))
+            return (yield from self.format.read_object(reader, context.for_all(), start, self.is_list))
         if found and reader.over:
             # The text ends inside of a block of calls, before another call has its name: that is no text.
             message = f"the text ended inside a block of calls: {reader.kept}"
@@ -297,39 +283,26 @@ class _Objects(msgspec.Struct):
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Whether a list whose first call is of an unknown tool holds one of a declared tool; takes nothing."""
         reader.rewind(start)
-        found: str | None = ""
-        while found is not None and found not in context.tools:
-            text = StringIO()
-            whole = yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
-            found = self._find_name(text.getvalue(), context) if whole else None
-            following = yield from reader.match(self.format.patterns.in_list)
-            if found not in context.tools and (following is None or following["more"] is None):
+        name, is_more = "", True
+        while is_more and name not in context.tools:
+            text = yield from self.format.read_text(reader, context)
+            found = None if text is None else self.format.find_call(text, context, is_strict=True)
+            if found is None:
                 break
+            name = found.name
+            following = yield from reader.match(self.format.patterns.in_list)
+            is_more = following is not None and following["more"] is not None
         reader.rewind(start)
-        return found is not None and found in context.tools
-
-    def _find_name(self, text: str, context: Context) -> str | None:
-        """The name of the tool that an object calls; None if it is no call."""
-        format = self.format
-        try:
-            value = read(text, "heal", context.limits).value
-        except JSONError:
-            return None
-        if not value.keys() <= {*format.names, *format.arguments, *format.ids, *AROUND}:
-            return None
-        found = next(calls_in(value, format.names, format.arguments), None)
-        return None if found is None else context.tool_name(found.name)
+        return name in context.tools
 
     def _pass_on(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Pass on an object among calls that is none as text, with an error; False if it breaks off."""
         reader.rewind(start)
-        text = StringIO()
-        if (yield from reader.peek()) != "{" or not (
-            yield from read_container(reader, self.format.stops, context.limits.max_depth, text.write)
-        ):
+        text = yield from self.format.read_text(reader, context)
+        if text is None:
             return False
         reader.commit()
-        context.sink.text(text.getvalue())
+        context.sink.text(text)
         context.sink.error("call", "malformed_call", "an object in a list of calls is no call")
         return True
 
