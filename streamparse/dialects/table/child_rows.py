@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP, any_of
 from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, LabelledCalls, MarkedCalls
 from streamparse.dialects.grammars.nested_tags import NestedTags
 from streamparse.dialects.grammars.stray_closers import Remembered, leftovers, stray_tags
@@ -121,5 +122,52 @@ ROWS = (
         LabelledCalls(),
         models="Meta CWM",
         example='<tool: get_weather>\n{"city": "Paris"}\n</tool>',
+    ),
+)
+
+_XAI_WORDS = ("x.ai:tool_call", "xai:tool_call", "xai:function_call")
+_XAI_TAGS = tuple(f"<{word}>" for word in _XAI_WORDS)
+_XAI_ENDS = tuple(f"</{word}>" for word in _XAI_WORDS)
+_XAI_ANY = any_of(_XAI_WORDS)
+_XAI_BEGINS = (*_XAI_TAGS, *(f"<{word} " for word in _XAI_WORDS))
+_XAI_ATTRIBUTE, _XAI_ELEMENT = named_tags(_XAI_ANY, _XAI_BEGINS)
+_XAI_JSON = JsonCalls(closes=_XAI_ENDS, opens=_XAI_BEGINS, lead=rf"<{_XAI_ANY}>")
+_XAI_TAGGED = Either(rf"<{_XAI_ANY}\s", _XAI_ATTRIBUTE, _XAI_ELEMENT)
+_XAI_OBJECT = rf"<{_XAI_ANY}>\s{{0,64}}(?:[\[{{]|\"(?:name|arguments|parameters|function|id|type)\"\s{{0,8}}:)"
+_XAI_BLOCKS = ("xai:tool_call", "xai:tool_calls", "xai:function_call", "xai:function_calls")
+_XAI_BLOCK = any_of(_XAI_BLOCKS)
+_XAI_INVOKE = child_tags(
+    call=rf"(?:<{_XAI_BLOCK}>{GAP})?<invoke\s{{1,8}}name=[\"']?(?P<name>[^<>\s\"']{{1,256}}?)[\"']?\s{{0,8}}(?P<empty>/)?>",
+    call_begin=rf"(?:<{_XAI_BLOCK}>{GAP})?<invoke\s",
+    call_close="</invoke>",
+    block_close=f"</{_XAI_BLOCK}>",
+    begins=("<invoke ", *(f"<{word}>" for word in _XAI_BLOCKS)),
+)
+_XAI_STRAY_TAGS = stray_tags(
+    "xai tags", *(Opener(tag, inclusive=True) for tag in (*_XAI_BEGINS, *_XAI_ENDS)), words=_XAI_WORDS
+)
+_XAI_IN_BLOCK = rf"<{_XAI_BLOCK}>{GAP}<invoke\s"
+
+# The tags of xAI: around JSON, with the name as an attribute or an element, or around calls in tags of their own.
+XAI_ROWS = (
+    Dialect(
+        "xai-tool-call",
+        tuple(Opener(begin, inclusive=True) for begin in (*_XAI_BEGINS, "<xai:tool_calls>", "<xai:function_calls>")),
+        Remembered(
+            Either(
+                _XAI_IN_BLOCK,
+                _XAI_INVOKE,
+                Either(_XAI_OBJECT, _XAI_JSON, Either(rf"<{_XAI_ANY}\s", _XAI_ATTRIBUTE, _XAI_ELEMENT)),
+            )
+        ),
+        rf"{_XAI_OBJECT}|{_XAI_IN_BLOCK}|(?:{_XAI_ATTRIBUTE.call})|(?:{_XAI_ELEMENT.call})",
+        companions=(
+            stray_tags(
+                "xai tags", *(Opener(tag, inclusive=True) for tag in (*_XAI_BEGINS, *_XAI_ENDS)), words=_XAI_WORDS
+            ),
+        ),
+        models="Grok",
+        example='<xai:function_call name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+        "</xai:function_call>",
     ),
 )
