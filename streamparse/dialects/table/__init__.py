@@ -12,7 +12,6 @@ from streamparse.dialects.table import (
     json_rows,
     literal_rows,
     marker_rows,
-    pair_rows,
     tag_rows,
 )
 from streamparse.dialects.table.reasoning_markers import THOUGHTS
@@ -21,7 +20,7 @@ __all__ = ["DIALECTS", "GROUPS", "REASONING", "THOUGHTS"]
 
 _ROWS = (
     *(*json_rows.OBJECTS, *child_rows.XAI_ROWS, *json_rows.ARRAYS, *marker_rows.ROWS, *tag_rows.ROWS),
-    *(*pair_rows.ROWS, *child_rows.ROWS, *literal_rows.ROWS, *channel_rows.ROWS),
+    *(*child_rows.ROWS, *literal_rows.ROWS, *channel_rows.ROWS),
 )
 
 DIALECTS: dict[str, Dialect] = {row.name: row for row in _ROWS}

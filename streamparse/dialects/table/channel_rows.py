@@ -5,10 +5,8 @@ from __future__ import annotations
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts, StrippedChannels
-from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.grammars.tag_calls import TagCalls
-
-__all__ = ["REASONING", "ROWS"]
+from streamparse.dialects.table.tag_families import tag_row
 
 _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
@@ -56,21 +54,19 @@ _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
 
 
 ROWS = (
-    Dialect(
+    tag_row(
         "muse-atem",
-        (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
-        Channels(
-            markup=_ATEM,
-            markup_head=r"<atem:",
-            interrupts=(),  # its answers quote headers
-        ),
-        rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
+        (*_OPENERS, "<atem:function_calls>", "<atem:invoke"),
+        _ATEM,
+        # Its answers quote headers.
+        Channels(markup=_ATEM, markup_head=r"<atem:", interrupts=()),
+        closes=("</atem:parameter",),
+        follows=rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
         models="Muse-Glimmer-30B, Muse Spark 1.x",
         example=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
         '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
         thoughts=("muse",),
         drops=ENDS,
-        companions=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
     ),
     Dialect(
         "harmony",
@@ -87,16 +83,17 @@ ROWS = (
         thoughts=("harmony",),
         drops=ENDS,
     ),
-    Dialect(
+    tag_row(
         "beam",
         _OPENERS,
+        _RFL,
         Channels(markup=_RFL, markup_head=_BEAM_CALL),
+        closes=("</rfl:parameter",),
         models="Beam",
         example=' to=get_weather<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="city">\nParis\n'
         "</rfl:parameter><|call|>",
         thoughts=("harmony",),
         drops=ENDS,
-        companions=(leftovers("beam", _RFL, "</rfl:parameter"),),
     ),
 )
 

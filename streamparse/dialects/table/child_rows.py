@@ -8,10 +8,10 @@ from streamparse.dialects.grammars.call_block import Either
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, LabelledCalls, MarkedCalls
 from streamparse.dialects.grammars.nested_tags import NestedTags
-from streamparse.dialects.grammars.stray_closers import Remembered, leftovers, stray_tags
+from streamparse.dialects.grammars.stray_closers import Remembered, stray_tags
 from streamparse.dialects.grammars.tag_calls import KEY
 from streamparse.dialects.grammars.tool_tags import ToolAttributes, ToolTags, ToolText
-from streamparse.dialects.table.tag_families import child_tags, named_tags
+from streamparse.dialects.table.tag_families import child_tags, named_tags, tag_row
 
 _MARK = "]<]minimax[>["
 _M = r"\]<\]minimax\[>\[\s{0,8}"
@@ -63,15 +63,16 @@ _WORD_TAGS = stray_tags(
 
 
 ROWS = (
-    Dialect(
+    tag_row(
         "minimax-m3",
-        (Opener(_MARK, inclusive=True), Opener("<tool_call>", inclusive=True)),
+        (_MARK, "<tool_call>"),
+        _NESTED,
         Either(r"\]", _NESTED, _STRIPPED),
-        rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
+        closes=(_MARK,),
+        follows=rf"(?:{_NESTED.call})|<tool_call>{GAP}<invoke\s",
         thoughts=("mm",),
         # A server's parser names this marker as what ends an open thought.
         in_thought="ends",
-        companions=(leftovers("minimax-m3", _NESTED, _MARK),),
         models="MiniMax-M3",
         example=f'{_MARK}<tool_call>\n{_MARK}<invoke name="get_weather">{_MARK}<city>Paris{_MARK}</city>'
         f"{_MARK}</invoke>\n{_MARK}</tool_call>",

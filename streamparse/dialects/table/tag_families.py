@@ -7,8 +7,12 @@ models that drift: other quotation marks or none, a doubled block, an opening ta
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
+from streamparse.dialects.engine.grammar import Body, Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.stray_closers import leftovers
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.schema.kinds import ANY, Kinds
 
@@ -24,6 +28,23 @@ _BARE_KEY = r"(?P<key>[^<>\s\"'=](?:[^<>\r\n\"'=]{0,254}[^<>\s\"'=])?)"
 _WORD = r"(?=\w)[\w.:/-]{1,256}+"
 # A blank between tags, or a line break as GLM writes it at times: in two characters.
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
+
+
+def tag_row(
+    name: str,
+    opens: Iterable[str | Opener],
+    tags: TagCalls,
+    body: Body | None = None,
+    closes: Iterable[str] = ("</parameter",),
+    **more: Any,
+) -> Dialect:
+    """A format of tags, and what casts doubt on its calls where a closing tag closes nothing.
+
+    `opens`: the markers that are a part of the first tag; `body`: what reads the calls, if not `tags` alone;
+    `closes`: what the tags that close a value begin with; `more` as of `Dialect`.
+    """
+    openers = tuple(Opener(each, inclusive=True) if isinstance(each, str) else each for each in opens)
+    return Dialect(name, openers, body or tags, companions=(leftovers(name, tags, *closes),), **more)
 
 
 def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:
