@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.dialects.grammars.call_json import calls_in
+from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
@@ -128,7 +128,7 @@ def _without_silent_text(body: Body) -> Body:
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
     if body.wire is not None:
         return body
-    if silent or _PAGE.match(text) or (is_json and next(calls_in(_decode(text.encode())), None) is None):
+    if silent or _PAGE.match(text) or (is_json and next(extract_calls(_decode(text.encode())), None) is None):
         return msgspec.structs.replace(body, text=None)
     return body
 
@@ -150,7 +150,9 @@ def _read_value(value: Any) -> Body:
         frames.append(Frame(json.dumps(message).encode(), offset=size))
         size += len(frames[-1].data)
     place = next((number for number, wire in enumerate(wires) if wire), None)
-    text = None if place is not None or next(calls_in(value), None) is None else json.dumps(value, ensure_ascii=False)
+    text = (
+        None if place is not None or next(extract_calls(value), None) is None else json.dumps(value, ensure_ascii=False)
+    )
     return Body(
         frames=frames,
         size=size,

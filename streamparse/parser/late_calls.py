@@ -22,7 +22,7 @@ import msgspec
 from streamparse.assembler import Assembler, ParseHalted
 from streamparse.dialects import CATALOGUE, Dialects, InBandParser
 from streamparse.dialects.engine.attempt import has_required
-from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
+from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
@@ -38,7 +38,7 @@ class JSONRun(NamedTuple):
 
     start: int
     end: int
-    calls: list[Found]
+    calls: list[ExtractedCall]
     enveloped: bool
     fenced: bool
     said: str
@@ -131,7 +131,7 @@ def _names_declared_tool(run: JSONRun, tools: Toolset) -> bool:
     return any(found.name in tools and has_required(tools[found.name], found.arguments) for found in run.calls)
 
 
-def _resolve_name(found: Found, tools: Toolset) -> Found:
+def _resolve_name(found: ExtractedCall, tools: Toolset) -> ExtractedCall:
     """The call by its tool's own name: OpenAI's models write the namespace of a prompt before it."""
     bare = found.name.removeprefix(_NAMESPACE)
     return found._replace(name=bare) if found.name not in tools and bare in tools else found
@@ -149,18 +149,18 @@ def _find_runs(content: str, tools: Toolset, limits: Limits) -> Iterator[JSONRun
 
 def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | None:
     """Read values for as long as they are calls."""
-    calls: list[Found] = []
+    calls: list[ExtractedCall] = []
     said: list[str] = []
     enveloped = True
     end = at = candidate.end()
     while at < len(content) and content[at] in "[{":
         closed = Scanner(limits.max_depth).scan(content, at)
         value = _read_value(content[at:closed], limits) if closed > at else None
-        found = list(calls_in(value))
+        found = list(extract_calls(value))
         if not found:
             break
         calls += found
-        said.append(text_beside_calls(value))
+        said.append(extract_text(value))
         enveloped = enveloped and isinstance(value, dict) and not _ENVELOPES.isdisjoint(value)
         end = at = _skip(_REST, content, closed)
         at = _skip(_CANDIDATE, content, at)

@@ -23,18 +23,18 @@ from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, without_calls
+from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget
 from streamparse.dialects.engine.sinks import DirectSink
 from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
 from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-_BLANKS = plain(r"[ \t\r\n]*")
+_BLANKS = lazy_re(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
 _MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
@@ -100,7 +100,7 @@ class InBandParser:
         self._attempt: Attempt | None = None
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        self._dialects = without_calls(chosen, *ignored) if ignored else chosen
+        self._dialects = leave_out_calls(chosen, *ignored) if ignored else chosen
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
         self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
@@ -108,7 +108,7 @@ class InBandParser:
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
         elif "" in self._active.openers:
-            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.candidates("", "start")))
+            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.list_candidates("", "start")))
 
     # -- the verbs of a wire ---------------------------------------------------------------------------
 
@@ -126,8 +126,8 @@ class InBandParser:
         taped.append(text)
         if len(taped) > _MOST_PIECES:
             reader.tape.trim()
-        if reader.flow is not None:  # the grammar waits in a long value: the text may be all value
-            rest = reader.flow(text)
+        if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
+            rest = reader.fast_path(text)
             if rest is None:
                 return
             text = rest
@@ -148,7 +148,7 @@ class InBandParser:
     def reasoning(self, text: str) -> None:
         self._flush()
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
 
     def refusal(self, text: str) -> None:
@@ -181,7 +181,7 @@ class InBandParser:
 
     def ignore_calls(self, *words: str) -> None:
         """From here on these words of `dialects`, `"auto"` or `"all"`, mean reasoning alone."""
-        dialects = without_calls(self._dialects, *words)
+        dialects = leave_out_calls(self._dialects, *words)
         if dialects == self._dialects:
             return
         self._dialects = dialects
@@ -190,7 +190,7 @@ class InBandParser:
         self._active = self._catalogue.activate(dialects, self._tools.names, self._has_reasoning)
         self._active.drop(drops)
         self._find_in_prose = None
-        self._markers = self._span.markers(self._active)
+        self._markers = self._span.get_markers(self._active)
 
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
@@ -229,7 +229,7 @@ class InBandParser:
         """Pass on text up to the next marker, and act on it; return False if more text is needed."""
         reader, place = self._reader, self._text.place
         text, at = reader.buffer, reader.at
-        if self._thought is None and place != IN_TEXT and (visible := self._first_visible(text, at)) >= 0:
+        if self._thought is None and place != IN_TEXT and (visible := self._find_visible(text, at)) >= 0:
             # Where text begins is known, so the rest is searched with the fewer markers that count in text.
             self._write(self._take(visible + 1 - at))
             return True
@@ -255,7 +255,7 @@ class InBandParser:
             self._write(self._take(1))
         return reader.final
 
-    def _first_visible(self, text: str, at: int) -> int:
+    def _find_visible(self, text: str, at: int) -> int:
         """Where visible text begins; -1 if a marker may be there."""
         blanks = _BLANKS.match(text, at)
         assert blanks is not None
@@ -278,14 +278,14 @@ class InBandParser:
         if self._follows_quoted and text.strip(BLANK):
             self._follows_quoted = False
         if self._span.write(text):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
 
     def _pass_text(self, text: str) -> None:
         """Pass on visible text that a grammar has read."""
         if self._reader.tape.has_call:  # it is not of the call before it
             self._reader.tape.restart(self._reader.buffer, self._reader.at, text)
         if text.strip(BLANK) and self._text.revoke("text_follows"):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         self._text.pass_on(text)
 
     def _take(self, size: int) -> str:
@@ -299,7 +299,7 @@ class InBandParser:
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
         self._pieces = span.quotes.pieces
-        self._markers = span.markers(self._active)
+        self._markers = span.get_markers(self._active)
         self._find_in_prose = None
 
     def _open_thought(self, thought: Thought) -> None:
@@ -332,12 +332,12 @@ class InBandParser:
                 self._open_thought(thought)
             return
         if text.place == START and active.note_text_opener(marker):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         is_drafted = bool(text.draft_ends)
         is_quoted = is_drafted or self._follows_quoted or (not is_at_edge and text.quotes.is_open(_is_token(marker)))
         candidates = [
             each
-            for each in active.candidates(marker, text.position)
+            for each in active.list_candidates(marker, text.position)
             # What looks for doubt may read what is quoted, too, but not code.
             if (not (is_quoted and text.quotes.is_in_code) if each.is_companion else text.allows(each))
         ]
@@ -373,10 +373,10 @@ class InBandParser:
         elif span.is_fresh and (marker in thought.opens or marker in thought.echoes):
             self._take(len(marker))  # the prompt, or the model, opened it already
             span.is_fresh = False
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         else:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
-            candidates = [] if is_quoted else self._active.candidates_in_thought(marker)
+            candidates = [] if is_quoted else self._active.list_candidates_in_thought(marker)
             is_structure = marker in self._active.drops and not is_quoted
             self._try(MarkerMet(marker, 0, candidates, is_structure, True, is_quoted))
 
@@ -405,7 +405,7 @@ class InBandParser:
             if self._thought is None:
                 self._text.place = AFTER_CALL
                 self._joins_thoughts = False
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         elif outcome.record is None:
             self._pass_over(met, self._budget.spend(outcome.looked))
 

@@ -184,7 +184,7 @@ class RecordingSink:
             return  # what only the end of the text decides is no call, unless the model itself ended it
         draft.closed = True
         self.has_whole = True
-        self._consumed.write(self._reader.restart())
+        self._consumed.write(self._reader.restart_checkpoint())
         self._waiting.append(draft)
         if self._judge is not None and (self.calls or self._judge(draft.name, draft.raw)):
             for each in self._waiting:
@@ -212,7 +212,7 @@ class RecordingSink:
             self.is_spoiled = True
         if self.is_spoiled:
             return
-        kept = self._reader.restart()
+        kept = self._reader.restart_checkpoint()
         if self.calls:
             self._consumed.write(kept.removesuffix(text))
         self._sink.reasoning(text)
@@ -224,7 +224,7 @@ class RecordingSink:
         elif self._judge is None or self.has_calls:
             self.is_spoiled = True
         elif not self.is_spoiled:
-            self._reader.restart()
+            self._reader.restart_checkpoint()
             self._sink.text(text)
 
     def calls_doubted(self, code: str, message: str) -> None:

@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, follows_of
+from streamparse.dialects.engine.grammar import Body, Context, get_follows
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.json.scan import Scanner
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 from streamparse.sink import Call
 
 # Reads one call; False if there is none.  The last argument says whether another call of the block came before it.
@@ -29,9 +29,9 @@ ReadNext: TypeAlias = Callable[[Reader], Step[bool]]
 
 
 @lru_cache(maxsize=512)
-def pattern_of(source: str) -> Pattern:
+def compile_pattern(source: str) -> Pattern:
     """Return the pattern that is written so, which is compiled once, and at its first use."""
-    return gradual(source)
+    return lazy_partial(source)
 
 
 class Patterns:
@@ -40,27 +40,27 @@ class Patterns:
     Few of the dialects that are armed ever meet their marker.
     """
 
-    def __init__(self, compile: Callable[[str], Pattern] = gradual, /, **sources: str) -> None:
+    def __init__(self, compile: Callable[[str], Pattern] = lazy_partial, /, **sources: str) -> None:
         self.__dict__.update({name: compile(source) for name, source in sources.items()})
 
     def __getattr__(self, name: str) -> Pattern:
         raise AttributeError(name)
 
 
-class Either(msgspec.Struct, frozen=True):
-    """`then` where what follows the opener matches the pattern `looks`, else `otherwise`."""
+class Branch(msgspec.Struct, frozen=True):
+    """`then` where what follows the opener matches the pattern `if_matches`, else `otherwise`."""
 
-    looks: str
+    if_matches: str
     then: Body
     otherwise: Body
 
     @property
     def follows(self) -> str:
         """What either of them begins with."""
-        return rf"(?:{self.looks})|(?:{follows_of(self.otherwise)})"
+        return rf"(?:{self.if_matches})|(?:{get_follows(self.otherwise)})"
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.look(pattern_of(self.looks))
+        found = yield from reader.peek_match(compile_pattern(self.if_matches))
         return (yield from (self.otherwise if found is None else self.then)(reader, context))
 
 
@@ -83,13 +83,13 @@ def read_block(
     while (yield from read_call(reader, context, found)):
         found = True
         if vouches and context.declared:
-            context = context.for_all()
+            context = context.trust_all()
         if keeps_gap:
-            reader.remember(most)
+            reader.checkpoint(most)
         if not (yield from read_next(reader)):
             return True
         if not keeps_gap:
-            reader.remember(most)
+            reader.checkpoint(most)
     return found
 
 
@@ -104,7 +104,7 @@ def stream_call(
     reader.commit()
     sink = context.sink
     call = sink.call_start(name, id, "inband")
-    first = yield from reader.blanks()
+    first = yield from reader.skip_blanks()
     if first in ("{", '"'):
         whole = yield from read_arguments(reader, context.limits, stops, sink.call_teller(call), first)
     else:
@@ -112,7 +112,7 @@ def stream_call(
         sink.call_arguments(call, "{}")
     if whole:
         sink.call_end(call)
-    elif not (reader.final if ends_with_text else reader.over):
+    elif not (reader.final if ends_with_text else reader.is_at_end):
         fail_call(context, call, f"the arguments of {name!r} break off")
     return True
 

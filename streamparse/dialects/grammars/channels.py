@@ -38,12 +38,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from streamparse.dialects.engine.grammar import Body, Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of, markers_of
+from streamparse.dialects.engine.markers import GAP, Markers, compile_markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block, stream_call
 from streamparse.dialects.grammars.json_values import read_arguments
-from streamparse.dialects.grammars.literals import in_string
-from streamparse.patterns import gradual
+from streamparse.dialects.grammars.literals import escape_text
+from streamparse.patterns import lazy_partial
 
 # What ends a message.
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
@@ -58,8 +58,8 @@ _MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
 _UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}+{_WITHIN}{{0,64}}?)(?=\{{)"
 # The header of a message; where arguments follow, its end may be lost.
 HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
-_TO = gradual(r"to=(?P<recipient>[^\s<]{1,256})")
-_CHANNEL = gradual(r"<\|channel\|>\W*(?P<channel>\w*)")
+_TO = lazy_partial(r"to=(?P<recipient>[^\s<]{1,256})")
+_CHANNEL = lazy_partial(r"<\|channel\|>\W*(?P<channel>\w*)")
 _SELF = frozenset({"self", "assistant"})
 _AUDIENCE = frozenset({"user", "commentary", "all", "developer", "system"})
 
@@ -122,7 +122,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             # Between two messages gpt-oss writes a lost channel name.
             between=rf"{GAP}(?:commentary|assistant)?{GAP}(?=<\|(?:start|channel|message)\|>)",
             next=rf"{GAP}<\|(?:start|channel|message)\|>",
-            end=rf"{GAP}{any_of(ENDS)}",
+            end=rf"{GAP}{write_any(ENDS)}",
         )
 
     @cached_property
@@ -139,9 +139,9 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         """Whether a message is text as it stands, its markers and all."""
         return header.is_reasoning and not context.thoughts
 
-    def cut_off(self, reader: Reader, context: Context) -> None:
+    def report_cut(self, reader: Reader, context: Context) -> None:
         """The text ends inside of a header: that is no text, and may have named a tool."""
-        rest = reader.rest()
+        rest = reader.take_rest()
         if names_tool(rest):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
 
@@ -153,8 +153,8 @@ class ChannelThoughts(Channels, frozen=True, dict=True):
     def is_text(self, header: Header, context: Context) -> bool:
         return header.is_tool_call or header.channel == "commentary" or super().is_text(header, context)
 
-    def cut_off(self, reader: Reader, context: Context) -> None:
-        context.sink.text(reader.rest())
+    def report_cut(self, reader: Reader, context: Context) -> None:
+        context.sink.text(reader.take_rest())
 
 
 class _Messages(msgspec.Struct):
@@ -167,7 +167,7 @@ class _Messages(msgspec.Struct):
     def read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         """Read one message, and its end."""
         markup = self.format.markup
-        if (yield from reader.look(self.format.patterns.marked)) is not None and markup is not None:
+        if (yield from reader.peek_match(self.format.patterns.marked)) is not None and markup is not None:
             if not (yield from markup(reader, context)):
                 return False
             reader.commit()
@@ -176,14 +176,14 @@ class _Messages(msgspec.Struct):
             return True
         heading = yield from reader.match(self.format.patterns.heading)
         if heading is None:
-            if found and reader.beginning(self.format.patterns.heading):
-                self.format.cut_off(reader, context)
+            if found and reader.is_cut_off(self.format.patterns.heading):
+                self.format.report_cut(reader, context)
             return False
         header = read_header(heading["header"], self.last)
         reader.commit()
         if self.format.is_text(header, context):
             context.sink.text(heading[0])
-            end = yield from reader.until(self.format.breaks, context.sink.text)
+            end = yield from reader.read_until(self.format.breaks, context.sink.text)
             if end in ENDS:
                 context.sink.text(reader.take(len(end)))
         else:
@@ -195,49 +195,51 @@ class _Messages(msgspec.Struct):
         """Read what stands before another message."""
         if (yield from reader.match(self.format.patterns.between)) is not None:
             return True
-        if reader.beginning(self.format.patterns.next):
-            reader.rest()  # the header of another message is cut off
+        if reader.is_cut_off(self.format.patterns.next):
+            reader.take_rest()  # the header of another message is cut off
         return False
 
     def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
         sink, breaks = context.sink, self.format.breaks
         if header.is_reasoning:
-            write = _after_newline(sink.reasoning) if self.follows_thought else sink.reasoning
-            end = yield from reader.until(breaks, write, _CUT)
+            write = _join_with_newline(sink.reasoning) if self.follows_thought else sink.reasoning
+            end = yield from reader.read_until(breaks, write, _CUT)
         elif not header.is_tool_call:
-            end = yield from reader.until(breaks, sink.text, _CUT)
+            end = yield from reader.read_until(breaks, sink.text, _CUT)
             while end == "<|start|>" and end not in self.format.interrupts:
                 sink.text(reader.take(len(end)))
-                end = yield from reader.until(breaks, sink.text, _CUT)
+                end = yield from reader.read_until(breaks, sink.text, _CUT)
         else:
             yield from self._read_call(reader, context, header.recipient or "")
-            while (yield from reader.blanks()) == "}":  # a brace too many
+            while (yield from reader.skip_blanks()) == "}":  # a brace too many
                 reader.take(1)
-            end = yield from reader.until(breaks, sink.text, 1)
+            end = yield from reader.read_until(breaks, sink.text, 1)
         if end in ENDS:
             reader.take(len(end))
 
     def _read_call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
         """Read what is sent to a tool."""
-        sink, limits, ends, markup = context.sink, context.limits, markers_of(*ENDS), self.format.markup
-        if markup is not None and (yield from reader.look(self.format.patterns.tags)) is not None:
-            reader.remember(limits.max_call_args)
+        sink, limits, ends, markup = context.sink, context.limits, compile_markers(*ENDS), self.format.markup
+        if markup is not None and (yield from reader.peek_match(self.format.patterns.tags)) is not None:
+            reader.checkpoint(limits.max_call_args)
             if not (yield from markup(reader, context)):
                 reader.rewind(0)
             reader.commit()
             return
-        name = context.tool_name(recipient.removeprefix("functions."))
+        name = context.resolve_name(recipient.removeprefix("functions."))
         call = sink.call_start(name, None, "inband")
         write = sink.call_teller(call)
-        if recipient == "python" and (yield from reader.blanks()) != "{":  # the tool of gpt-oss that takes bare code
+        if (
+            recipient == "python" and (yield from reader.skip_blanks()) != "{"
+        ):  # the tool of gpt-oss that takes bare code
             write('{"code": "')
-            if not (yield from reader.until(ends, lambda text: write(in_string(text)))):
+            if not (yield from reader.read_until(ends, lambda text: write(escape_text(text)))):
                 return
             write('"}')
-        elif (yield from reader.look(self.format.patterns.end)) is not None:
+        elif (yield from reader.peek_match(self.format.patterns.end)) is not None:
             write("{}")
         else:
-            first = yield from reader.blanks()
+            first = yield from reader.skip_blanks()
             if first not in ("{", '"') or not (yield from read_arguments(reader, limits, ends, write, first)):
                 if not reader.final:
                     fail_call(context, call, f"the arguments of {name!r} are no JSON")
@@ -245,7 +247,7 @@ class _Messages(msgspec.Struct):
         sink.call_end(call)
 
 
-def _after_newline(write: Callable[[str], None]) -> Callable[[str], None]:
+def _join_with_newline(write: Callable[[str], None]) -> Callable[[str], None]:
     """Adjacent thoughts are joined with a line break."""
     lead = "\n"
 
@@ -285,7 +287,7 @@ class StrippedChannels:
         if call is None:
             head = yield from reader.match(self.patterns.head)
             return head is not None and (yield from self._read_message(reader, context, head["channel"], found))
-        name = context.tool_name(call["name"])
+        name = context.resolve_name(call["name"])
         if not context.believes(name):
             return False
         return (yield from stream_call(reader, context, name, None, self.stops, ends_with_text=True))
@@ -305,7 +307,7 @@ class StrippedChannels:
         if context.declared and not found:
             return bool((yield from _read_held_thought(reader, context, self.words)))
         reader.commit()
-        yield from reader.until(self.words, context.sink.reasoning if channel == "analysis" else context.sink.text)
+        yield from reader.read_until(self.words, context.sink.reasoning if channel == "analysis" else context.sink.text)
         return True
 
 
@@ -319,11 +321,11 @@ class StrippedThought(msgspec.Struct, frozen=True):
         if not context.thoughts:
             return False
         if context.declared:
-            ends = markers_of(*self.closes, *self.disproves)
+            ends = compile_markers(*self.closes, *self.disproves)
             end = yield from _read_held_thought(reader, context, ends, self.disproves)
         else:
             reader.commit()
-            end = yield from reader.until(markers_of(*self.closes), context.sink.reasoning)
+            end = yield from reader.read_until(compile_markers(*self.closes), context.sink.reasoning)
         reader.take(len(end))
         return bool(end) or not context.declared
 
@@ -331,7 +333,7 @@ class StrippedThought(msgspec.Struct, frozen=True):
 def _read_held_thought(reader: Reader, context: Context, ends: Markers, disproves: tuple[str, ...] = ()) -> Step[str]:
     """Tell a thought once one of `ends` follows it, but none that `disproves` it; return that, not taken, else ""."""
     thought = StringIO()
-    end = yield from reader.until(ends, thought.write)
+    end = yield from reader.read_until(ends, thought.write)
     if end in disproves:
         return ""
     if end:

@@ -25,20 +25,26 @@ from io import StringIO
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.markers import GAP, Markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import (
     Patterns,
+    compile_pattern,
     fail_call,
-    pattern_of,
     read_block,
     stream_call,
     write_call,
 )
-from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, AROUND, Found, calls_in, is_foreign
+from streamparse.dialects.grammars.call_json import (
+    ARGUMENT_KEYS,
+    NEUTRAL_KEYS,
+    ExtractedCall,
+    disproves_call,
+    extract_calls,
+)
 from streamparse.dialects.grammars.json_values import read_arguments, read_container, read_string, skip_value
 from streamparse.json import JSONError, read
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 from streamparse.sink import Call
 
 # What an argument value may begin with.
@@ -52,17 +58,17 @@ class Draft(msgspec.Struct):
     id: str | None = None
     arguments: str | None = None  # they came before the name
     call: Call | None = None
-    foreign: bool = False  # it names no declared tool where only those count
-    other: bool = False  # it has members that no call has
-    typed: bool = False  # it has members that the definition of a tool has, too
-    whole: bool = True  # the last value that was begun has ended
-    repaired: bool = False  # a brace is missing, or a comma too many
+    is_foreign: bool = False  # it names no declared tool where only those count
+    has_others: bool = False  # it has members that no call has
+    has_type: bool = False  # it has members that the definition of a tool has, too
+    is_whole: bool = True  # the last value that was begun has ended
+    was_repaired: bool = False  # a brace is missing, or a comma too many
 
 
 _MORE = rf"(?P<more>[;,]?{GAP}(?=\{{))"
-_FIRST_KEY = gradual(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
+_FIRST_KEY = lazy_partial(r"\{[ \t\r\n]{0,64}\"(?P<key>[^\"\\]{1,256})\"[ \t\r\n]{0,64}:")
 # What follows the arguments under a tool's name: another call, in an object of its own or not; or the end.
-_BETWEEN_KEYED = gradual(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
+_BETWEEN_KEYED = lazy_partial(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|\}}{GAP},?{GAP}\])")
 
 
 class JsonCalls(msgspec.Struct, frozen=True, dict=True):
@@ -98,7 +104,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def patterns(self) -> Patterns:
         """What stands around and between the objects."""
-        closes, last_closes = any_of(self.closes), any_of((*self.closes, *self.last_closes))
+        closes, last_closes = write_any(self.closes), write_any((*self.closes, *self.last_closes))
         return Patterns(
             leading=self.lead,
             between=rf"{GAP}(?:{_MORE}|(?=\}}?{GAP}{closes}))",
@@ -116,19 +122,19 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
         `start` is how much the reader keeps of what came before it; `is_element`: it is in an array.
         """
-        draft = Draft(repaired=reader.buffer[reader.at] != "{")
-        if not draft.repaired:
+        draft = Draft(was_repaired=reader.buffer[reader.at] != "{")
+        if not draft.was_repaired:
             reader.take(1)
         sound = yield from self._read_members(reader, context, draft)
         if draft.call is not None:
-            if not draft.whole and not reader.over:
+            if not draft.is_whole and not reader.is_at_end:
                 fail_call(context, draft.call, f"the call of {draft.name!r} breaks off")
-            elif draft.whole:
-                if draft.repaired or not sound:
+            elif draft.is_whole:
+                if draft.was_repaired or not sound:
                     context.sink.call_repaired(draft.call)
                 context.sink.call_end(draft.call)
             return True  # where the text ends inside of the arguments, the call stays open
-        if draft.foreign:
+        if draft.is_foreign:
             return False
         if not sound:
             reader.rewind(start)
@@ -136,32 +142,32 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         # The arguments came before the name, or not at all.
         if draft.name is None or (draft.arguments is None and not self._is_whole(draft, context, is_element)):
             return False
-        write_call(reader, context, draft.name, draft.id, draft.arguments or "{}", draft.repaired)
+        write_call(reader, context, draft.name, draft.id, draft.arguments or "{}", draft.was_repaired)
         return True
 
     def _is_whole(self, draft: Draft, context: Context, is_element: bool) -> bool:
         """Whether an object without arguments is a call: another key may hold the arguments."""
-        if draft.other or not self.explicit:
-            return not draft.other
-        tools, name = context.tools, draft.name
+        if draft.has_others or not self.explicit:
+            return not draft.has_others
+        tools, name = context.tools, draft.name or ""
         may_be = not tools or (name in tools and not tools.requires_arguments(name))
-        return self.by_name and not is_element and not draft.typed and may_be
+        return self.by_name and not is_element and not draft.has_type and may_be
 
     def _read_members(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         """Read an object's members up to its closing brace; False where it is not sound."""
         separated = False
         while True:
-            after = yield from reader.blanks()
+            after = yield from reader.skip_blanks()
             if after in ("}", ","):
                 reader.take(1)
-                draft.repaired = draft.repaired or separated
+                draft.was_repaired = draft.was_repaired or separated
                 separated = after == ","
                 if after == "}":
                     return True
                 continue
             separated = False
             key = (yield from read_string(reader, context.limits.max_key)) if after == '"' else None
-            if key is None or (yield from reader.blanks()) != ":":
+            if key is None or (yield from reader.skip_blanks()) != ":":
                 return False
             reader.take(1)
             if not (yield from self._read_member(reader, context, draft, key)):
@@ -169,10 +175,10 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft, key: str) -> Step[bool]:
         """Read one member's value."""
-        if context.declared and (yield from is_foreign(reader, key, (*self.names, *self.arguments, *self.ids))):
-            draft.foreign = True
+        if context.declared and (yield from disproves_call(reader, key, (*self.names, *self.arguments, *self.ids))):
+            draft.is_foreign = True
             return False
-        first = yield from reader.blanks()
+        first = yield from reader.skip_blanks()
         if key in self.names and first == '"' and draft.name is None:
             return (yield from self._read_name(reader, context, draft))
         if key in self.ids and first == '"':
@@ -180,20 +186,20 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             return draft.id is not None
         if key in self.arguments and draft.call is None and draft.arguments is None:
             return (yield from self._read_arguments(reader, context, draft, first))
-        draft.typed = draft.typed or key in ("function", "type")
+        draft.has_type = draft.has_type or key in ("function", "type")
         if key == "function" and first == "{" and draft.name is None:
             reader.take(1)
             return (yield from self._read_members(reader, context, draft))
-        draft.other = draft.other or key not in (*self.names, *self.arguments, *self.ids, *AROUND)
+        draft.has_others = draft.has_others or key not in (*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS)
         return (yield from skip_value(reader, context.limits, self.stops))
 
     def _read_name(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         name = yield from read_string(reader, context.limits.max_name)
         if name is None:
             return False
-        draft.name = context.tool_name(name) or None
-        draft.foreign = draft.name is None or not context.believes_quoted(draft.name)
-        return not draft.foreign
+        draft.name = context.resolve_name(name) or None
+        draft.is_foreign = draft.name is None or not context.believes_quoted(draft.name)
+        return not draft.is_foreign
 
     def _read_arguments(self, reader: Reader, context: Context, draft: Draft, first: str) -> Step[bool]:
         if draft.name is None:
@@ -205,10 +211,10 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
             return False
         reader.commit()
         call = draft.call = context.sink.call_start(draft.name, draft.id, "inband")
-        draft.whole = False
+        draft.is_whole = False
         write = context.sink.call_teller(call)
-        draft.whole = yield from read_arguments(reader, context.limits, self.stops, write, first)
-        return draft.whole
+        draft.is_whole = yield from read_arguments(reader, context.limits, self.stops, write, first)
+        return draft.is_whole
 
     def _read_healed(self, reader: Reader, context: Context) -> Step[bool]:
         """Read an object that is not JSON (a Python literal, say) as a whole; False if it is no call."""
@@ -228,16 +234,16 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         whole = yield from read_container(reader, self.stops, context.limits.max_depth, text.write)
         return text.getvalue() if whole else None
 
-    def find_call(self, text: str, context: Context, is_strict: bool = False) -> Found | None:
+    def find_call(self, text: str, context: Context, is_strict: bool = False) -> ExtractedCall | None:
         """The call that an object is, by the name of its tool; `is_strict`: it holds nothing that no call has."""
         try:
             value = read(text, "heal", context.limits).value
         except JSONError:
             return None
-        if is_strict and not value.keys() <= {*self.names, *self.arguments, *self.ids, *AROUND}:
+        if is_strict and not value.keys() <= {*self.names, *self.arguments, *self.ids, *NEUTRAL_KEYS}:
             return None
-        found = next(calls_in(value, self.names, self.arguments), None)
-        return None if found is None else found._replace(name=context.tool_name(found.name))
+        found = next(extract_calls(value, self.names, self.arguments), None)
+        return None if found is None else found._replace(name=context.resolve_name(found.name))
 
 
 class _Objects(msgspec.Struct):
@@ -249,19 +255,19 @@ class _Objects(msgspec.Struct):
     def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         if not found and self.format.lead:
             yield from reader.match(self.format.patterns.leading)
-        first = yield from reader.blanks()
+        first = yield from reader.skip_blanks()
         if not found and first == "[":
             self.is_list = True
             reader.take(1)
-            first = yield from reader.blanks()
+            first = yield from reader.skip_blanks()
         if first not in ("{", '"'):
             return False
-        start = reader.taken()
+        start = reader.count_kept()
         if (yield from self.format.read_object(reader, context, start, self.is_list)):
             return True
         if context.declared and not found and self.is_list and (yield from self._is_vouched(reader, context, start)):
-            return (yield from self.format.read_object(reader, context.for_all(), start, self.is_list))
-        if found and reader.over:
+            return (yield from self.format.read_object(reader, context.trust_all(), start, self.is_list))
+        if found and reader.is_at_end:
             # The text ends inside of a block of calls, before another call has its name: that is no text.
             message = f"the text ended inside a block of calls: {reader.kept}"
             reader.commit()
@@ -276,8 +282,8 @@ class _Objects(msgspec.Struct):
         if following is not None and following["more"] is not None:
             return True
         ended = yield from reader.match_end(self.format.patterns.end, self.format.patterns.last_end)
-        if ended is None and reader.beginning(between):
-            reader.rest()  # the comma before another call
+        if ended is None and reader.is_cut_off(between):
+            reader.take_rest()  # the comma before another call
         return False
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
@@ -318,7 +324,7 @@ class GuidedCalls(JsonCalls, frozen=True, dict=True):
     """
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        first = yield from reader.look(_FIRST_KEY)
+        first = yield from reader.peek_match(_FIRST_KEY)
         name = next(iter(context.tools), "")
         known = len(context.tools) == 1 and first is not None and first["key"] not in (*self.names, *self.arguments)
         if first is None or not known or context.tools.parameter_schema(name, first["key"]) is None:
@@ -348,17 +354,17 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         for bracket in "" if found else "[{":
-            if (yield from reader.blanks()) != bracket:
+            if (yield from reader.skip_blanks()) != bracket:
                 return False
             reader.take(1)
-        if (yield from reader.blanks()) != '"':
+        if (yield from reader.skip_blanks()) != '"':
             return False
         written = yield from read_string(reader, context.limits.max_name)
-        name = None if written is None else context.tool_name(written)
-        if name is None or not context.believes_quoted(name) or (yield from reader.blanks()) != ":":
+        name = None if written is None else context.resolve_name(written)
+        if name is None or not context.believes_quoted(name) or (yield from reader.skip_blanks()) != ":":
             return False
         reader.take(1)
-        if (yield from reader.blanks()) not in ("{", '"'):
+        if (yield from reader.skip_blanks()) not in ("{", '"'):
             return False
         return (yield from stream_call(reader, context, name, None, self.stops))
 
@@ -367,5 +373,5 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
         if following is not None and not following[0].endswith("]"):
             return True
         # Whatever brackets are missing.
-        yield from reader.match_end(pattern_of(rf"{GAP}\}}?{GAP}\]?{GAP}{any_of(self.closes)}"))
+        yield from reader.match_end(compile_pattern(rf"{GAP}\}}?{GAP}\]?{GAP}{write_any(self.closes)}"))
         return False

@@ -21,18 +21,18 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 from streamparse.schema.kinds import UNQUOTABLE, Kinds, SchemaView, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 
-class Members:
+class ObjectWriter:
     """Tells a call's arguments as the text of a JSON object; `typed` is what the tool's schema says of them.
 
-    `repaired` says that their markup was broken.
+    `was_repaired` says that their markup was broken.
     """
 
-    __slots__ = ("_call", "_end", "_keys", "_sink", "empty", "limit", "repaired", "tell", "typed")
+    __slots__ = ("_call", "_end", "_keys", "_sink", "is_empty", "limit", "typed", "was_repaired", "write")
 
     def __init__(self, context: Context, call: Call) -> None:
         schema = context.tools[call.name].parameters if call.name in context.tools else None
@@ -40,13 +40,13 @@ class Members:
         self._sink = context.sink
         self._keys: set[str] = set()
         self.typed = SchemaView([schema] if schema is not None else [], schema)
-        self.empty = True
-        self.repaired = False
+        self.is_empty = True
+        self.was_repaired = False
         self._end = "{}"
-        self.tell = context.sink.call_teller(call)
+        self.write = context.sink.call_teller(call)
         self.limit = context.limits.max_call_args
 
-    def lead(self, key: str) -> str:
+    def begin_member(self, key: str) -> str:
         """A member begins: the text before its value, to be told with it.
 
         A key that came before gives the call up: which of the two values was meant, nobody knows.
@@ -55,35 +55,35 @@ class Members:
             message = f"the parameter {key!r} of {self._call.name!r} came twice"
             self._sink.call_error(self._call, "duplicate_parameter", message)
         self._keys.add(key)
-        lead = ("{" if self.empty else ", ") + quote(key) + ": "
-        self.empty = False
+        lead = ("{" if self.is_empty else ", ") + quote(key) + ": "
+        self.is_empty = False
         self._end = "}"
         return lead
 
-    def value(self, key: str, kinds: Kinds) -> Value:
+    def begin_value(self, key: str, kinds: Kinds) -> ValueWriter:
         """A member begins; what is returned takes its text."""
-        return Value(self.lead(key), kinds, self.limit, self.tell)
+        return ValueWriter(self.begin_member(key), kinds, self.limit, self.write)
 
-    def replace(self, text: str) -> None:
+    def replace_members(self, text: str) -> None:
         """The text of an object is all the members, in place of the one that began."""
         self._end = ""
-        self.tell(text)
+        self.write(text)
 
     def close(self) -> None:
         """The object ends."""
-        self.tell(self._end)
+        self.write(self._end)
 
 
-class Value:
+class ValueWriter:
     """A value's text, given in pieces by calling this: streamed once it must be a string, else held to its end."""
 
-    __slots__ = ("_held", "_kinds", "_lead", "_most", "_open", "_tell", "verbatim")
+    __slots__ = ("_held", "_kinds", "_lead", "_most", "_open", "_write", "verbatim")
 
-    def __init__(self, lead: str, kinds: Kinds, limit: int | None, tell: Callable[[str], object]) -> None:
+    def __init__(self, lead: str, kinds: Kinds, limit: int | None, write: Callable[[str], object]) -> None:
         self._lead = lead
         self._kinds = kinds
         self._most = most(limit) + 1  # more says nothing but that it is too long
-        self._tell = tell
+        self._write = write
         self._held: StringIO | None = StringIO()
         self._open = True  # whether it is a string is not known yet
         # Takes, while the value is streamed, what can stand in a JSON string as it is.
@@ -93,56 +93,56 @@ class Value:
     def __call__(self, text: str) -> None:
         held = self._held
         if held is None:
-            self._tell(quote(text)[1:-1])
+            self._write(quote(text)[1:-1])
             return
         held.write(text[: max(0, self._most - held.tell())])
         if self._open:
             self._decide(held.getvalue())
 
     @property
-    def read(self) -> str | None:
+    def json_text(self) -> str | None:
         """The JSON text of the whole value; None if it was streamed."""
         return None if self._held is None else to_json_text(self._held.getvalue(), self._kinds)
 
     def end(self) -> None:
         """The value is whole."""
-        read = self.read
-        self._tell('"' if read is None else self._lead + read)
+        read = self.json_text
+        self._write('"' if read is None else self._lead + read)
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """The text ends inside of the value: what came of it is kept."""
         if self._held is not None:
-            self._tell(self._lead + quote(self._held.getvalue())[:-1])
+            self._write(self._lead + quote(self._held.getvalue())[:-1])
 
     def _decide(self, head: str) -> None:
         string = is_string(head, self._kinds)
         self._open = string is None
         if string:
             self._held = None
-            self.verbatim = self._tell
-            self._tell(self._lead + quote(head)[:-1])
+            self.verbatim = self._write
+            self._write(self._lead + quote(head)[:-1])
 
 
 def write_members(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:
     """Pass on a call that is known as a whole; the texts of its arguments become what its tool's schema says."""
     reader.commit()
     call = context.sink.call_start(name, None, "inband")
-    members = Members(context, call)
+    members = ObjectWriter(context, call)
     for key, text in arguments:
-        value = members.value(key, members.typed.member(key).kinds)
+        value = members.begin_value(key, members.typed.member(key).kinds)
         value(text)
         value.end()
     members.close()
     context.sink.call_end(call)
 
 
-_BREAK = gradual(r"\r?\n")
+_BREAK = lazy_partial(r"\r?\n")
 _ANY_BREAK = re.compile(r"[\r\n]")
 _BLANK = " \t\r\n"
 _MOST_HELD = 64
 
 
-class Ending(msgspec.Struct, frozen=True, dict=True):
+class ValueEnd(msgspec.Struct, frozen=True, dict=True):
     """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
 
     `inner` matches what opens or closes (group `out`) a call inside of the value.
@@ -155,10 +155,10 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
     # One line break after the opening tag and one before the closing tag belong to the tags.
     trim: bool
     # Makes a pattern of `closing`, `last` and `inner`.
-    compile: Callable[[str], Pattern] = gradual
+    compile: Callable[[str], Pattern] = lazy_partial
     # The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for a
     # pattern for each key of a request would have to be compiled.
-    others: Ending | None = None
+    others: ValueEnd | None = None
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -181,22 +181,22 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
         """Finds what may begin a stop or the break before one, and what JSON escapes."""
         return re.compile(rf"{self._firsts}|[\r\n]|{UNQUOTABLE}").search
 
-    def end(self, reader: Reader, key: str) -> Step[Match | None]:
+    def take_end(self, reader: Reader, key: str) -> Step[Match | None]:
         """Take what ends the value of this parameter, if it ends here."""
         if self.others is None:
             return (yield from reader.match(self.patterns.closing, self.patterns.last))
-        found = yield from reader.look(self.patterns.closing, self.patterns.last)
+        found = yield from reader.peek_match(self.patterns.closing, self.patterns.last)
         if found is not None and all(closing == key for closing in found.captures("closing")):
             reader.take(found.end() - found.start())
             return found
-        return None if found is None else (yield from self.others.end(reader, key))
+        return None if found is None else (yield from self.others.take_end(reader, key))
 
     @property
     def _firsts(self) -> str:
         return "|".join(re.escape(first) for first in sorted({literal[0] for literal in self.stops.literals}))
 
 
-def _held(text: str, start: int, end: int) -> int:
+def _count_held(text: str, start: int, end: int) -> int:
     """How much of the end may belong to what ends the value: a line break, and the blanks after it."""
     if end == start or text[end - 1] not in _BLANK:
         return 0
@@ -206,7 +206,7 @@ def _held(text: str, start: int, end: int) -> int:
     return len(blanks) - found.start() if found is not None else 0
 
 
-def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match | None]:
+def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -> Step[Match | None]:
     """Tell the text of a key's value as it comes; take and return what ends it, None if the text ends inside of it."""
     if ending.trim:
         yield from reader.match(_BREAK)
@@ -214,11 +214,11 @@ def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match
     while True:
         found = ending.stops.search(reader.buffer, reader.at)
         end = len(reader.buffer) if found is None else found.start()
-        end -= _held(reader.buffer, reader.at, end)
+        end -= _count_held(reader.buffer, reader.at, end)
         if end > reader.at:
             value(reader.take(end - reader.at))
         if found is not None and ending.stops.is_complete(found, reader.final):
-            if depth == 0 and (close := (yield from ending.end(reader, key))) is not None:
+            if depth == 0 and (close := (yield from ending.take_end(reader, key))) is not None:
                 return close
             inner = yield from reader.match(ending.patterns.inner)
             if inner is not None:
@@ -228,15 +228,15 @@ def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match
             value(reader.take(len(reader.buffer) - reader.at))
             return None
         else:
-            yield from _more(reader, ending, value)
+            yield from _wait(reader, ending, value)
 
 
-def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
+def _wait(reader: Reader, ending: ValueEnd, value: ValueWriter) -> Step[None]:
     """Wait; text that cannot end the value goes the short way."""
 
-    def flow(text: str) -> str | None:
+    def go_on(text: str) -> str | None:
         if reader.buffer:
-            text = reader.rest() + text
+            text = reader.take_rest() + text
         verbatim = value.verbatim
         if verbatim is not None and unsettled(text) is None:
             verbatim(text)
@@ -244,8 +244,8 @@ def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
         if (first in text) if first else (begins(text) is not None):
             return text
         if text[-1:] in _BLANK:
-            end = len(text) - _held(text, 0, len(text))
-            reader.put_back(text[end:])
+            end = len(text) - _count_held(text, 0, len(text))
+            reader.unread(text[end:])
             text = text[:end]
         if verbatim is None:
             value(text)
@@ -255,6 +255,6 @@ def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
 
     first, begins, unsettled = ending.first, ending.begins, ending.unsettled
     reader.push("")  # what it holds now is not read yet
-    reader.flow = flow if reader.committed else None
+    reader.fast_path = go_on if reader.is_committed else None
     yield
-    reader.flow = None
+    reader.fast_path = None

@@ -19,10 +19,10 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.call_block import pattern_of
+from streamparse.dialects.grammars.call_block import compile_pattern
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.dialects.grammars.tag_values import write_members
-from streamparse.patterns import gradual, plain
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.kinds import SchemaView
 
 # The name of the tool, in the source of a pattern.
@@ -30,16 +30,16 @@ NAME = "(?P=NAME)"
 # What the tag of a parameter may hold where the tool declares none.
 A_KEY = r"[A-Za-z_][\w.-]{0,255}"
 
-_FIRST = plain(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
-_A_KEY = plain(rf"(?:{A_KEY})?\Z")
+_FIRST = lazy_re(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
+_A_KEY = lazy_re(rf"(?:{A_KEY})?\Z")
 _WINDOW = 4096  # more characters than any of these patterns can match
-_TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
+_TAG = lazy_partial(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
 # What any tool's tag and the beginning of what it holds look like.
-_CALL = gradual(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
-_ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
+_CALL = lazy_partial(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
+_ELEMENT = lazy_re(r"<[A-Za-z][\w-]{0,63}\s")
 _VALUE = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
 _ATTRIBUTES = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{_VALUE})){{1,32}}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)"
-_BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
+_BREAKS = lazy_partial(r"\A\r?\n|\r?\n\Z")
 _INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"
 
 
@@ -47,14 +47,14 @@ class ToolTags:
     """Tags or JSON between the tags of a declared tool."""
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.look(_TAG)
+        opening = yield from reader.peek_match(_TAG)
         if opening is None or opening["name"] not in context.tools:
             return False
-        if (yield from reader.look(_CALL)) is None:
+        if (yield from reader.peek_match(_CALL)) is None:
             return False
         name = opening["name"]
         schema = context.tools[name].parameters
-        return (yield from _tags_of(name, SchemaView([schema], schema).members)(reader, context))
+        return (yield from _make_tags(name, SchemaView([schema], schema).members)(reader, context))
 
 
 class ToolText(msgspec.Struct, frozen=True):
@@ -68,14 +68,14 @@ class ToolText(msgspec.Struct, frozen=True):
         return self.opening
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.match(pattern_of(self.opening))
+        opening = yield from reader.match(compile_pattern(self.opening))
         if opening is None or opening["name"] not in context.tools:
             return False
         name, text = opening["name"], StringIO()
         schema = context.tools[name].parameters
         typed = SchemaView([schema], schema)
         close = f"</{opening['tag']}>"
-        if len(typed.members) > 1 or not (yield from reader.until(Tags((close,)), text.write)):
+        if len(typed.members) > 1 or not (yield from reader.read_until(Tags((close,)), text.write)):
             return False
         value = text.getvalue().strip()
         if bool(typed.members) != bool(value) or _ELEMENT.match(value) is not None:
@@ -91,7 +91,7 @@ class ToolAttributes(msgspec.Struct, frozen=True):
     opening: str
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tag = yield from reader.match(pattern_of(self.opening + _ATTRIBUTES))
+        tag = yield from reader.match(compile_pattern(self.opening + _ATTRIBUTES))
         if tag is None or tag["name"] not in context.tools:
             return False
         write_members(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
@@ -115,7 +115,7 @@ class _TagsOfTool(TagCalls, frozen=True, dict=True):
 
 
 @lru_cache(maxsize=256)
-def _tags_of(name: str, members: frozenset[str]) -> _TagsOfTool:
+def _make_tags(name: str, members: frozenset[str]) -> _TagsOfTool:
     """The tags of one tool; what follows its own must be one of its parameters, or JSON."""
     return _TagsOfTool(
         call=rf"<(?P<name>{NAME})\s{{0,8}}(?:(?P<empty>/)>|>{_INSIDE})",
@@ -142,7 +142,7 @@ class ToolPattern:
     __slots__ = ("_first", "_members", "_name", "_pattern")
 
     def __init__(self, source: str, name: str, members: frozenset[str]) -> None:
-        self._pattern = _behind_name(source)
+        self._pattern = _compile_after_name(source)
         self._first = "(?P<first>" in source
         self._name = name
         self._members = members
@@ -155,7 +155,7 @@ class ToolPattern:
             return found
         if found.partial:
             begun = _FIRST.match(text)
-            return found if begun is None or self._begins(begun["begun"]) else None
+            return found if begun is None or self._may_begin(begun["begun"]) else None
         first = found["first"]
         return found if first is None or self._is_one(first) else None
 
@@ -163,7 +163,7 @@ class ToolPattern:
         """Whether a parameter is called so."""
         return key in self._members if self._members else _A_KEY.match(key) is not None
 
-    def _begins(self, head: str) -> bool:
+    def _may_begin(self, head: str) -> bool:
         """Whether a parameter may be called so, as far as it has come."""
         if self._members:
             return any(member.startswith(head) for member in self._members)
@@ -171,5 +171,5 @@ class ToolPattern:
 
 
 @lru_cache(maxsize=32)
-def _behind_name(source: str) -> Pattern:
-    return gradual(rf"(?P<NAME>[^<]++)<\K(?:{source})")
+def _compile_after_name(source: str) -> Pattern:
+    return lazy_partial(rf"(?P<NAME>[^<]++)<\K(?:{source})")

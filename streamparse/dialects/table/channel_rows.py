@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
-from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts, StrippedChannels
 from streamparse.dialects.grammars.tag_calls import TagCalls
-from streamparse.dialects.table.tag_families import tag_row
+from streamparse.dialects.table.tag_families import make_tag_row
 
 _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
@@ -54,7 +54,7 @@ _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
 
 
 ROWS = (
-    tag_row(
+    make_tag_row(
         "muse-atem",
         (*_OPENERS, "<atem:function_calls>", "<atem:invoke"),
         _ATEM,
@@ -77,13 +77,13 @@ ROWS = (
             Opener("commentary to=", inclusive=True, position="start", auto="start", bare=True),
             Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
         ),
-        Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
+        Branch(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
         models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
         example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
         thoughts=("harmony",),
         drops=ENDS,
     ),
-    tag_row(
+    make_tag_row(
         "beam",
         _OPENERS,
         _RFL,

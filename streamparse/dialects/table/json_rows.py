@@ -19,13 +19,13 @@ _CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 _WITH_PARAMETERS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 
 
-def _in_tag(name: str, tag: str, example: str, follows: str | None = None, **more: Any) -> Dialect:
+def _make_tag_row(name: str, tag: str, example: str, follows: str | None = None, **more: Any) -> Dialect:
     """A format that writes JSON between the tags of a word; `example` is what they hold, `more` as of `Dialect`."""
     calls = JsonCalls(closes=(f"</{tag}>",), opens=(f"<{tag}>",))
     return Dialect(name, markers(f"<{tag}>"), calls, follows, example=f"<{tag}>{example}</{tag}>", **more)
 
 
-def _named(*texts: str) -> tuple[Opener, ...]:
+def _mark_named(*texts: str) -> tuple[Opener, ...]:
     """Openers that other dialects read just as well, so that they count only if this one is named."""
     return tuple(Opener(text, auto="named") for text in texts)
 
@@ -45,7 +45,7 @@ _FENCE = r"[ \t]{0,8}(?:\r?\n)?[ \t]{0,8}```(?:json)?"
 _COHERE_TEXT = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
 
 OBJECTS = (
-    _in_tag(
+    _make_tag_row(
         "hermes",
         "tool_call",
         f"\n{_CALL}\n",
@@ -56,10 +56,10 @@ OBJECTS = (
         drops=("<|im_end|>", "<|endoftext|>"),
     ),
     # Its tag is Hermes' with another name; no recording either way.
-    _in_tag("longcat", "longcat_tool_call", f"\n{_CALL}\n", _JSON, models="LongCat-Flash", in_thought="ends"),
+    _make_tag_row("longcat", "longcat_tool_call", f"\n{_CALL}\n", _JSON, models="LongCat-Flash", in_thought="ends"),
     Dialect(
         "ernie45",
-        _named("<tool_call>"),
+        _mark_named("<tool_call>"),
         JsonCalls(closes=("</tool_call>",), opens=("<tool_call>",)),
         _JSON,
         models="ERNIE 4.5 Thinking",
@@ -88,7 +88,7 @@ OBJECTS = (
         example=f"<|action_start|><|plugin|>\n{_WITH_PARAMETERS}<|action_end|>",
         drops=("<|action_end|>", "<|im_end|>"),
     ),
-    _in_tag("minimax-m1", "tool_calls", f"\n{_CALL}\n", _OBJECT, models="MiniMax-M1"),
+    _make_tag_row("minimax-m1", "tool_calls", f"\n{_CALL}\n", _OBJECT, models="MiniMax-M1"),
     Dialect(
         "gigachat3",
         markers("<|message_sep|>", "<|function_call|>"),
@@ -220,7 +220,7 @@ ARRAYS = (
         drops=("[/TOOL_CALLS]", "</s>"),
         thoughts=("mistral",),
     ),
-    _in_tag(
+    _make_tag_row(
         "tool_calls-array",
         "tool_calls",
         f"[{_CALL}]",
@@ -228,10 +228,12 @@ ARRAYS = (
         thoughts=("apriel",),
         drops=("<answer>", "</answer>"),
     ),
-    _in_tag(*("toolcall-upper", "TOOLCALL", f"[{_CALL}]"), models="Llama-Nemotron Super and Ultra, Nemotron Nano v2"),
+    _make_tag_row(
+        "toolcall-upper", "TOOLCALL", f"[{_CALL}]", models="Llama-Nemotron Super and Ultra, Nemotron Nano v2"
+    ),
     Dialect(
         "granite-array",
-        (*markers("<|tool_call|>"), *_named("<tool_call>")),
+        (*markers("<|tool_call|>"), *_mark_named("<tool_call>")),
         JsonCalls(closes=("</tool_call>",), opens=("<|tool_call|>", "<tool_call>")),
         models="Granite 3.0 to 3.3",
         example=f"<|tool_call|> [{_CALL}]",
@@ -293,7 +295,7 @@ ARRAYS = (
     Dialect(
         "xlam",
         (
-            *_named("[TOOL_CALLS]", "<tool_call>"),
+            *_mark_named("[TOOL_CALLS]", "<tool_call>"),
             Opener("```json", position="line", auto="named", bare=True),
             Opener("```", position="line", auto="named", bare=True),
             Opener("[", inclusive=True, position="start", auto="named", bare=True),
@@ -320,7 +322,7 @@ ARRAYS = (
         example="<|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]",
         drops=("</s>",),
     ),
-    _in_tag(
+    _make_tag_row(
         "function_calls-array", "function_calls", f"[{_CALL}]", models="models with a prompt of the older literature"
     ),
 )

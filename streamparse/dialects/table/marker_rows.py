@@ -12,7 +12,7 @@ _STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="s
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
 
 
-def _deepseek(*words: str) -> tuple[str, ...]:
+def _spell_deepseek(*words: str) -> tuple[str, ...]:
     """A marker as DeepSeek writes it, and as tokenizers and templates spell it in ASCII."""
     return tuple(f"<{bar}{blank.join(words)}{bar}>" for bar in "｜|" for blank in "▁_ ")
 
@@ -33,19 +33,19 @@ _DEEPSEEK_SURE = (
     rf"(?:{_DEEPSEEK_FUNCTION}|"
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP}|{GAP}```(?:json)?){_DEEPSEEK_FENCE})"
 )
-_DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
+_DEEPSEEK_OPENERS = markers(*_spell_deepseek("tool", "calls", "begin"), *_spell_deepseek("tool", "call", "begin"))
 # The type that stands before the separator in V3 comes back now and then in V3.1.
 _DEEPSEEK_CALLS = MarkedCalls(
     rf"(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME})",
-    closes=("```", *_deepseek("tool", "call", "end")),
+    closes=("```", *_spell_deepseek("tool", "call", "end")),
     again=rf"{GAP}(?:{_DEEPSEEK_BEGIN}|function{GAP}{_DEEPSEEK_SEP})",
-    block_closes=_deepseek("tool", "calls", "end"),
-    opens=_deepseek("tool", "call", "begin"),
+    block_closes=_spell_deepseek("tool", "calls", "end"),
+    opens=_spell_deepseek("tool", "call", "begin"),
 )
 _DEEPSEEK_DROPS = (
-    *_deepseek("tool", "calls", "begin"),
-    *_deepseek("tool", "calls", "end"),
-    *_deepseek("end", "of", "sentence"),
+    *_spell_deepseek("tool", "calls", "begin"),
+    *_spell_deepseek("tool", "calls", "end"),
+    *_spell_deepseek("end", "of", "sentence"),
 )
 
 
@@ -62,11 +62,11 @@ _SOLAR_HEAD = (
 )
 
 
-def _plamo(*words: str) -> tuple[str, ...]:
+def _spell_plamo(*words: str) -> tuple[str, ...]:
     return tuple(f"<|plamo:{word}:plamo|>" for word in words)
 
 
-_PLAMO_BEGINS = _plamo("begin_tool_requests", "begin_tool_request", "begin_tool_name")
+_PLAMO_BEGINS = _spell_plamo("begin_tool_requests", "begin_tool_request", "begin_tool_name")
 _PLAMO_HEAD = (
     rf"(?:<\|plamo:begin_tool_request:plamo\|>{GAP})?(?:<\|plamo:begin_tool_name:plamo\|>{GAP})?"
     rf"{NAME}{GAP}<\|plamo:end_tool_name:plamo\|>{GAP}<\|plamo:begin_tool_arguments:plamo\|>{GAP}"
@@ -170,9 +170,9 @@ ROWS = (
         markers(*_PLAMO_BEGINS),
         MarkedCalls(
             _PLAMO_HEAD,
-            closes=_plamo("end_tool_arguments", "end_tool_request"),
+            closes=_spell_plamo("end_tool_arguments", "end_tool_request"),
             again=rf"{GAP}<\|plamo:begin_tool_(?:request|name):plamo\|>",
-            block_closes=_plamo("end_tool_requests"),
+            block_closes=_spell_plamo("end_tool_requests"),
         ),
         rf"{GAP}{_PLAMO_HEAD}{GAP}[{{\"<]",
         models="PLaMo 3",
@@ -182,7 +182,10 @@ ROWS = (
         "<|plamo:end_tool_requests:plamo|>",
         # Its marks are tokens of the model's own; no recording either way.
         in_thought="ends",
-        drops=(*_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"), "<|plamo:tag|>"),
+        drops=(
+            *_spell_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"),
+            "<|plamo:tag|>",
+        ),
         thoughts=("plamo",),
     ),
     Dialect(
