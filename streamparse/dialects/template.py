@@ -39,7 +39,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def dialect_from_template(declaration: Mapping[str, Any], name: str = UNNAMED) -> Dialect:
-    """Return the dialect that a declaration describes; it may stand in `dialects=` wherever a name may.
+    """Return the dialect that a declaration describes; it may be used in `dialects=` like a name.
 
     Raises ValueError with the reason where it describes what no grammar here reads: a pattern that cannot be read
     piece by piece, contents other than JSON, brace literals and inline tags, or a call without a name of its own.
@@ -222,7 +222,7 @@ def _write_part(token: re.Match[str]) -> str:
 
 
 def _read_literals(pattern: str) -> tuple[str, ...]:
-    """The literals that a pattern stands for, white space around them aside; raises ValueError if there are others."""
+    """The literals that a pattern means, white space around them aside; raises ValueError if there are others."""
     inner = re.sub(r"^(?:\\s[*+]|\\n\?)|(?:\\s[*+]|\\n\?)$", "", pattern)
     group = re.fullmatch(r"\(\?:(.*)\)", inner, re.DOTALL)
     parts = re.split(r"(?<!\\)\|", group[1] if group else inner)

@@ -56,8 +56,8 @@ class Catalogue:
     """All dialects that can be chosen.
 
     `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
-    `reasoning`: the dialects that `"reasoning"` stands for; `load(name)` adds a dialect that is not there yet, and
-    returns False if nobody offers it.
+    `reasoning`: the dialects that `"reasoning"` means; `load(name)` adds a dialect that is not there yet, and
+    returns False if no distribution offers it.
     """
 
     def __init__(

@@ -436,5 +436,5 @@ class InBandParser:
 
 
 def _is_token(marker: str) -> bool:
-    """Whether a marker is a special token, which nobody writes in code."""
+    """Whether a marker is a special token, which is never code."""
     return any(sign in marker for sign in _TOKEN_SIGNS)

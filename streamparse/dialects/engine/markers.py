@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-# A pattern of the white space that may stand between the parts of a call.
+# A pattern of the white space that may be between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
 
 _WINDOW: Final = 256  # characters that are searched at once
@@ -396,7 +396,7 @@ def _write_columns(columns: list[set[str]]) -> str:
 
 
 def _write_class(column: set[str]) -> str:
-    """The inside of a character class."""
+    """The inside a character class."""
     # Many letters become all of them: a short class compiles sooner.
     many = len(column & _LOWER) > _MANY
     return "a-z" * many + re.escape("".join(sorted(column - _LOWER if many else column)))

@@ -264,11 +264,14 @@ class Tape:
         self._kept: StringIO | None = StringIO()  # None once it would be more than `most_kept` characters
         self._buffer, self._at, self._is_whole = "", 0, True
 
-    def restart(self, buffer: str, at: int, told: str = "") -> None:
-        """Begin another stretch, at the text that is still to be read; `told`: text at the end of the one before."""
+    def restart(self, buffer: str, at: int, passed_on: str = "") -> None:
+        """Begin another stretch, at the text that is still to be read.
+
+        `passed_on`: text at the end of the stretch before that was passed on as text.
+        """
         if self.has_call:
             self.has_call = False
-            self.keep(self._read_stretch(len(buffer) - at).removesuffix(told) if self._is_whole else None)
+            self.keep(self._read_stretch(len(buffer) - at).removesuffix(passed_on) if self._is_whole else None)
         self._buffer, self._at, self._is_whole = buffer, at, True
         self.pieces.clear()
 

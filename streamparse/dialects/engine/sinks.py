@@ -115,7 +115,7 @@ class RecordingSink:
         self._judge = judge
         self._is_sure = is_sure
         self._drafts: list[Draft] = []
-        self._waiting: list[Draft] = []  # whole calls that nobody believed yet
+        self._waiting: list[Draft] = []  # whole calls that are not believed yet
         self._consumed = StringIO()
 
     @property
@@ -218,7 +218,7 @@ class RecordingSink:
         self._sink.reasoning(text)
 
     def text(self, text: str) -> None:
-        """Report text before all calls; after one it shows that the calls are none."""
+        """Report text before all calls; after a call it shows that the text was no call."""
         if self.is_live:
             self._sink.text(text)
         elif self._judge is None or self.has_calls:

@@ -96,9 +96,9 @@ def read_block(
 def stream_call(
     reader: Reader, context: Context, name: str, id: str | None, stops: Stops, ends_with_text: bool = False
 ) -> Step[bool]:
-    """Pass on a call whose name is known, its arguments as they come; True.  If there are none, it has an empty object.
+    """Pass on a call whose name is known, its arguments as they come; True.  Without arguments it gets an empty object.
 
-    Where the text ends inside of the arguments, the call stays open; with `ends_with_text` also where something else
+    Where the text ends inside the arguments, the call stays open; with `ends_with_text` also where something else
     that has come ends them, and no more text is to come.
     """
     reader.commit()

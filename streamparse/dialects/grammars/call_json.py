@@ -14,9 +14,9 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _ANY_NAME = (*NAME_KEYS, "toolName", "recipient_name", "action", "function")
 # With the words of agent frameworks and of older prompts: for whole values, whose tool can be looked up.
 _ANY_ARGUMENTS = (*ARGUMENT_KEYS, "tool_input", "toolInput", "action_input", "kwargs")
-# What else stands in a call object.
+# What else is in a call object.
 NEUTRAL_KEYS = frozenset({"type", "function", "id"})
-# How the schema of a tool begins, which stands behind the same key.
+# How the schema of a tool begins, which has the same key.
 _DEFINITION = lazy_partial(
     r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
 )
@@ -59,7 +59,7 @@ def extract_calls(
 
 
 def extract_text(value: Any) -> str:
-    """Return the text that an envelope of calls holds beside them; "" if it is none, or holds none."""
+    """Return the text that an envelope of calls also holds; "" if there is no text, or this is no envelope."""
     is_envelope = isinstance(value, dict) and any(
         isinstance(value.get(key), (list, dict)) for key in (*_LISTS, *_SINGLES)
     )

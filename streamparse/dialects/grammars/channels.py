@@ -6,7 +6,7 @@ The header routes what follows: thought (channel `analysis`, recipient `self`), 
 Markers in the body of a message are data.  A call's arguments are JSON that passes through untouched, or markup with a
 grammar of its own.
 
-The recipient may stand in either part of a header, and models garble the rest, so a header is any short text before
+The recipient may be in either part of a header, and models garble the rest, so a header is any short text before
 `<|message|>`; before arguments even that may be lost.
 
 Messages and thoughts whose special tokens a server took away: words are left.
@@ -114,7 +114,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the bodies of messages."""
+        """What is around the bodies of messages."""
         return Patterns(
             heading=self.header,
             marked=self.markup_head,
@@ -127,7 +127,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def breaks(self) -> Markers:
-        """What ends a message, or what stands after the arguments of a call; and what might."""
+        """What ends a message, or what is after the arguments of a call; and what might."""
         return Markers((*ENDS, "<|start|>", *self.interrupts))
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
@@ -136,19 +136,19 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         return read_block(reader, context, messages.read, messages.read_next, most, vouches=False, keeps_gap=True)
 
     def is_text(self, header: Header, context: Context) -> bool:
-        """Whether a message is text as it stands, its markers and all."""
+        """Whether a message is text with its markers."""
         return header.is_reasoning and not context.thoughts
 
     def report_cut(self, reader: Reader, context: Context) -> None:
-        """The text ends inside of a header: that is no text, and may have named a tool."""
+        """The text ends inside a header: that is no text, and may have named a tool."""
         rest = reader.take_rest()
         if names_tool(rest):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
 
 
 class ChannelThoughts(Channels, frozen=True, dict=True):
-    """The thoughts and the answers among these messages; calls, and what is said before them, stay as they stand, for
-    whoever reads the calls."""
+    """The thoughts and the answers among these messages.  Calls, and what is said before them, are left as text for the
+    parser that reads the calls."""
 
     def is_text(self, header: Header, context: Context) -> bool:
         return header.is_tool_call or header.channel == "commentary" or super().is_text(header, context)
@@ -192,7 +192,7 @@ class _Messages(msgspec.Struct):
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
-        """Read what stands before another message."""
+        """Read what is before another message."""
         if (yield from reader.match(self.format.patterns.between)) is not None:
             return True
         if reader.is_cut_off(self.format.patterns.next):
@@ -312,7 +312,7 @@ class StrippedChannels:
 
 
 class StrippedThought(msgspec.Struct, frozen=True):
-    """Reads a thought up to one of `closes`; where it has to wait, one of `disproves` shows that it is none."""
+    """Reads a thought up to one of `closes`; where it has to wait, one of `disproves` shows that it is no thought."""
 
     closes: tuple[str, ...]
     disproves: tuple[str, ...] = ()

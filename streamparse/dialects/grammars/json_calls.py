@@ -3,7 +3,7 @@
     {"name": NAME, "arguments": {...}}
 
 The call starts, and its arguments stream, as soon as its name and the first character of its arguments have come.  The
-arguments pass through untouched: a string-aware scanner watches for their end, so that a marker inside of a JSON string
+arguments pass through untouched: a string-aware scanner watches for their end, so that a marker inside a JSON string
 is data.  The call is complete at the brace that closes its object.
 
 Grammars A and B: a marker, then JSON that is one or more calls.
@@ -74,7 +74,7 @@ _BETWEEN_KEYED = lazy_partial(rf"{GAP}(?:(?:\}}{GAP})?,{GAP}(?:\{{{GAP})?(?=\")|
 class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     """One or more JSON objects, each a call; also in an array.
 
-    `closes` may end the block; none of `opens` may stand inside of it but in a string.
+    `closes` may end the block; none of `opens` may be inside it but in a string.
     With `explicit` an object without arguments is no call; with `by_name` it is one, outside of an array, if it holds a
     name and nothing else.
     """
@@ -88,7 +88,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
     ids: tuple[str, ...] = ("id",)
     explicit: bool = False
     by_name: bool = False
-    # A pattern of what stands between the opener and the JSON.
+    # A pattern of what is between the opener and the JSON.
     lead: str = ""
 
     @property
@@ -98,12 +98,12 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def stops(self) -> Markers:
-        """What may not stand inside of a call's JSON but in a string."""
+        """What may not be inside a call's JSON but in a string."""
         return Markers((*self.closes, *self.opens))
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around and between the objects."""
+        """What is around and between the objects."""
         closes, last_closes = write_any(self.closes), write_any((*self.closes, *self.last_closes))
         return Patterns(
             leading=self.lead,
@@ -118,7 +118,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         return read_block(reader, context, block.read_call, block.read_next, context.limits.max_call_args)
 
     def read_object(self, reader: Reader, context: Context, start: int, is_element: bool) -> Step[bool]:
-        """Read one call object, whose opening brace may be missing; False if it is none.
+        """Read one call object, whose opening brace may be missing; False if it is no call.
 
         `start` is how much the reader keeps of what came before it; `is_element`: it is in an array.
         """
@@ -133,7 +133,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
                 if draft.was_repaired or not sound:
                     context.sink.call_repaired(draft.call)
                 context.sink.call_end(draft.call)
-            return True  # where the text ends inside of the arguments, the call stays open
+            return True  # where the text ends inside the arguments, the call stays open
         if draft.is_foreign:
             return False
         if not sound:
@@ -227,7 +227,7 @@ class JsonCalls(msgspec.Struct, frozen=True, dict=True):
         return True
 
     def read_text(self, reader: Reader, context: Context) -> Step[str | None]:
-        """Take an object, whatever it is; None if there is none, or it breaks off."""
+        """Take an object; return None if there is no object, or it breaks off."""
         text = StringIO()
         if (yield from reader.peek()) != "{":
             return None
@@ -268,7 +268,7 @@ class _Objects(msgspec.Struct):
         if context.declared and not found and self.is_list and (yield from self._is_vouched(reader, context, start)):
             return (yield from self.format.read_object(reader, context.trust_all(), start, self.is_list))
         if found and reader.is_at_end:
-            # The text ends inside of a block of calls, before another call has its name: that is no text.
+            # The text ends inside a block of calls, before another call has its name: that is not text.
             message = f"the text ended inside a block of calls: {reader.kept}"
             reader.commit()
             context.sink.error("call", "truncated_call", message)
@@ -302,7 +302,7 @@ class _Objects(msgspec.Struct):
         return name in context.tools
 
     def _pass_on(self, reader: Reader, context: Context, start: int) -> Step[bool]:
-        """Pass on an object among calls that is none as text, with an error; False if it breaks off."""
+        """Pass on an object in a list of calls that is no call as text, with an error; False if it breaks off."""
         reader.rewind(start)
         text = yield from self.format.read_text(reader, context)
         if text is None:
@@ -335,7 +335,7 @@ class GuidedCalls(JsonCalls, frozen=True, dict=True):
 class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
     """An array of objects, each key of which names a tool and holds its arguments; `closes` may follow it.
 
-    A call starts at the first character of its arguments and is complete at their closing brace: nothing else stands in
+    A call starts at the first character of its arguments and is complete at their closing brace: nothing else is in
     its object.
     """
 
@@ -344,7 +344,7 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def stops(self) -> Markers:
-        """What may not stand inside of a call but in a string."""
+        """What may not be inside a call but in a string."""
         return Markers((*self.closes, *self.opens))
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:

@@ -1,4 +1,4 @@
-"""JSON values inside of text: read as they come, their end found without reading them twice.
+"""JSON values inside text: read as they come, their end found without reading them twice.
 
 `read_arguments` also takes what models write in place of an object of arguments.  An object passes through untouched.
 A string that says an object (arguments that were encoded twice) becomes what it says; `null` and the empty string are
@@ -99,7 +99,7 @@ def _read_stand_in(reader: Reader, limits: Limits, write: Callable[[str], Any], 
 
 
 def skip_value(reader: Reader, limits: Limits, stops: Stops) -> Step[bool]:
-    """Take any JSON value; False if it breaks off, or is none."""
+    """Take any JSON value; return False if it breaks off, or is not JSON."""
     first = yield from reader.skip_blanks()
     if first in ("{", "["):
         return (yield from read_container(reader, stops, limits.max_depth, lambda _: None))
@@ -108,9 +108,9 @@ def skip_value(reader: Reader, limits: Limits, stops: Stops) -> Step[bool]:
 
 
 def read_scalar(reader: Reader) -> Step[str | None]:
-    """Take a JSON number or literal; None if there is none."""
+    """Take a JSON number or literal; return None if there is no such thing."""
     word = yield from reader.match(_SCALAR, _LAST_SCALAR)
-    if word is None or reader.is_at_end:  # at the end of the text nobody knows whether it is whole
+    if word is None or reader.is_at_end:  # at the end of the text it may be cut
         return None
     try:
         read(word[0], "strict")
@@ -124,7 +124,7 @@ def read_string(
 ) -> Step[str | None]:
     """Read a JSON string; return what it says.  None if it is no string, or too long: its text is then passed on raw.
 
-    `limit` bounds what stands between the quotes; of a string beyond it, one character more is read.
+    `limit` bounds the text between the quotes; of a string beyond it, one character more is read.
     """
     token = StringIO()
     token.write(reader.take(1))

@@ -1,12 +1,12 @@
-"""Literals of notations other than JSON, told as JSON text on the way: what Python and brace literals share.
+"""Literals of notations other than JSON, rewritten as JSON text while they come: what Python and brace literals share.
 
 A notation says what its brackets, its scalars and its keys are.  Containers need no recursion: what is open
 is a list of levels.  In Python `{` opens a dict or a set, so its first element waits for what follows it.
 
-Python literals, read as they come and told as JSON text; nothing is ever evaluated.
+Python literals become JSON text as they come.  Nothing is ever evaluated.
 
 Both vocabularies are known (`True` and `true`, `None` and `null`).  Tuples and sets become arrays, keys become
-strings.  A string may hold raw line breaks, and go on in a second literal behind it.  Some models do not escape the
+strings.  A string may hold raw line breaks, and go on in a second literal after it.  Some models do not escape the
 quotes in a string: a quote ends it only if what follows is structure, else it is data, and the call repaired.  Others
 add literals (`"a" + "b"`), which is a repair, too, and believed only while no quote was data.
 """
@@ -67,13 +67,13 @@ class _Level:
         self.keyed = opens == "{"
 
     def write_lead(self) -> str:
-        """Return what is told before an element; the next one will not be the first."""
+        """Return the JSON text before an element; the next one will not be the first."""
         lead = ", " if not self.fresh else "{" if self.keyed else "["
         self.fresh = False
         return lead
 
     def write_end(self) -> str:
-        """Return what is told at the closing bracket."""
+        """Return the JSON text at the closing bracket."""
         return (self.write_lead() if self.fresh else "") + ("}" if self.keyed else "]")
 
 
@@ -84,7 +84,7 @@ def read_literal(reader: Reader, write: Write, notation: Notation, limits: Limit
         first = yield from reader.skip_blanks()
         if first and first in notation.brackets:
             if len(levels) == limits.max_depth:
-                write(first if first == "{" else "[")  # so that what is told shows the reason
+                write(first if first == "{" else "[")  # so that the text that was passed on shows the reason
                 return False
             reader.take(1)
             levels.append(_Level(first, notation.brackets[first]))
@@ -133,7 +133,7 @@ def read_literal_arguments(
 
 
 def _fail_call(reader: Reader, context: Context, call: Call) -> bool:
-    if reader.final:  # the text ends inside of the call
+    if reader.final:  # the text ends inside the call
         context.sink.call_arguments(call, reader.take(len(reader.buffer) - reader.at))
     else:
         fail_call(context, call, f"the arguments of {call.name!r} are no such literals")
@@ -185,7 +185,7 @@ def _read_member(
 
 
 def escape_text(text: str) -> str:
-    """The text as it stands inside of a JSON string."""
+    """The text as it is inside a JSON string."""
     return quote(text)[1:-1]
 
 
@@ -345,7 +345,7 @@ class PythonLiterals:
 
 
 def _unescape(escape: Match) -> str:
-    """What an escape says; one that Python does not have stands for itself."""
+    """What an escape means; one that Python does not have means itself."""
     groups = escape.groupdict()
     if groups["other"] is not None:
         return _SIMPLE.get(groups["other"], escape[0])

@@ -1,9 +1,9 @@
-"""Grammar C: the name of the tool, then its arguments, each behind a marker of its own.
+"""Grammar C: the name of the tool, then its arguments, each after a marker of its own.
 
     [TOOL_CALLS]NAME[CALL_ID]ID[ARGS]{...}
     <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{...}<|tool_call_end|>
 
-One pattern reads all that stands before the arguments, for there lies nothing that may be long; so the call starts
+One pattern reads all that is before the arguments, for nothing there may be long.  So the call starts
 when the first character of its arguments has come.  They pass through untouched to their closing brace,
 where the call is complete: the closing marker is taken if it comes, and not missed if it does not.
 """
@@ -40,33 +40,33 @@ _COUNTER = lazy_re(r"(?:(?:call|chatcmpl|tool)(?=[\w:-]*[0-9])[\w:-]++|[0-9]++)"
 class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     """The parts of one format, as patterns; the closing markers are literals.
 
-    `head` reads from behind the opener to the arguments; it has the group `name`, and `id` where the format has one.
+    `head` reads from the opener to the arguments; it has the group `name`, and `id` where the format has one.
     """
 
     head: str
-    # What may end a call; if it stands where the arguments should, there are none.
+    # What may end a call.  Where it comes in place of the arguments, the call has no arguments.
     closes: tuple[str, ...] = ()
     # What begins another call of the same block, with the white space before it.
     again: str = r"(?!)"
     block_closes: tuple[str, ...] = ()
-    # What may not stand inside of the arguments but in a string, besides the closing markers.
+    # What may not be inside the arguments but in a string, besides the closing markers.
     opens: tuple[str, ...] = ()
     # The name of every call, where the format has none for it; the group `name` is empty then.
     name: str = ""
 
     @property
     def follows(self) -> str:
-        """What stands before the arguments, if arguments or the end of the call follow."""
+        """What is before the arguments, if arguments or the end of the call follow."""
         return rf"{GAP}{self.head}{GAP}(?=[{{\"]|{write_any(self.closes)})"
 
     @cached_property
     def stops(self) -> Markers:
-        """What may not stand inside of the arguments but in a string."""
+        """What may not be inside the arguments but in a string."""
         return Markers((*self.closes, *self.block_closes, *self.opens))
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the arguments."""
+        """What is around the arguments."""
         closes, block_closes = write_any(self.closes), write_any(self.block_closes)
         return Patterns(
             heading=self.follows,
@@ -86,7 +86,7 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
         return head is not None and (yield from self.read_named(reader, context, head))
 
     def read_named(self, reader: Reader, context: Context, head: Match) -> Step[bool]:
-        """Read one call after its head; False if it is none."""
+        """Read one call after its head; False if it is no call."""
         name = context.resolve_name(self.name or head["name"])
         if not context.believes(name):
             return read_nothing(reader, context)

@@ -1,4 +1,4 @@
-"""Grammar D with tags inside of values: a parameter's tag is its name, and what it holds may be tags again.
+"""Grammar D with tags inside values: a parameter's tag is its name, and what it holds may be tags again.
 
     <tool_call>
     <invoke name="NAME"><KEY>VALUE</KEY><KEY><CHILD>VALUE</CHILD>...</KEY></invoke>
@@ -6,7 +6,7 @@
 
 Each tag bears a mark that prose does not have.  What an element with children is, the schema says: an object, or a
 list of its children; without a schema `<item>` children make a list, and a child that comes more than once is one.
-A value without children streams as in every tag format; one with children is told when its tag closes.  An element
+A value without children streams as in every tag format; one with children is passed on when its tag closes.  An element
 that holds nothing, where the schema permits no string, is an empty list or object.
 """
 
@@ -32,14 +32,14 @@ _DEEPEST = 128
 
 
 class NestedTags(TagCalls, frozen=True, dict=True):
-    """The tags of one format; `mark` is the pattern of what stands before each."""
+    """The tags of one format; `mark` is the pattern of what is before each."""
 
     mark: str = ""
     untyped: Kinds = _UNTYPED
 
     @cached_property
     def inner(self) -> Patterns:
-        """The tags inside of a value."""
+        """The tags inside a value."""
         return Patterns(
             first=rf"{GAP}{self.mark}<{_NAME}>",
             any=rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>",
@@ -60,7 +60,7 @@ class NestedTags(TagCalls, frozen=True, dict=True):
         lead, raw = members.begin_member(token["key"]), _Held(members.limit)
         whole = yield from self._read_tree(reader, root, raw)
         text = raw.text.getvalue()
-        # What is too much to be read is told as it came, which is no JSON.
+        # What is too long or too deep to be read is passed on as it came: no JSON, so the call becomes an error.
         members.write(
             lead + (quote(text)[:-1] if not whole else text if raw.is_full or raw.is_deep else root.write_json())
         )
@@ -93,7 +93,7 @@ class NestedTags(TagCalls, frozen=True, dict=True):
 
 
 class _Element(msgspec.Struct, dict=True):
-    """An open tag inside of a value."""
+    """An open tag inside a value."""
 
     name: str
     typed: SchemaView
@@ -110,7 +110,7 @@ class _Element(msgspec.Struct, dict=True):
 
     @property
     def is_mixed(self) -> bool:
-        """Whether text that says nothing stands between its children."""
+        """Whether there is text between its children."""
         return bool(self.children) and bool(self.text.getvalue().strip())
 
     def view_child(self, name: str) -> SchemaView:
@@ -157,7 +157,7 @@ class _Held:
 
 
 def _close(path: list[_Element], name: str) -> None:
-    """Close the innermost element of that name and all inside of it; a closing tag of nothing is passed over."""
+    """Close the innermost element of that name and all inside it; a closing tag that closes nothing is ignored."""
     if not any(element.name == name for element in path):
         return
     while path:

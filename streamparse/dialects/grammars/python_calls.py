@@ -170,7 +170,7 @@ class LiteralCalls(msgspec.Struct, frozen=True):
             reader.take(1)
             sink.call_end(draft.call)
         elif reader.final:
-            sink.call_arguments(draft.call, reader.take_rest())  # the text ends inside of the call
+            sink.call_arguments(draft.call, reader.take_rest())  # the text ends inside the call
         else:
             fail_call(context, draft.call, f"the arguments of {draft.name!r} are no Python literals")
         return True
@@ -208,7 +208,7 @@ class LiteralCalls(msgspec.Struct, frozen=True):
 
 
 def _read_text(reader: Reader, context: Context, limit: int | None) -> Step[str | None]:
-    """Read a string literal; None if there is none."""
+    """Read a string literal; return None if there is no string."""
     held = StringIO()
     if not (yield from PythonLiterals(argument=False).read_scalar(reader, limit_writer(held, limit))):
         return None

@@ -1,13 +1,13 @@
 """Closing tags that close nothing: the sign that a value before them ended too early.
 
-Formats of tags escape nothing, so a value that quotes the format's own closing tags and another call behind them
-cannot be told from two calls: the value ends early, and what was quoted is told as a call.  What gives it away comes
+Formats of tags escape nothing, so a value that quotes the format's own closing tags and another call after them
+looks like two calls: the value ends early, and what was quoted is reported as a call.  What gives it away comes
 later: the value goes on as text, and its true end closes nothing.  Then no call of the text can be trusted, neither
 the one that may be shortened nor those that may have been data.  A quoted call that leaves its own end out shows
-no such sign, and stands.
+no such sign, and counts.
 
 Where the tag of a call is a word (`<tool>`), or the name of a tool (`<search>`), HTML and prose may have it, too: it
-counts only once such a tag has told a call, and if it closes nothing that the text itself has opened.
+counts only once such a tag has held a call, and if it closes nothing that the text itself has opened.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ def _doubt(context: Context, tags: str) -> None:
 
 
 def find_stray_closers(name: str, tags: TagCalls, *begins: str) -> Dialect:
-    """What reads the closing tags of a format where they close nothing; `begins` are the literals they begin with."""
+    """Return what reads a format's closing tags where they close nothing; `begins`: the literals they begin with."""
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
     return find_stray_closer(name, f"{value}{GAP}{tags.call_close}", *begins)
 
 
 def find_stray_closer(name: str, follows: str, *begins: str) -> Dialect:
-    """The same of a format whose end of a value and its call is the pattern `follows`."""
+    """The same for a format; the pattern `follows` is the end of a value and of its call."""
     return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _StrayClosers(follows), follows)
 
 
 class RemembersTag(msgspec.Struct, frozen=True):
-    """A body whose opening tag is remembered where it tells a call."""
+    """A body that notes its opening tag where it reads a call."""
 
     body: Body
 
@@ -95,5 +95,5 @@ class _StrayTags(msgspec.Struct, frozen=True):
 
 
 def follow_stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
-    """Return what follows the tags of `words`, or of declared tools, that no body that `RemembersTag` has read."""
+    """Return what follows the tags of `words`, or of declared tools, outside the calls of a `RemembersTag`."""
     return Dialect(name, openers, _StrayTags(words), _ANY_TAG)

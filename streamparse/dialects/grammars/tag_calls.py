@@ -41,7 +41,7 @@ _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
 class TagCalls(msgspec.Struct, frozen=True, dict=True):
     """The tags of one format, as patterns of lazy_partial length.
 
-    In any of them the group `odd` stands where the tags are not as they should be: the call is repaired.
+    In any of them the group `odd` matches where the tags are not as they should be: the call is repaired.
     """
 
     # What opens a call, and its block: group `name`; group `empty` if it closes at once.  No pattern may end in
@@ -56,29 +56,29 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     # Enough of it to know it by.
     parameter_begin: str
     parameter_close: str
-    # Literals that begin whatever may end a value, or open a call inside of it.
+    # The literals with which begins what may end a value, or open a call inside it.
     stops: tuple[str, ...]
-    # What may stand between tags and says nothing.
+    # What may be between tags without a meaning.
     gap: str = GAP
-    # What may stand between the call's opening and its parameters.
+    # What may be between the call's opening and its parameters.
     lead: str = ""
-    # What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
+    # What may be between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
     # there is no value.
     value_open: str = ""
     # What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
-    # stopped, and it did so behind a parameter, the call is whole.
+    # stopped, and it did so after a parameter, the call is whole.
     stop: bool = False
     # One line break after a parameter's opening tag and one before its closing tag belong to the tags.
     trim: bool = True
     # A value may end without a closing tag where the next parameter begins.
     unclosed: bool = True
-    # Text that may stand between a value and the next parameter, and says nothing: the call is repaired.
+    # Text without a meaning that may be between a value and the next parameter: the call is repaired.
     stray: str = "(?!)"
     # A call without parameters is believed of any tool; else, where tools are declared, only of these.
     hollow: bool = True
     # What a value may be where neither the markup nor a schema says anything of it.
     untyped: Kinds = ANY
-    # What is escaped in names and keys, and what it stands for.
+    # Escapes in names and keys, and the characters that they mean.
     entities: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -93,7 +93,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the parameters, and between them."""
+        """What is around the parameters, and between them."""
         next_call = self._next_call
         return Patterns(
             self.compile,
@@ -112,7 +112,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         return lazy_partial(source)
 
     def _write_token(self, close: str) -> str:
-        """A pattern of what stands between the parameters of a call."""
+        """A pattern of what is between the parameters of a call."""
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
         stray = rf"(?:{stray}|{self.stray}(?={self.parameter_begin}))"
         cut = rf"(?P<cut>(?={self._next_call}))"
@@ -155,7 +155,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             members.close()
             context.sink.call_end(call)
         elif reader.is_cut_off(self.patterns.token):
-            reader.take_rest()  # the text ends inside of a tag; the call stays open
+            reader.take_rest()  # the text ends inside a tag; the call stays open
         elif not reader.is_at_end:
             message = f"the call of {name!r} holds something else than parameters"
             context.sink.call_error(call, "malformed_call", message)
@@ -184,7 +184,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
                 return None
 
     def _read_parameter(self, reader: Reader, members: ObjectWriter, token: Match) -> Step[bool]:
-        """Read a parameter's value; False if there is none, or the text ends inside of it."""
+        """Read a parameter's value; False if there is none, or the text ends inside it."""
         key, declared = self._unescape(token["key"]), members.typed.members
         foreign = members.is_empty and key in _ENVELOPES and bool(declared) and key not in declared
         entered = (yield from reader.match(self.patterns.entering)) if self.value_open else None
@@ -218,7 +218,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         return declared if said == STRING and "string" not in declared else said
 
     def _read_json(self, reader: Reader, context: Context, call: Call) -> Step[None]:
-        """Some models write the arguments as one JSON object inside of the call's tag."""
+        """Some models write the arguments as one JSON object inside the call's tag."""
         sink = context.sink
         whole = yield from read_container(reader, self.markers, context.limits.max_depth, sink.call_teller(call))
         if whole:

@@ -3,7 +3,7 @@
 Values between tags in formats that escape nothing: where they end.
 
 A closing tag ends a value only if what follows it is structure again: the next parameter, or the end of the
-call or of its block.  A whole call that is written inside of a value (documentation, a transcript) is data
+call or of its block.  A whole call that is written inside a value (documentation, a transcript) is data
 up to its own closing tag.
 """
 
@@ -47,9 +47,9 @@ class ObjectWriter:
         self.limit = context.limits.max_call_args
 
     def begin_member(self, key: str) -> str:
-        """A member begins: the text before its value, to be told with it.
+        """A member begins: return the text before its value, to be passed on with it.
 
-        A key that came before gives the call up: which of the two values was meant, nobody knows.
+        A key that came before ends the call with an error: it is not known which of the two values was meant.
         """
         if key in self._keys:
             message = f"the parameter {key!r} of {self._call.name!r} came twice"
@@ -86,7 +86,7 @@ class ValueWriter:
         self._write = write
         self._held: StringIO | None = StringIO()
         self._open = True  # whether it is a string is not known yet
-        # Takes, while the value is streamed, what can stand in a JSON string as it is.
+        # While the value is streamed, takes text that needs no escapes in a JSON string.
         self.verbatim: Callable[[str], object] | None = None
         self._decide("")
 
@@ -110,7 +110,7 @@ class ValueWriter:
         self._write('"' if read is None else self._lead + read)
 
     def abort(self) -> None:
-        """The text ends inside of the value: what came of it is kept."""
+        """The text ends inside the value: what came of it is kept."""
         if self._held is not None:
             self._write(self._lead + quote(self._held.getvalue())[:-1])
 
@@ -145,7 +145,7 @@ _MOST_HELD = 64
 class ValueEnd(msgspec.Struct, frozen=True, dict=True):
     """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
 
-    `inner` matches what opens or closes (group `out`) a call inside of the value.
+    `inner` matches what opens or closes (group `out`) a call inside the value.
     """
 
     stops: Stops
@@ -207,7 +207,7 @@ def _count_held(text: str, start: int, end: int) -> int:
 
 
 def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -> Step[Match | None]:
-    """Tell the text of a key's value as it comes; take and return what ends it, None if the text ends inside of it."""
+    """Pass on the text of a key's value as it comes; take and return what ends it, None if the text ends inside it."""
     if ending.trim:
         yield from reader.match(_BREAK)
     depth = 0

@@ -64,7 +64,7 @@ class ToolText(msgspec.Struct, frozen=True):
 
     @property
     def follows(self) -> str:
-        """What stands before the text."""
+        """What is before the text."""
         return self.opening
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:

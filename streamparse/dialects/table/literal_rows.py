@@ -16,7 +16,7 @@ _LIKE_JSON = r"\s{0,64}(?:\[\s{0,64})?\{"
 _LFM2_CLOSES = ("<|tool_call_end|>",)
 _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>")
 
-# How a call goes on behind a string, as a pattern.
+# How a call goes on after a string, as a pattern.
 _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
 
 # The server took the opening token away, or the prompt ended with it.

@@ -1,4 +1,4 @@
-"""Formats of grammar C: a name, then JSON arguments, each behind a marker of its own."""
+"""Formats of grammar C: a name, then JSON arguments, each after a marker of its own."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _DEEPSEEK_FUNCTION = (
     rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}(?:{GAP}{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
 )
 _DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
-# With a separator or a fence behind the name, a brace is enough.
+# With a separator or a fence after the name, a brace is enough.
 _DEEPSEEK_SURE = (
     rf"(?:{_DEEPSEEK_FUNCTION}|"
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP}|{GAP}```(?:json)?){_DEEPSEEK_FENCE})"
 )
 _DEEPSEEK_OPENERS = markers(*_spell_deepseek("tool", "calls", "begin"), *_spell_deepseek("tool", "call", "begin"))
-# The type that stands before the separator in V3 comes back now and then in V3.1.
+# The type that is before the separator in V3 comes back now and then in V3.1.
 _DEEPSEEK_CALLS = MarkedCalls(
     rf"(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME})",
     closes=("```", *_spell_deepseek("tool", "call", "end")),

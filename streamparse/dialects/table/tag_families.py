@@ -72,8 +72,8 @@ def build_invoke_tags(
 ) -> TagCalls:
     """`<invoke name="NAME">` and `<parameter name="KEY">`, a type perhaps as `string="true"` or `type="number"`.
 
-    `prefix` is a pattern of what stands before the word of each tag, and `begins` are the literals that tags begin
-    with; `block` is the pattern of the block's tag, `lead` what may stand before each invocation.
+    `prefix` is a pattern of what is before the word of each tag, and `begins` are the literals that tags begin
+    with; `block` is the pattern of the block's tag, `lead` what may be before each invocation.
     """
     inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"
     name = rf"{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}"
@@ -121,7 +121,7 @@ _INSIDE = "(?:arguments|parameters|args|input|params)"
 def build_named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]:
     """`<tool name="NAME">` and `<tool><name>NAME</name>`: the name is an attribute, or the first element.
 
-    `words` is the pattern of the tag's word.  An id may stand beside the name, and an element around the parameters,
+    `words` is the pattern of the tag's word.  An id may be next to the name, and an element around the parameters,
     which are children or JSON.
     """
     id, prefix = rf"\s{{1,8}}id=\"{_ID}\"", r"(?:[\w.]{1,32}:)?"
@@ -168,7 +168,7 @@ def build_pair_tags(mark: str, word: str) -> TagCalls:
         call_begin=rf"(?:{call}|<{m}tool_calls{end})",
         call_close=f"</{m}{word}{end}",
         block_close=f"</{m}tool_calls{end}",
-        # A key that the call ends behind has no value.
+        # A key right before the end of the call has no value.
         parameter=rf"(?:<{m}arg_key{end}|(?P<odd>)(?:<{m}(?:arg_key|{word}){end}){{0,3}}){GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}"
         rf"(?={GAP}(?:[^\s<]|<[^/]|</{m}arg_value{end}))",
         parameter_begin=begin,
