@@ -123,9 +123,9 @@ class InBandParser:
             return
         reader = self._reader
         taped = reader.tape.pieces
-        taped.append(text)
         if len(taped) > _MOST_PIECES:
             reader.tape.trim()
+        taped.append(text)
         if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
             rest = reader.fast_path(text)
             if rest is None:

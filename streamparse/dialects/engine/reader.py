@@ -255,14 +255,16 @@ class Tape:
     call is reported in it.  `pieces` are what has come since it began.
     """
 
-    __slots__ = ("_at", "_buffer", "_is_whole", "_kept", "_most", "has_call", "pieces")
+    __slots__ = ("_at", "_buffer", "_is_whole", "_joined", "_kept", "_most", "has_call", "pieces")
 
     def __init__(self, most_kept: int) -> None:
         self.pieces: list[str] = []
         self.has_call = False  # a call was reported in the stretch
         self._most = most_kept
         self._kept: StringIO | None = StringIO()  # None once it would be more than `most_kept` characters
-        self._buffer, self._at, self._is_whole = "", 0, True
+        self._buffer, self._at = "", 0
+        self._joined: StringIO | None = None  # many pieces
+        self._is_whole = True  # the stretch is not too long to be kept
 
     def restart(self, buffer: str, at: int, passed_on: str = "") -> None:
         """Begin another stretch, at the text that is still to be read.
@@ -272,7 +274,8 @@ class Tape:
         if self.has_call:
             self.has_call = False
             self.keep(self._read_stretch(len(buffer) - at).removesuffix(passed_on) if self._is_whole else None)
-        self._buffer, self._at, self._is_whole = buffer, at, True
+        self._buffer, self._at = buffer, at
+        self._joined, self._is_whole = None, True
         self.pieces.clear()
 
     def keep(self, text: str | None) -> None:
@@ -283,12 +286,15 @@ class Tape:
             self._kept.write(text)
 
     def trim(self) -> None:
-        """Make one of many pieces.  A caller that adds many calls this now and then."""
-        text = "".join(self.pieces)
-        self.pieces.clear()
-        self._is_whole = self._is_whole and len(text) <= self._most
+        """Join many pieces.  A caller that adds many calls this now and then."""
         if self._is_whole:
-            self.pieces.append(text)
+            self._joined = self._joined or StringIO()
+            self._joined.write("".join(self.pieces))
+            # Some of it may still be unread, and not belong to the call: what counts is decided at its end.
+            self._is_whole = self._joined.tell() <= self._most + _MUCH
+        if not self._is_whole:
+            self._joined = None
+        self.pieces.clear()
 
     def give_back(self) -> str | None:
         """Return all that was kept, and keep nothing of it; None if it was too long."""
@@ -297,8 +303,9 @@ class Tape:
 
     def _read_stretch(self, unread: int) -> str:
         text, at = self._buffer, self._at
-        if self.pieces:
-            text, at = "".join((text[at:], *self.pieces)), 0
+        if self.pieces or self._joined is not None:
+            joined = "" if self._joined is None else self._joined.getvalue()
+            text, at = "".join((text[at:], joined, *self.pieces)), 0
         return text[at : len(text) - unread]
 
 
