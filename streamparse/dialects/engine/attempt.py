@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ class Setting(msgspec.Struct, frozen=True):
     on_marker: Callable[[int], object] | None
 
 
-class MarkerMet(NamedTuple):
+class MarkerMet(msgspec.Struct, frozen=True):
     """A marker that was met, and what it is there."""
 
     text: str
@@ -58,7 +58,7 @@ class MarkerMet(NamedTuple):
     is_drafted: bool = False
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True):
     """What came of a marker."""
 
     # The dialect that read a call.
@@ -115,6 +115,7 @@ class Attempt:
 
     def _read(self) -> Step[Dialect | None]:
         reader, met = self._reader, self.met
+        reader.tape.restart(reader.buffer, reader.at)
         if self._setting.on_marker is not None:
             self._setting.on_marker(len(reader.buffer) - reader.at)
         for candidate in met.candidates:

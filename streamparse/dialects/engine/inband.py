@@ -122,10 +122,11 @@ class InBandParser:
             self._tell(text)
             return
         reader = self._reader
-        taped = reader.tape.pieces
-        if len(taped) > _MOST_PIECES:
-            reader.tape.trim()
-        taped.append(text)
+        if self._attempt is not None:
+            taped = reader.tape.pieces
+            if len(taped) > _MOST_PIECES:
+                reader.tape.trim()
+            taped.append(text)
         if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
             rest = reader.fast_path(text)
             if rest is None:

@@ -89,9 +89,13 @@ class Reader:
         To take more than `most` characters raises `Overflow`.
         """
         if not self._pinned:
-            self.tape.restart(self.buffer, self.at)
             self._kept = StringIO()
             self._most = most
+
+    def begin_call(self, most: int | None) -> None:
+        """Do the same as `checkpoint` where another call of a block may begin."""
+        self.tape.restart(self.buffer, self.at)
+        self.checkpoint(most)
 
     def commit(self) -> None:
         """Forget what was taken: it is part of a call for certain."""
@@ -251,8 +255,8 @@ class Reader:
 class Tape:
     """Keeps the text of calls that were reported as they came: if they are revoked, it is given back.
 
-    A stretch of the text begins wherever `Reader.checkpoint` is called, which is before each call.  It is kept if a
-    call is reported in it.  `pieces` are what has come since it began.
+    A stretch of the text begins before each call that may come.  It is kept if the call is reported in it.  `pieces`
+    are what has come since it began.
     """
 
     __slots__ = ("_at", "_buffer", "_is_whole", "_joined", "_kept", "_most", "has_call", "pieces")

@@ -85,11 +85,11 @@ def read_block(
         if vouches and context.declared:
             context = context.trust_all()
         if keeps_gap:
-            reader.checkpoint(most)
+            reader.begin_call(most)
         if not (yield from read_next(reader)):
             return True
         if not keeps_gap:
-            reader.checkpoint(most)
+            reader.begin_call(most)
     return found
 
 
