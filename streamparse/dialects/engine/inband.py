@@ -167,18 +167,18 @@ class InBandParser:
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
-        self._note_native_call()
-        return self._sink.call_start(name, id, source, place)
-
-    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        self._note_native_call()
-        return self._sink.call_whole(name, arguments, id)
-
-    def _note_native_call(self) -> None:
         self._flush()
         if not self._has_native_call:  # a server that reads calls itself leaves none in the text
             self._has_native_call = True
             self.ignore_calls("auto", "all")
+        return self._sink.call_start(name, id, source, place)
+
+    def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
+        self._flush()
+        if not self._has_native_call:  # a server that reads calls itself leaves none in the text
+            self._has_native_call = True
+            self.ignore_calls("auto", "all")
+        return self._sink.call_whole(name, arguments, id)
 
     def ignore_calls(self, *words: str) -> None:
         """From here on these words of `dialects`, `"auto"` or `"all"`, mean reasoning alone."""
