@@ -40,12 +40,14 @@ def assert_kept(run: Run) -> None:
     """Assert that nothing is invented, and that without calls nothing is missing but marks of thought and structure."""
     told, text = _lines_aside(_told(run.events)), _lines_aside(run.input.data)
     revoked = {event.index: event.reason for event in run.events if isinstance(event, sp.ToolCallRevoked)}
-    if "thought_closed" in revoked.values():
-        # What was said after the calls was told before it was known that they were none: their text comes after it.
+    has_thought = any(isinstance(event, sp.ReasoningDelta) for event in run.events)
+    if "thought_closed" in revoked.values() or (revoked and has_thought):
+        # What was said or thought after the calls was told before it was known that they were none: their text comes
+        # after it.
         told, text = "".join(sorted(told)), "".join(sorted(text))
     assert _is_in_order(told, text)
     stands = any(isinstance(event, sp.ToolCallStart) and event.index not in revoked for event in run.events)
-    if not stands and not run.response.errors and not any(isinstance(e, sp.ReasoningDelta) for e in run.events):
+    if not stands and not run.response.errors and not has_thought:
         assert told == text
 
 

@@ -270,9 +270,12 @@ class InBandParser:
     def _drop_gap(self, gap: int) -> None:
         """At the end of the text, blanks after a call are structure."""
         if self._reader.final and gap:
-            blanks = self._take(gap)
-            if self._text.held.calls:
-                self._text.held.add_text(blanks)
+            self._take_gap(gap)
+
+    def _take_gap(self, gap: int) -> None:
+        blanks = self._take(gap)
+        if self._text.held.calls:
+            self._text.held.add_text(blanks)
 
     def _write(self, text: str) -> None:
         """Pass on text, or thought, that belongs to no call."""
@@ -328,7 +331,8 @@ class InBandParser:
         if thought is None and (marker in active.closers or marker in active.thoughts):
             gap -= self._note_thought_marker(marker, gap, is_at_edge)
         if thought is not None or (is_at_edge and marker in active.closers):
-            self._take(gap + len(marker))
+            self._take_gap(gap)
+            self._take(len(marker))
             if thought is not None:
                 self._open_thought(thought)
             return

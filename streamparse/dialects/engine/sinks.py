@@ -35,7 +35,6 @@ class DirectSink:
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
         self.call_repaired = sink.call_repaired
-        self.calls_doubted = sink.calls_doubted
         self.error = sink.error
 
     def call_start(
@@ -50,6 +49,12 @@ class DirectSink:
     def call_error(self, call: Call, code: str, message: str) -> None:
         self._reader.tape.has_call = False  # the error has its text
         self._sink.call_error(call, code, message)
+
+    def calls_doubted(self, code: str, message: str) -> None:
+        # All calls so far are revoked.  They may be data of a value, so their text is not given back.
+        self.calls = []
+        self._reader.tape.give_back()
+        self._sink.calls_doubted(code, message)
 
     def revoke(self, reason: str) -> str:
         """Revoke the calls of open text; return their text."""
@@ -141,6 +146,7 @@ class RecordingSink:
 
     def _start(self, draft: Draft) -> Call:
         call = self._sink.call_start(draft.name, draft.id or None, "inband", self.place)
+        self._reader.tape.has_call = False  # its text is recorded here
         self._sink.call_arguments(call, draft.raw)
         return call
 

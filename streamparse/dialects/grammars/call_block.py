@@ -85,7 +85,7 @@ def read_block(
         if vouches and context.declared:
             context = context.trust_all()
         if keeps_gap:
-            reader.begin_call(most)
+            reader.checkpoint(most)
         if not (yield from read_next(reader)):
             return True
         if not keeps_gap:

@@ -166,6 +166,7 @@ class _Messages(msgspec.Struct):
 
     def read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         """Read one message, and its end."""
+        reader.tape.restart(reader.buffer, reader.at)  # what is kept of a call is its own message
         markup = self.format.markup
         if (yield from reader.peek_match(self.format.patterns.marked)) is not None and markup is not None:
             if not (yield from markup(reader, context)):
