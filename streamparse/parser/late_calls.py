@@ -22,7 +22,7 @@ import msgspec
 from streamparse.assembler import Assembler, ParseHalted
 from streamparse.dialects import CATALOGUE, Dialects, InBandParser, Quoted
 from streamparse.dialects.engine.attempt import has_required
-from streamparse.dialects.grammars.call_json import Found, calls_in, text_beside_calls
+from streamparse.dialects.grammars.call_json import ExtractedCall, extract_calls, extract_text
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
@@ -38,7 +38,7 @@ class JSONRun(NamedTuple):
 
     start: int
     end: int
-    calls: list[Found]
+    calls: list[ExtractedCall]
     enveloped: bool
     fenced: bool
     said: str
@@ -110,7 +110,7 @@ def _find_json(content: str, tools: Toolset, limits: Limits) -> JSONRun | None:
     return None
 
 
-def _resolve_name(found: Found, tools: Toolset) -> Found:
+def _resolve_name(found: ExtractedCall, tools: Toolset) -> ExtractedCall:
     """Remove the namespace of a prompt, which OpenAI's models write before a tool's name."""
     bare = found.name.removeprefix(_NAMESPACE)
     return found._replace(name=bare) if found.name not in tools and bare in tools else found
@@ -128,7 +128,7 @@ def _find_runs(content: str, tools: Toolset, limits: Limits) -> Iterator[JSONRun
 
 def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun | None:
     """Read values for as long as they are calls."""
-    calls: list[Found] = []
+    calls: list[ExtractedCall] = []
     said: list[str] = []
     enveloped = True
     end = at = candidate.end()
@@ -138,11 +138,11 @@ def _read_run(content: str, candidate: re.Match[str], limits: Limits) -> JSONRun
             value = read(content[at:closed], "heal", limits).value if closed > at else None
         except JSONError:
             break
-        found = list(calls_in(value))
+        found = list(extract_calls(value))
         if not found:
             break
         calls += found
-        said.append(text_beside_calls(value))
+        said.append(extract_text(value))
         enveloped = enveloped and isinstance(value, dict) and not _ENVELOPES.isdisjoint(value)
         end = at = _skip(_REST, content, closed)
         at = _skip(_CANDIDATE, content, at)

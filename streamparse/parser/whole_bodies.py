@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from streamparse.assembler import Offset, ParseHalted
-from streamparse.dialects.grammars.call_json import calls_in
+from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.frames import AutoFramer, Format, Frame, FramingError
 from streamparse.json import snapshot
 from streamparse.limits import Limits
@@ -142,7 +142,11 @@ def _drop_silent_text(body: Body) -> Body:
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
     if body.wire is not None:
         return body
-    if silent or _PAGE.match(text) or (is_json and next(calls_in(decode_frame(Frame(text.encode()))), None) is None):
+    if (
+        silent
+        or _PAGE.match(text)
+        or (is_json and next(extract_calls(decode_frame(Frame(text.encode()))), None) is None)
+    ):
         return msgspec.structs.replace(body, text=None)
     return body
 
@@ -158,7 +162,7 @@ def _read_value(value: Any) -> Body:
         frames.append(Frame(json.dumps(message).encode(), offset=size))
         size += len(frames[-1].data)
     wire, shown_by = _find_wire(zip(owners, frames, strict=False))
-    is_text = wire is None and next(calls_in(value), None) is not None
+    is_text = wire is None and next(extract_calls(value), None) is not None
     return Body(
         frames=frames,
         size=size,

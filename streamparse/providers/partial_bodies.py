@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from streamparse.dialects.grammars.call_json import calls_in
+from streamparse.dialects.grammars.call_json import extract_calls
 from streamparse.patterns import plain
 from streamparse.providers.gemini.parts import OWN_PARTS
 from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
@@ -106,7 +106,7 @@ def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
     content = value.get("content")
     if "role" not in value and isinstance(content, list):
         return _make_anthropic_body(value) if _are_anthropic_blocks(content) else None
-    if "toolCalls" in value and next(calls_in(value), None) is not None:
+    if "toolCalls" in value and next(extract_calls(value), None) is not None:
         return None  # an envelope, as a model writes it: its calls and its text are found in its JSON
     text = next((value[key] for key in ("content", "text", "output_text") if isinstance(value.get(key), str)), None)
     if text is None:

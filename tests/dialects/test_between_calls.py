@@ -61,5 +61,5 @@ def test_of_a_marker_that_the_end_cuts_its_least_size_and_more_is_no_text(text: 
     reader, pieces = Reader(), []
     reader.push(text)
     reader.final = True
-    assert list(reader.until(Markers(("<|end|>",)), pieces.append, least=3)) == []
+    assert list(reader.read_until(Markers(("<|end|>",)), pieces.append, least=3)) == []
     assert "".join(pieces) == told

@@ -9,9 +9,9 @@ from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, place
 
 import streamparse as sp
 from streamparse.dialects.engine.grammar import Dialect
-from streamparse.dialects.table import array_rows, json_rows, marker_rows
+from streamparse.dialects.table import json_rows, marker_rows
 
-ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, array_rows, marker_rows) for row in module.ROWS}
+ROWS: dict[str, Dialect] = {row.name: row for module in (json_rows, marker_rows) for row in module.ROWS}
 TOOLS = [
     {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
     {"name": "ping", "parameters": {"type": "object", "properties": {}}},

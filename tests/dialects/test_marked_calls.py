@@ -27,10 +27,10 @@ def _read(name: str, text: str) -> tuple[list[sp.Event], str]:
     assembler, reader = Assembler(tools, sp.Limits()), Reader()
     reader.push(text)
     reader.final = True
-    reader.remember()
+    reader.checkpoint()
     for _ in body(reader, Context(assembler, tools, sp.Limits(), declared=True)):
         raise AssertionError("nothing is to come")
-    return assembler.record.take(), reader.rest()
+    return assembler.record.take(), reader.take_rest()
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -118,7 +118,7 @@ def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, da
 def test_what_counts_in_a_thought_is_found_as_comparing_all_markers_finds_it(data: st.DataObject) -> None:
     armed = CATALOGUE.activate("auto", data.draw(st.frozensets(NAMES, max_size=3)), True)
     thought = data.draw(st.sampled_from([*armed.thoughts.values(), armed.any_thought]))
-    markers = armed.in_thought(thought, data.draw(st.booleans()))
+    markers = armed.get_markers_in_thought(thought, data.draw(st.booleans()))
     text = data.draw(_texts(markers.literals))
     assert _found(markers, text) == _found(Compared(markers.literals), text)
     assert markers.may_hold(text) is not None or markers.search(text) is None

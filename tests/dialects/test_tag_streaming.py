@@ -10,11 +10,11 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, places_of, revoked_of, text_of
 
 import streamparse as sp
-from streamparse.dialects.table import child_rows, pair_rows, tag_rows
+from streamparse.dialects.table import child_rows, tag_rows
 
 ROWS = [
     row
-    for module in (tag_rows, pair_rows, child_rows)
+    for module in (tag_rows, child_rows)
     for row in module.ROWS
     # The text of the first could be prose until its end; in the examples of the others it is JSON.
     if row.name not in ("tool-text-tag", "glm-5.3", "cwm")

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamparse.dialects.engine.markers import GAP, any_of
+from streamparse.dialects.engine.markers import GAP, write_any
 from streamparse.dialects.grammars.tool_tags import A_KEY, NAME, ToolPattern
 
 NAMES = ["bash", "a.b", "now", "Öl", "b[s]h"]
@@ -21,7 +21,7 @@ PIECES = [*NAMES, *'</> \n{}"', "\r\n", "</", "cmd", "cmd2", "größe", "axb", "
 
 
 def _compiled(source: str, name: str, members: frozenset[str]) -> regex.Pattern[str]:
-    first = f"(?P<first>{any_of(members) if members else A_KEY})"
+    first = f"(?P<first>{write_any(members) if members else A_KEY})"
     return regex.compile(source.replace(FIRST, first).replace(NAME, re.escape(name)))
 
 

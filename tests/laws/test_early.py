@@ -72,13 +72,15 @@ def test_a_native_call_is_complete_at_the_frame_that_closes_it(
 
 
 LATER = {
-    "responses-items-without-an-index-are-known-by-their-ids.sse": "its indexes are in no message: one path, two calls",
-    "responses-two-calls-that-share-an-index-are-told-apart-by-id.sse": "one path, two calls",
-    "responses-a-stream-taken-up-in-the-middle-goes-on-from-there.sse": "the name comes behind the arguments",
-    "responses-done-arguments-with-a-name-are-a-call.sse": "that nothing else names the call is known at the end",
-    "responses-done-arguments-with-a-name-wait-for-the-id-of-their-call.sse": "the id comes behind the arguments",
-    "the-same-id-on-another-index-continues-its-call.sse": "its path changes with the index",
-    "anthropic-an-input-in-the-start-is-the-arguments.sse": "deltas may replace it until the block stops",
+    "responses-items-without-an-index-are-known-by-their-ids.sse": "no message has an index: the "
+    "deltas of the text and those of the arguments are one path",
+    "responses-two-calls-that-share-an-index-are-told-apart-by-id.sse": "the deltas of two calls alternate on one path",
+    "responses-a-stream-taken-up-in-the-middle-goes-on-from-there.sse": "the item, which has the name, comes last",
+    "responses-done-arguments-with-a-name-are-a-call.sse": "until the end its item may come, and bring the id",
+    "responses-done-arguments-with-a-name-wait-for-the-id-of-their-call.sse": "the item, which has the id, comes last",
+    "the-same-id-on-another-index-continues-its-call.sse": "the index, and so the path, changes in the middle",
+    "anthropic-an-input-in-the-start-is-the-arguments.sse": "deltas may replace it until its block is over: "
+    "stopped, or followed by another block or the end of the turn",
     "anthropic-an-input-in-the-start-gives-way-to-deltas.sse": "deltas may replace it until the block stops",
     "gemini-arguments-in-pieces-stream-as-json-text.sse": "pieces with paths, no text of JSON",
     "gemini-two-calls-in-pieces-follow-each-other.sse": "pieces with paths, no text of JSON",

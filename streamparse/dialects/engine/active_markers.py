@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias, get_args
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.grammar import Dialect, Dialects, Opener, Position, Thought
-from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, index_of
+from streamparse.dialects.engine.markers import IndexedMarkers, MarkerIndex, ToolNames, get_index
 
 _POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 # What servers leave after a bare call, whatever the model: it is not text.
@@ -56,8 +56,8 @@ class Catalogue:
     """All dialects that can be chosen.
 
     `dialects` by name, in the order in which they are asked; `thoughts`, the ways to mark reasoning, by name;
-    `reasoning`: the dialects that `"reasoning"` stands for; `load(name)` adds a dialect that is not there yet, and
-    returns False if nobody offers it.
+    `reasoning`: the dialects that `"reasoning"` means; `load(name)` adds a dialect that is not there yet, and
+    returns False if no distribution offers it.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class Catalogue:
             selection = self._select(names, bool(tools), reasoning, tuple(self.dialects))
         else:
             selection = _Selection(self, chosen, bool(tools), reasoning)
-        return ActiveMarkers(selection, _tool_names(tools))
+        return ActiveMarkers(selection, _index_names(tools))
 
     def _select_named(
         self, chosen: tuple[str, ...], tools: bool, reasoning: bool, known: tuple[str, ...]  # noqa: ARG002 - the key
     ) -> _Selection:  # fmt: skip
         return _Selection(self, chosen, tools, reasoning)
 
-    def rows_of(self, dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
+    def get_rows(self, dialects: Iterable[str | Dialect]) -> tuple[Dialect, ...]:
         """Return the dialects of these names, and those that are given themselves."""
         chosen = tuple(dialects)
         words = [each for each in chosen if isinstance(each, str) and each != "reasoning"]
@@ -103,7 +103,7 @@ class Catalogue:
         named = {name: (row,) for name, row in self.dialects.items()} | {"reasoning": self.reasoning}
         return tuple(row for each in chosen for row in (named[each] if isinstance(each, str) else (each,)))
 
-    def thoughts_of(self, rows: Iterable[Dialect]) -> list[Thought]:
+    def get_thoughts(self, rows: Iterable[Dialect]) -> list[Thought]:
         """Return the ways in which these dialects mark reasoning; every model may use `think`."""
         named = dict.fromkeys(("think", *(thought for row in rows for thought in row.thoughts)))
         return [self.thoughts[thought] if isinstance(thought, str) else thought for thought in named]
@@ -123,11 +123,11 @@ class _Selection:
 
     def __init__(self, catalogue: Catalogue, chosen: tuple[str | Dialect, ...], tools: bool, reasoning: bool) -> None:
         words = {each for each in chosen if isinstance(each, str)}
-        named = catalogue.rows_of(each for each in chosen if each not in ("auto", "all"))
+        named = catalogue.get_rows(each for each in chosen if each not in ("auto", "all"))
         names = {row.name for row in named}
         has_all = not words.isdisjoint(("auto", "all"))
         others = tuple(row for row in catalogue.dialects.values() if row.name not in names) if has_all else ()
-        of_named = catalogue.thoughts_of(named) if reasoning and named else []
+        of_named = catalogue.get_thoughts(named) if reasoning and named else []
         knows_all = reasoning and (has_all or "reasoning" in words)
         spans = list(catalogue.thoughts.values()) if knows_all else of_named
         self.thoughts = {marker: thought for thought in reversed(spans) for marker in thought.opens}
@@ -145,7 +145,7 @@ class _Selection:
         self.drops = frozenset(marker for row in named for marker in row.drops)
         self.openers: _Candidates = {}
         self.by_name: _Candidates = {}
-        for each in _candidates(named, others, tools):
+        for each in _list_candidates(named, others, tools):
             group = self.by_name if each.opener.each_tool else self.openers
             group.setdefault(each.opener.text, []).append(each)
         self._choose_places((*named, *others))
@@ -153,12 +153,12 @@ class _Selection:
     def _choose_places(self, rows: Iterable[Dialect]) -> None:
         """Choose which openers count where."""
         around = (*self.thoughts, *self.closers)
-        self.at_start = self._place((*around, *self.text_openers))
-        self.later = self._place(around, _counts_later)
+        self.at_start = self._make_place((*around, *self.text_openers))
+        self.later = self._make_place(around, _may_come_later)
         # In text the search is for fewer markers: one that counts only at an edge would slow it down for nothing.
         inside = self.inside.union(self.tokens, (marker for marker in around if marker[0] == "<"))
-        self.prose = self._place(inside, _counts_later, lambda row: row.opener.position != "edge")
-        self.ending = self._place((), _counts_later, lambda row: row.dialect.in_thought != "text")
+        self.prose = self._make_place(inside, _may_come_later, lambda row: row.opener.position != "edge")
+        self.ending = self._make_place((), _may_come_later, lambda row: row.dialect.in_thought != "text")
         # What may count later is looked for from the start where that costs prose nothing: then one pattern is enough.
         universe = frozenset((*self.any_thought.closes, *_TURN_ENDS)).union(
             *self.text_openers.values(), *((*row.drops, *row.settles) for row in rows)
@@ -169,7 +169,7 @@ class _Selection:
         thought = universe.union(self.any_thought.opens)
         self.in_thought = self.ending.fixed.literals.union(marker for marker in thought if marker[:1] == "<")
 
-    def _place(self, more: Iterable[str], *conditions: _Counts) -> _Place:
+    def _make_place(self, more: Iterable[str], *conditions: _Counts) -> _Place:
         """The openers of which each condition holds for some row, and more markers."""
         fixed, by_name = self.openers, self.by_name
         for holds in conditions:
@@ -238,69 +238,69 @@ class ActiveMarkers:
             self.drops = self.drops.union(markers)
             self._build()
 
-    def in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
+    def get_markers_in_thought(self, thought: Thought, is_fresh: bool) -> IndexedMarkers:
         """Return the markers that count in an open thought; while nothing was said in it, its own openers, too."""
         echoes = (*thought.opens, *thought.echoes) if is_fresh else ()
-        own = index_of(self.drops.union(thought.closes, echoes))
+        own = get_index(self.drops.union(thought.closes, echoes))
         selection = self._selection
         return IndexedMarkers((selection.ending.fixed, own), selection.in_thought, selection.ending.leads, self._tools)
 
-    def candidates_in_thought(self, marker: str) -> list[Candidate]:
+    def list_candidates_in_thought(self, marker: str) -> list[Candidate]:
         """Return the dialects that may read what follows a marker in an open thought."""
-        found = self.candidates(marker, "anywhere")
+        found = self.list_candidates(marker, "anywhere")
         return [each for each in found if each.dialect.in_thought != "text" and not each.opener.bare]
 
-    def candidates(self, marker: str, position: Position) -> list[Candidate]:
+    def list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         """Return the dialects that may read what follows a marker there, in the order in which they are asked."""
         positions = _POSITIONS[: _POSITIONS.index(position) + 1]
         return [
             each
-            for each in self._sharing(marker)
+            for each in self._list_sharing(marker)
             # The opener counts in this position, ...
             if each.opener.position in positions
             # ... and, if it counts only before all text, this is there, or next to a call of the same dialect.
-            if position == "start" or not each.only_at_start or (position == "edge" and self._repeats(each))
+            if position == "start" or not each.only_at_start or (position == "edge" and self._is_repeated(each))
         ]
 
-    def _sharing(self, marker: str) -> list[Candidate]:
+    def _list_sharing(self, marker: str) -> list[Candidate]:
         found = self.openers.get(marker, [])
         for lead, named in self._selection.by_name.items():
             if marker.startswith(lead) and marker[len(lead) :] in self._tools.literals:
-                found = sorted([*found, *named], key=_rank)
+                found = sorted([*found, *named], key=_get_rank)
         return found
 
-    def _repeats(self, candidate: Candidate) -> bool:
+    def _is_repeated(self, candidate: Candidate) -> bool:
         return candidate.dialect.name in self._found and candidate.opener.position != "start"
 
     def _build(self) -> None:
         """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        selection, own = self._selection, index_of(self.drops)
-        self.at_start = self._markers(selection.at_start, own, selection.everywhere)
-        after_call = index_of(self.drops | self.settles | self._repeated)
-        self.later = self._markers(selection.later, after_call, selection.everywhere, self._repeated_leads)
-        self.prose = self._markers(selection.prose, own, selection.in_prose)
+        selection, own = self._selection, get_index(self.drops)
+        self.at_start = self._build_markers(selection.at_start, own, selection.everywhere)
+        after_call = get_index(self.drops | self.settles | self._repeated)
+        self.later = self._build_markers(selection.later, after_call, selection.everywhere, self._repeated_leads)
+        self.prose = self._build_markers(selection.prose, own, selection.in_prose)
 
-    def _markers(
+    def _build_markers(
         self, place: _Place, own: MarkerIndex, universe: frozenset[str], leads: tuple[str, ...] = ()
     ) -> IndexedMarkers:
         leads = tuple({*place.leads, *leads}) if leads else place.leads
         return IndexedMarkers((place.fixed, own), universe, leads, self._tools)
 
 
-def _rank(candidate: Candidate) -> int:
+def _get_rank(candidate: Candidate) -> int:
     return candidate.rank
 
 
-def _counts_later(candidate: Candidate) -> bool:
+def _may_come_later(candidate: Candidate) -> bool:
     return not candidate.only_at_start
 
 
 @lru_cache(maxsize=64)
-def _tool_names(names: frozenset[str]) -> ToolNames:
+def _index_names(names: frozenset[str]) -> ToolNames:
     return ToolNames(frozenset(name for name in names if 0 < len(name) <= _LONGEST_NAME))
 
 
-def _candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], tools: bool) -> list[Candidate]:
+def _list_candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], tools: bool) -> list[Candidate]:
     """The openers to look for: the named dialects first, then the others, then the companions of both."""
     # Some dialects share a companion: it is taken once.
     companions = {id(each): (each, row in named) for row in (*named, *others) for each in row.companions}

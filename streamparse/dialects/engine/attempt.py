@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ class Setting(msgspec.Struct, frozen=True):
     on_marker: Callable[[int], object] | None
 
 
-class MarkerMet(NamedTuple):
+class MarkerMet(msgspec.Struct, frozen=True):
     """A marker that was met, and what it is there."""
 
     text: str
@@ -58,7 +58,7 @@ class MarkerMet(NamedTuple):
     is_drafted: bool = False
 
 
-class Outcome(NamedTuple):
+class Outcome(msgspec.Struct, frozen=True):
     """What came of a marker."""
 
     # The dialect that read a call.
@@ -97,40 +97,41 @@ class Attempt:
         except StopIteration as stop:
             return self._end(stop.value, sys.maxsize)
         except Overflow as overflow:
-            return self._end(self._dialect_of_whole(), overflow.most)
+            return self._end(self._settle_whole(), overflow.most)
         return None
 
     @property
     def is_certain(self) -> bool:
         """Whether what is being read is a call, or would be reported as one if the text ended here."""
-        return self._reader.committed or self._open_draft() is not None
+        return self._reader.is_committed or self._get_open_draft() is not None
 
     def _end(self, dialect: Dialect | None, seen: int) -> Outcome:
         # What the grammar took and gave no meaning to is text again.
-        kept = self._reader.forgive()
-        self._reader.put_back(kept)
+        kept = self._reader.end_checkpoint()
+        self._reader.unread(kept)
         if self._outcome is not None:
             return self._outcome
         return Outcome(dialect, min(max(self._looked, len(kept)), seen))
 
     def _read(self) -> Step[Dialect | None]:
         reader, met = self._reader, self.met
+        reader.tape.restart(reader.buffer, reader.at)
         if self._setting.on_marker is not None:
             self._setting.on_marker(len(reader.buffer) - reader.at)
         for candidate in met.candidates:
             dialect = self._dialect = candidate.dialect
-            self._record = self._record_for(candidate)
-            reader.remember(self._most_held(candidate))
+            self._record = self._make_record(candidate)
+            reader.checkpoint(self._limit_held(candidate))
             reader.take(met.gap if candidate.opener.inclusive else met.gap + len(met.text))
-            if (yield from reader.look(dialect.probe)) is not None:
+            if (yield from reader.peek_match(dialect.probe)) is not None:
                 if (yield from self._read_body(candidate, self._record)):
                     return dialect
                 if self._outcome is not None:
                     return None
-            elif met.is_structure and reader.beginning(dialect.probe):
+            elif met.is_structure and reader.is_cut_off(dialect.probe):
                 self._report_cut_markup(dialect)
                 return dialect
-            self._looked = max(self._looked, reader.taken())
+            self._looked = max(self._looked, reader.count_kept())
             reader.rewind(0)
         return None
 
@@ -140,7 +141,7 @@ class Attempt:
         if self._setting.on_dialect is not None:
             self._setting.on_dialect(dialect.name)
         if candidate.only_declared or (self.met.in_thought and self._tools):
-            context = context.for_declared()
+            context = context.trust_declared()
         if record is None:
             return (yield from dialect.body(self._reader, context))
         self._reader.pin()
@@ -151,7 +152,7 @@ class Attempt:
         # The text ends inside a call's own markers, before its arguments: that is no text, and no call yet.
         reader = self._reader
         reader.take(len(reader.buffer) - reader.at)
-        markup = reader.forgive()
+        markup = reader.end_checkpoint()
         message = f"the text ended inside a call's markup ({dialect.name}): {markup}"
         self._setting.direct.error("call", "truncated_call", message)
 
@@ -163,43 +164,43 @@ class Attempt:
         `is_sound`: what comes after the last whole call belongs to the calls, too.
         """
         reader = self._reader
-        draft = self._open_draft() if reader.over else None
+        draft = self._get_open_draft() if reader.is_at_end else None
         may_cut = record.place in ("bare", "plain")
         if record.has_whole:
             is_sound = is_sound and (draft is None or may_cut)
-            rest = reader.restart()
+            rest = reader.restart_checkpoint()
             reader.unpin()
-            reader.forgive()
+            reader.end_checkpoint()
             if not is_sound:
-                reader.put_back(rest)
+                reader.unread(rest)
             is_cut = is_sound and (reader.stopped or record.place == "plain")
             text = record.consumed + (rest if is_sound else "")
             dialect = self._dialect if record.calls else None
             self._outcome = Outcome(dialect, 0, record, text, draft if is_cut else None)
             return dialect is not None
         if draft is not None and may_cut:
-            reader.forgive()
+            reader.end_checkpoint()
             record.report_cut(draft)
             return True
         if is_sound and not record.has_calls and not self.met.is_quoted:
-            reader.forgive()  # thought and text, which were passed on
+            reader.end_checkpoint()  # thought and text, which were passed on
             return True
         reader.unpin()
         return False
 
-    def _dialect_of_whole(self) -> Dialect | None:
+    def _settle_whole(self) -> Dialect | None:
         """A grammar took more than may be held: return the dialect if it has reported whole calls before that."""
         record = self._record
         if record is None or record.is_live or not record.has_whole or not self._settle(record, is_sound=False):
             return None
         return self._dialect
 
-    def _open_draft(self) -> Draft | None:
+    def _get_open_draft(self) -> Draft | None:
         """The recorded call that has begun, is not over, and would be reported."""
         draft = self._record.open_draft if self._record is not None and not self._record.is_live else None
         return draft if draft is not None and self._is_known(draft.name, "") else None
 
-    def _record_for(self, candidate: Candidate) -> RecordingSink | None:
+    def _make_record(self, candidate: Candidate) -> RecordingSink | None:
         """How calls after the marker are judged; None if they are reported as they come."""
         setting, met, opener = self._setting, self.met, candidate.opener
         if candidate.is_companion:
@@ -215,7 +216,7 @@ class Attempt:
             return RecordingSink(setting.direct, self._reader, "plain", self._is_callable, self._takes_anything)
         return None
 
-    def _most_held(self, candidate: Candidate) -> int | None:
+    def _limit_held(self, candidate: Candidate) -> int | None:
         """How many characters may be held before a call is certain."""
         limits = self._setting.context.limits
         if self._record is None and not candidate.only_declared:

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.events import Scope, Source
 from streamparse.limits import Limits
-from streamparse.patterns import gradual, plain
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
 # What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
-_NAME = plain(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
+_NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 
 
 class TagBalance:
@@ -78,16 +78,16 @@ class Context(msgspec.Struct, frozen=True):
     thoughts: bool = True
     tags: TagBalance = field(default_factory=TagBalance)
 
-    def for_declared(self) -> Context:
+    def trust_declared(self) -> Context:
         """Return a context in which only declared tools are believed."""
         return replace(self, declared=True)
 
-    def for_all(self) -> Context:
+    def trust_all(self) -> Context:
         """Return a context in which all names are believed."""
         # For a block whose first call was one of a declared tool: that call vouches for the others.
         return replace(self, declared=False) if self.declared else self
 
-    def tool_name(self, written: str) -> str:
+    def resolve_name(self, written: str) -> str:
         """Return the name that was meant."""
         # Some models write `functions.NAME` or `NAME.NAME`.
         bare = written.removeprefix("functions.")
@@ -109,7 +109,7 @@ Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 """Reads what follows an opener.  Returns False if that was no call, and none was reported."""
 
 
-def follows_of(body: Body) -> str:
+def get_follows(body: Body) -> str:
     """The pattern of what a grammar reads, as it says itself (`follows`); raises ValueError if it does not."""
     follows: str | None = getattr(body, "follows", None)
     if follows is None:
@@ -117,7 +117,7 @@ def follows_of(body: Body) -> str:
     return follows
 
 
-def no_call(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
+def read_nothing(reader: Reader, context: Context) -> Step[bool]:  # noqa: ARG001
     """The grammar of a marker that opens no call."""
     yield from ()
     return False
@@ -197,7 +197,7 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def probe(self) -> Pattern:
         """The pattern of what follows an opener."""
-        return gradual(follows_of(self.body) if self.follows is None else self.follows)
+        return lazy_partial(get_follows(self.body) if self.follows is None else self.follows)
 
 
 class Thought(msgspec.Struct, frozen=True):
@@ -250,7 +250,7 @@ def _check(option: str, word: str, known: tuple[str, ...]) -> None:
         raise ValueError(f"unknown {option} {word!r}; known are: {', '.join(known)}")
 
 
-def without_calls(dialects: Dialects, *words: str) -> Dialects:
+def leave_out_calls(dialects: Dialects, *words: str) -> Dialects:
     """Return the dialects with each of the words, `"auto"` or `"all"`, replaced by `"reasoning"`."""
     if isinstance(dialects, str):
         return ("reasoning",) if dialects in words else dialects

@@ -23,20 +23,20 @@ from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, without_calls
+from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget
 from streamparse.dialects.engine.sinks import DirectSink
 from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
 from streamparse.events import Place, Scope, Source
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
-_BLANKS = plain(r"[ \t\r\n]*")
+_BLANKS = lazy_re(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
-_MOST_PIECES: Final = 128  # pieces of text that were passed on, and not looked at for quotation marks
+_MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 _TOKEN_SIGNS: Final = ("|", "｜", "[TOOL_CALLS]")
 
@@ -86,7 +86,7 @@ class InBandParser:
         self.finish = sink.finish
         self.end = sink.end
 
-        self._reader = Reader()
+        self._reader = Reader(limits.max_held_text)
         self._budget = RescanBudget()
         self._text = VisibleText(sink)
         self._thought: OpenThought | None = None
@@ -100,7 +100,7 @@ class InBandParser:
         self._attempt: Attempt | None = None
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        self._dialects = without_calls(chosen, *ignored) if ignored else chosen
+        self._dialects = leave_out_calls(chosen, *ignored) if ignored else chosen
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
         self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
@@ -108,7 +108,7 @@ class InBandParser:
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
         elif "" in self._active.openers:
-            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.candidates("", "start")))
+            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.list_candidates("", "start")))
 
     # -- the verbs of a wire ---------------------------------------------------------------------------
 
@@ -122,8 +122,13 @@ class InBandParser:
             self._tell(text)
             return
         reader = self._reader
-        if reader.flow is not None:  # the grammar waits in a long value: the text may be all value
-            rest = reader.flow(text)
+        if self._attempt is not None:
+            taped = reader.tape.pieces
+            if len(taped) > _MOST_PIECES:
+                reader.tape.trim()
+            taped.append(text)
+        if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
+            rest = reader.fast_path(text)
             if rest is None:
                 return
             text = rest
@@ -144,7 +149,7 @@ class InBandParser:
     def reasoning(self, text: str) -> None:
         self._flush()
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
 
     def refusal(self, text: str) -> None:
@@ -177,7 +182,7 @@ class InBandParser:
 
     def ignore_calls(self, *words: str) -> None:
         """From here on these words of `dialects`, `"auto"` or `"all"`, mean reasoning alone."""
-        dialects = without_calls(self._dialects, *words)
+        dialects = leave_out_calls(self._dialects, *words)
         if dialects == self._dialects:
             return
         self._dialects = dialects
@@ -186,7 +191,7 @@ class InBandParser:
         self._active = self._catalogue.activate(dialects, self._tools.names, self._has_reasoning)
         self._active.drop(drops)
         self._find_in_prose = None
-        self._markers = self._span.markers(self._active)
+        self._markers = self._span.get_markers(self._active)
 
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
@@ -225,7 +230,7 @@ class InBandParser:
         """Pass on text up to the next marker, and act on it; return False if more text is needed."""
         reader, place = self._reader, self._text.place
         text, at = reader.buffer, reader.at
-        if self._thought is None and place != IN_TEXT and (visible := self._first_visible(text, at)) >= 0:
+        if self._thought is None and place != IN_TEXT and (visible := self._find_visible(text, at)) >= 0:
             # Where text begins is known, so the rest is searched with the fewer markers that count in text.
             self._write(self._take(visible + 1 - at))
             return True
@@ -251,7 +256,7 @@ class InBandParser:
             self._write(self._take(1))
         return reader.final
 
-    def _first_visible(self, text: str, at: int) -> int:
+    def _find_visible(self, text: str, at: int) -> int:
         """Where visible text begins; -1 if a marker may be there."""
         blanks = _BLANKS.match(text, at)
         assert blanks is not None
@@ -265,21 +270,26 @@ class InBandParser:
     def _drop_gap(self, gap: int) -> None:
         """At the end of the text, blanks after a call are structure."""
         if self._reader.final and gap:
-            blanks = self._take(gap)
-            if self._text.held.calls:
-                self._text.held.add_text(blanks)
+            self._take_gap(gap)
+
+    def _take_gap(self, gap: int) -> None:
+        blanks = self._take(gap)
+        if self._text.held.calls:
+            self._text.held.add_text(blanks)
 
     def _write(self, text: str) -> None:
         """Pass on text, or thought, that belongs to no call."""
         if self._follows_quoted and text.strip(BLANK):
             self._follows_quoted = False
         if self._span.write(text):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
 
     def _pass_text(self, text: str) -> None:
         """Pass on visible text that a grammar has read."""
+        if self._reader.tape.has_call:  # it is not of the call before it
+            self._reader.tape.restart(self._reader.buffer, self._reader.at, text)
         if text.strip(BLANK) and self._text.revoke("text_follows"):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         self._text.pass_on(text)
 
     def _take(self, size: int) -> str:
@@ -293,7 +303,7 @@ class InBandParser:
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
         self._pieces = span.quotes.pieces
-        self._markers = span.markers(self._active)
+        self._markers = span.get_markers(self._active)
         self._find_in_prose = None
 
     def _open_thought(self, thought: Thought) -> None:
@@ -319,32 +329,39 @@ class InBandParser:
             return
         thought = active.thoughts.get(marker) if is_at_edge or self._opens_inside(marker) else None
         if thought is None and (marker in active.closers or marker in active.thoughts):
-            self._note_thought_marker(marker, is_at_edge)
+            gap -= self._note_thought_marker(marker, gap, is_at_edge)
         if thought is not None or (is_at_edge and marker in active.closers):
-            self._take(gap + len(marker))
+            self._take_gap(gap)
+            self._take(len(marker))
             if thought is not None:
                 self._open_thought(thought)
             return
         if text.place == START and active.note_text_opener(marker):
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         is_drafted = bool(text.draft_ends)
         is_quoted = is_drafted or self._follows_quoted or (not is_at_edge and text.quotes.is_open(_is_token(marker)))
         candidates = [
             each
-            for each in active.candidates(marker, text.position)
+            for each in active.list_candidates(marker, text.position)
             # What looks for doubt may read what is quoted, too, but not code.
             if (not (is_quoted and text.quotes.is_in_code) if each.is_companion else text.allows(each))
         ]
         is_structure = marker in active.drops and not is_quoted
         self._try(MarkerMet(marker, gap, candidates, is_structure, False, is_quoted, is_drafted))
 
-    def _note_thought_marker(self, marker: str, is_at_edge: bool) -> None:
-        if not is_at_edge and self._text.quotes.is_open():
-            return
-        if self._text.note_thought_marker(marker, self._active.thoughts):
-            for call in self._direct.calls:
-                self._sink.call_revoke(call, "thought_closed")
-            self._direct.calls.clear()
+    def _note_thought_marker(self, marker: str, gap: int, is_at_edge: bool) -> int:
+        """Note a marker of thoughts that opens none; return how much of the gap before it is text."""
+        if (not is_at_edge and self._text.quotes.is_open()) or not self._text.note_thought_marker(
+            marker, self._active.thoughts
+        ):
+            return 0
+        text = self._direct.revoke("thought_closed")
+        if not text:
+            return 0
+        self._write(text)
+        if gap:
+            self._write(self._take(gap))
+        return gap
 
     def _opens_inside(self, marker: str) -> bool:
         """Whether a thought may begin with this marker in the middle of a text."""
@@ -361,10 +378,10 @@ class InBandParser:
         elif span.is_fresh and (marker in thought.opens or marker in thought.echoes):
             self._take(len(marker))  # the prompt, or the model, opened it already
             span.is_fresh = False
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         else:
             is_quoted = not span.held.calls and span.quotes.is_open(_is_token(marker))
-            candidates = [] if is_quoted else self._active.candidates_in_thought(marker)
+            candidates = [] if is_quoted else self._active.list_candidates_in_thought(marker)
             is_structure = marker in self._active.drops and not is_quoted
             self._try(MarkerMet(marker, 0, candidates, is_structure, True, is_quoted))
 
@@ -380,6 +397,8 @@ class InBandParser:
     def _finish(self, met: MarkerMet, outcome: Outcome) -> None:
         """What follows a marker was read."""
         self._attempt = None
+        if self._reader.tape.has_call:
+            self._reader.tape.restart(self._reader.buffer, self._reader.at)
         if outcome.record is not None:
             self._settle(met, outcome)
             if outcome.cut is not None:
@@ -391,7 +410,7 @@ class InBandParser:
             if self._thought is None:
                 self._text.place = AFTER_CALL
                 self._joins_thoughts = False
-            self._markers = self._span.markers(self._active)
+            self._markers = self._span.get_markers(self._active)
         elif outcome.record is None:
             self._pass_over(met, self._budget.spend(outcome.looked))
 
@@ -403,6 +422,8 @@ class InBandParser:
             self._write(outcome.text)
             self._budget.ahead -= len(outcome.text)
             self._follows_quoted = met.is_quoted
+        elif record.place == "plain":
+            self._reader.tape.keep(outcome.text)
         elif record.place == "bare":
             self._text.held.add(record.calls, outcome.text)
         elif record.place == "quoted":
@@ -420,5 +441,5 @@ class InBandParser:
 
 
 def _is_token(marker: str) -> bool:
-    """Whether a marker is a special token, which nobody writes in code."""
+    """Whether a marker is a special token, which is never code."""
     return any(sign in marker for sign in _TOKEN_SIGNS)

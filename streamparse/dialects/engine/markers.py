@@ -8,7 +8,7 @@ finds the next whole marker, or the beginning of one at the end of the text.
 
 `IndexedMarkers` is for the two hundred markers of all dialects, with the names of a request's tools among them.  To
 compile these would cost as much as reading thousands of pieces of text.  So a small pattern finds where a marker may
-start, and dictionaries say whether one does.  The small patterns (`_trie_filter`, `_any_tag_filter`, `_name_filters`)
+start, and dictionaries say whether one does.  The small patterns (`_compile_trie_filter` and its relatives)
 look at the first few characters alone, and say yes a little too often.  Those of the built-in markers are compiled
 once in a process.  Those of tools know only which characters may come at each of the first places of a name, so they
 are small however many tools there are.
@@ -19,10 +19,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-# A pattern of the white space that may stand between the parts of a call.
+# A pattern of the white space that may be between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
 
 _WINDOW: Final = 256  # characters that are searched at once
@@ -75,12 +75,12 @@ class Stops(MarkerSet, Protocol):
 class Found:
     """Where a marker is, or the beginning of one at the end of the text: a `MarkerMatch`."""
 
-    __slots__ = ("_end", "_start", "begins", "string")
+    __slots__ = ("_end", "_start", "is_beginning", "string")
 
-    def __init__(self, string: str, start: int, end: int, begins: bool = False) -> None:
+    def __init__(self, string: str, start: int, end: int, is_beginning: bool = False) -> None:
         self.string = string
         # Whether it may be the beginning of a longer marker; it may also be a marker itself.
-        self.begins = begins
+        self.is_beginning = is_beginning
         self._start = start
         self._end = end
 
@@ -105,7 +105,7 @@ class Markers:
         self.literals = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
         # `search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text.
-        self.search = re.compile(_alternation(self.literals)).search
+        self.search = re.compile(_write_alternation(self.literals)).search
 
     def is_complete(self, match: re.Match[str], final: bool) -> bool:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
@@ -115,30 +115,36 @@ class Markers:
         return found in self.literals
 
 
-def any_of(literals: Iterable[str]) -> str:
+@lru_cache(maxsize=512)
+def compile_markers(*literals: str) -> Markers:
+    """Return these markers, which are compiled once."""
+    return Markers(literals)
+
+
+def write_any(literals: Iterable[str]) -> str:
     """A pattern of any of the literals, the longest first; of none, one that never matches."""
     return "(?:" + ("|".join(re.escape(literal) for literal in sorted(literals, key=len, reverse=True)) or "(?!)") + ")"
 
 
-def _alternation(literals: Iterable[str]) -> str:
-    by_first = _by_first(sorted(literals, key=lambda marker: (-len(marker), marker)))
-    return "|".join(re.escape(first) + _branches(rests) for first, rests in by_first) or "(?!)"
+def _write_alternation(literals: Iterable[str]) -> str:
+    by_first = _group_by_first(sorted(literals, key=lambda marker: (-len(marker), marker)))
+    return "|".join(re.escape(first) + _write_branches(rests) for first, rests in by_first) or "(?!)"
 
 
-def _branches(rests: list[str]) -> str:
+def _write_branches(rests: list[str]) -> str:
     # Beginnings at the end of the text come first: more may follow, and make a longer marker of it.
     whole = "|".join(re.escape(rest) for rest in rests)
-    return rf"(?:(?:{_beginnings(rests)})\Z|{whole})"
+    return rf"(?:(?:{_write_beginnings(rests)})\Z|{whole})"
 
 
-def _beginnings(rests: Iterable[str]) -> str:
+def _write_beginnings(rests: Iterable[str]) -> str:
     """A pattern of every proper beginning (the empty one too) of the given strings, as a trie."""
-    by_first = _by_first(rest for rest in rests if len(rest) > 1)
-    inner = "|".join(re.escape(first) + f"(?:{_beginnings(tails)})" for first, tails in by_first)
+    by_first = _group_by_first(rest for rest in rests if len(rest) > 1)
+    inner = "|".join(re.escape(first) + f"(?:{_write_beginnings(tails)})" for first, tails in by_first)
     return f"(?:{inner})?" if inner else ""
 
 
-def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
+def _group_by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
     """Group literals by their first character: what follows it in each, in the order in which they come."""
     by_first: dict[str, list[str]] = {}
     for literal in literals:
@@ -149,6 +155,8 @@ def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
 class MarkerIndex:
     """Looks up which of some literals a text begins with."""
 
+    __slots__ = ("_beginnings", "_lengths", "_single", "literals", "longest")
+
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals) - {""}
         self.longest = max(map(len, self.literals), default=0)
@@ -157,11 +165,13 @@ class MarkerIndex:
         for literal in self.literals - self._single:
             lengths.setdefault(literal[:2], set()).add(len(literal))
         self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
+        self._beginnings: frozenset[str] | None = None
 
-    @cached_property
-    def beginnings(self) -> frozenset[str]:
-        """All proper beginnings of the literals."""
-        return frozenset(literal[:size] for literal in self.literals for size in range(1, len(literal)))
+    def is_beginning(self, head: str) -> bool:
+        """Whether `head` is the beginning of a literal, and not all of it."""
+        if self._beginnings is None:
+            self._beginnings = frozenset(each[:size] for each in self.literals for size in range(1, len(each)))
+        return head in self._beginnings
 
     def match(self, head: str) -> int:
         """The length of the longest literal that a text begins with, 0 if it begins with none."""
@@ -178,24 +188,25 @@ class ToolNames(MarkerIndex):
     Their beginnings are not kept in a set, for there may be thousands of names, and they change with the request.
     """
 
+    __slots__ = ("_finds", "_ordered", "are_words")
+
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(names)
+        self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
         self.are_words = all(name[0] in _WORD for name in names)
         self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
 
-    def finds(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
+    def get_filters(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
         """Filters that together find each place where one of the leads and a name may be."""
         if leads not in self._finds:
-            self._finds[leads] = _name_filters(leads, self.literals)
+            self._finds[leads] = _compile_name_filters(leads, self.literals)
         return self._finds[leads]
 
-    @cached_property
-    def _ordered(self) -> list[str]:
-        return sorted(self.literals)
-
-    def begins(self, head: str) -> bool:
+    def is_beginning(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
+        if not self._ordered:
+            self._ordered = sorted(self.literals)
         at = bisect_right(self._ordered, head)
         return at < len(self._ordered) and self._ordered[at].startswith(head)
 
@@ -203,48 +214,48 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_finds", "_indexes", "_leads", "_longest", "_tools", "may_hold")
+    __slots__ = ("_finds", "_index", "_leads", "_longest", "_tools", "may_hold")
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
     ) -> None:
         """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
-        for index in indexes:
-            if not index.literals <= universe:
-                universe |= index.literals
-        self._indexes = tuple(index for index in indexes if index.literals)
+        self._index = _join_indexes(tuple(index for index in indexes if index.literals))
+        if not self._index.literals <= universe:
+            universe |= self._index.literals
         self._leads = leads if tools.literals else ()
         self._tools = tools
-        self._finds = (_trie_filter(universe), *tools.finds(self._leads))
-        self._longest = max(
-            *(index.longest for index in indexes), *(len(lead) + tools.longest for lead in self._leads), 0, 0
-        )
+        self._finds = (_compile_trie_filter(universe), *tools.get_filters(self._leads))
+        self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
         # `may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker.
         self.may_hold: Callable[[str], MarkerMatch | None] = self.search
         if not self._leads:
             self.may_hold = self._finds[0]
         elif tools.are_words and "" not in self._leads:
-            self.may_hold = _any_tag_filter(universe, frozenset(self._leads) - _TAGS)
+            self.may_hold = _compile_tag_filter(universe, frozenset(self._leads) - _TAGS)
 
     @property
     def literals(self) -> frozenset[str]:
         """All markers."""
-        named = {lead + name for lead in self._leads for name in self._tools.literals}
-        return frozenset(named).union(*(index.literals for index in self._indexes))
+        return self._index.literals.union(lead + name for lead in self._leads for name in self._tools.literals)
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
-        if len(self._finds) > 1:
-            return self._search_both(text, pos)
-        find = self._finds[0]
+        if self._leads:
+            return self._search_windows(text, pos)
+        find, index, longest = self._finds[0], self._index, self._longest
         while (place := find(text, pos)) is not None:
             pos = place.start()
-            if size := self._measure(text[pos : pos + self._longest]):
-                return Found(text, pos, pos + abs(size), begins=size < 0)
+            # As `_measure`, with fewer calls: a flood of false starts comes here for each of them.
+            head = text[pos : pos + longest]
+            if len(head) < longest and index.is_beginning(head):
+                return Found(text, pos, len(text), is_beginning=True)
+            if size := index.match(head):
+                return Found(text, pos, pos + size)
             pos += 1
         return None
 
-    def _search_both(self, text: str, pos: int) -> Found | None:
+    def _search_windows(self, text: str, pos: int) -> Found | None:
         """The same with several filters, window by window.
 
         Without windows, each filter would run to the end of the text for every marker that another one finds.
@@ -258,46 +269,49 @@ class IndexedMarkers:
             if place is None:
                 pos = stop
             elif size := self._measure(text[stop : stop + self._longest]):
-                return Found(text, stop, stop + abs(size), begins=size < 0)
+                return Found(text, stop, stop + abs(size), is_beginning=size < 0)
             else:
                 pos = stop + 1
         return None
 
     def _measure(self, head: str) -> int:
         """The length of the marker that a text begins with; negative if the end of the text may have cut it."""
-        if len(head) < self._longest and self._begins(head):  # `head` is then all that has come
+        if len(head) < self._longest and self._is_beginning(head):  # `head` is then all that has come
             return -len(head)
         return self._match(head)
 
     def is_complete(self, match: Found, final: bool) -> bool:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
-        return not match.begins or (final and self._match(match[0]) == len(match[0]))
+        return not match.is_beginning or (final and self._match(match[0]) == len(match[0]))
 
     def _match(self, head: str) -> int:
         """The length of the longest marker that a text begins with, 0 if it begins with none."""
-        longest = 0
-        for index in self._indexes:
-            longest = max(longest, index.match(head))
+        longest = self._index.match(head)
         for lead in self._leads:
             if head.startswith(lead) and (size := self._tools.match(head[len(lead) :])):
                 longest = max(longest, len(lead) + size)
         return longest
 
-    def _begins(self, head: str) -> bool:
+    def _is_beginning(self, head: str) -> bool:
         """Whether `head` is the beginning of a marker, and not all of it."""
-        for index in self._indexes:
-            if head in index.beginnings:
-                return True
+        if self._index.is_beginning(head):
+            return True
         for lead in self._leads:
-            if self._tools.begins(head[len(lead) :]) if head.startswith(lead) else lead.startswith(head):
+            if self._tools.is_beginning(head[len(lead) :]) if head.startswith(lead) else lead.startswith(head):
                 return True
         return False
 
 
 @lru_cache(maxsize=256)
-def index_of(literals: frozenset[str]) -> MarkerIndex:
+def get_index(literals: frozenset[str]) -> MarkerIndex:
     """Return the index of these literals, which is built once."""
     return MarkerIndex(literals)
+
+
+@lru_cache(maxsize=256)
+def _join_indexes(indexes: tuple[MarkerIndex, ...]) -> MarkerIndex:
+    """One index of all their literals."""
+    return indexes[0] if len(indexes) == 1 else MarkerIndex(frozenset().union(*(each.literals for each in indexes)))
 
 
 class Tags:
@@ -318,49 +332,50 @@ class Tags:
                 if rest.startswith(literal):
                     return Found(text, at, at + len(literal))
                 if len(rest) == len(text) - at and literal.startswith(rest):
-                    return Found(text, at, len(text), begins=True)
+                    return Found(text, at, len(text), is_beginning=True)
             at = text.find("<", at + 1)
         return None
 
     def is_complete(self, match: Found, final: bool) -> bool:  # noqa: ARG002 - a `MarkerSet`
-        return not match.begins
+        return not match.is_beginning
 
 
 @lru_cache(maxsize=64)
-def _trie_filter(literals: frozenset[str]) -> _Find:
+def _compile_trie_filter(literals: frozenset[str]) -> _Find:
     """A search for the first characters of any of the literals, or for as many of them as end the text."""
-    return re.compile(_trie(literals, _DEPTH) or "(?!)").search
+    return re.compile(_write_trie(literals, _DEPTH) or "(?!)").search
 
 
 @lru_cache(maxsize=64)
-def _any_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozenset()) -> _Find:
-    """As `_trie_filter`, and a search for any tag of a word, and for the leads."""
+def _compile_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozenset()) -> _Find:
+    """As `_compile_trie_filter`, and a search for any tag of a word, and for the leads."""
     others = (
-        frozenset(literal for literal in literals if literal[0] != "<" or _after_bracket(literal) not in _WORD) | leads
+        frozenset(literal for literal in literals if literal[0] != "<" or _get_after_bracket(literal) not in _WORD)
+        | leads
     )
-    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _trie(others, _DEPTH))))).search
+    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _write_trie(others, _DEPTH))))).search
 
 
-def _name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_Find, ...]:
+def _compile_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_Find, ...]:
     """Searches that together find where one of the leads may be, with one of the names after it."""
     if not leads or not names:
         return ()
-    name = _pattern_of(_columns_of(names))
+    name = _write_columns(_list_columns(names))
     after = rf"(?:{name}|\Z)" if name else ""
     parts = [f"</?{after}"] if _TAGS.intersection(leads) else []
-    parts += [_cut(lead, after) for lead in sorted(set(leads) - _TAGS) if lead]
+    parts += [_write_cut(lead, after) for lead in sorted(set(leads) - _TAGS) if lead]
     bare = [name or "(?s:.)"] if "" in leads else []
     return tuple(re.compile(pattern, re.DOTALL).search for pattern in ("|".join(parts), *bare) if pattern)
 
 
-def _cut(lead: str, after: str) -> str:
+def _write_cut(lead: str, after: str) -> str:
     """A pattern of a lead and `after`, or of as much of the lead as ends the text."""
     for character in reversed(lead[1:]):
         after = rf"(?:{re.escape(character)}{after}|\Z)"
     return re.escape(lead[:1]) + after
 
 
-def _columns_of(names: Collection[str]) -> list[set[str]]:
+def _list_columns(names: Collection[str]) -> list[set[str]]:
     """The characters at each of the first places of the names, up to one that a name lacks or that is not ASCII."""
     columns: list[set[str]] = []
     for place in range(min(_PLACES, *map(len, names))):
@@ -371,30 +386,30 @@ def _columns_of(names: Collection[str]) -> list[set[str]]:
     return columns
 
 
-def _pattern_of(columns: list[set[str]]) -> str:
+def _write_columns(columns: list[set[str]]) -> str:
     """A pattern of what the columns permit.  At the end of the text it permits all."""
     if not columns:
         return ""
-    first, *after = map(_class_of, columns)
+    first, *after = map(_write_class, columns)
     others = "|".join(f"{'.' * place}[^{characters}]" for place, characters in enumerate(after))
     return f"[{first}]" + (f"(?!{others})" if others else "")
 
 
-def _class_of(column: set[str]) -> str:
-    """The inside of a character class."""
+def _write_class(column: set[str]) -> str:
+    """The inside a character class."""
     # Many letters become all of them: a short class compiles sooner.
     many = len(column & _LOWER) > _MANY
     return "a-z" * many + re.escape("".join(sorted(column - _LOWER if many else column)))
 
 
-def _after_bracket(literal: str) -> str:
+def _get_after_bracket(literal: str) -> str:
     """The character after `<` or `</`."""
     return literal[1:].removeprefix("/")[:1]
 
 
-def _trie(literals: Iterable[str], depth: int) -> str:
+def _write_trie(literals: Iterable[str], depth: int) -> str:
     """A pattern of the first `depth` characters of any literal, or fewer at the end of the text."""
     return "|".join(
-        re.escape(first) + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_trie(rests, depth - 1)})")
-        for first, rests in _by_first(literals)
+        re.escape(first) + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_write_trie(rests, depth - 1)})")
+        for first, rests in _group_by_first(literals)
     )

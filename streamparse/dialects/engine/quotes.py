@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 _MOST_HEAD: Final = 256  # characters of a line in which its indentation, list marker and fence are looked for
 _MOST_KEPT: Final = 4096  # characters of a line that goes on
 _MARKS: Final = frozenset("`\"'“”„‟‘’‚‛«»‹›「『〝＂＇")
 _SPACES_AFTER_MARK: Final = "\xa0\u202f"
 # How a line begins after which no list and no indented block is open: not blank, and no quotation or list item.
-_AT_MARGIN = plain(r" ?[^\s>*+0-9-]")
-_BLANK_LINES = plain(r"\n(?:[ \t]*\n){2,}")
-_ITEM = plain(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
-_FENCE = plain(r"(`{3,})[^`]*\Z|(~{3,})")
-_TOKEN = plain(r"\\+|`+|\"")
+_AT_MARGIN = lazy_re(r" ?[^\s>*+0-9-]")
+_BLANK_LINES = lazy_re(r"\n(?:[ \t]*\n){2,}")
+_ITEM = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
+_FENCE = lazy_re(r"(`{3,})[^`]*\Z|(~{3,})")
+_TOKEN = lazy_re(r"\\+|`+|\"")
 
 
 class Quotes:
@@ -52,7 +52,7 @@ class Quotes:
         self._read(is_asked=False)
 
     @property
-    def at_margin(self) -> bool:
+    def is_at_margin(self) -> bool:
         """Whether the line is empty so far."""
         self._read()
         return not self._head
@@ -67,22 +67,22 @@ class Quotes:
     def is_in_code(self) -> bool:
         """Whether what comes next is in a fence or a code span."""
         self._read()
-        return self._fence is not None or self._span_after_run()
+        return self._fence is not None or self._is_span_open()
 
     def is_open(self, is_token: bool = False) -> bool:
         """Whether what comes next is quoted; indentation does not quote a special token (`is_token`)."""
         self._read()
-        if self._fence is not None or self._is_odd or self._span_after_run() or self._is_after_mark():
+        if self._fence is not None or self._is_odd or self._is_span_open() or self._is_after_mark():
             return True
-        indent, rest = _indentation(self._head)
+        indent, rest = _measure_indentation(self._head)
         while (item := _ITEM.match(rest)) is not None:
-            width, rest = _indentation(rest[item.end() :])
+            width, rest = _measure_indentation(rest[item.end() :])
             indent += item.end() + width
         if rest.startswith(">") and not rest.startswith(">>>"):
             return True
         if _FENCE.match(rest) is not None:
             return True
-        return not is_token and self._is_code(*_indentation(self._head))
+        return not is_token and self._is_code(*_measure_indentation(self._head))
 
     # -- lines ---------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Quotes:
         elif self._span == size:
             self._span = 0
 
-    def _span_after_run(self) -> bool:
+    def _is_span_open(self) -> bool:
         """Whether a code span is open if the run at the end of the line has ended."""
         if not self._run:
             return bool(self._span)
@@ -193,7 +193,7 @@ class Quotes:
 
     def _end_line(self, line: str) -> None:
         """A line has ended: note what is open after it."""
-        indent, rest = _indentation(line)
+        indent, rest = _measure_indentation(line)
         if self._fence is not None:
             run, opened_at = self._fence
             stripped = rest.rstrip(" \t")
@@ -215,29 +215,29 @@ class Quotes:
         while self._items and indent < self._items[-1]:
             self._items.pop()
         while (item := _ITEM.match(rest)) is not None:
-            width, after = _indentation(rest[item.end() :])
+            width, after = _measure_indentation(rest[item.end() :])
             indent += item.end() + (width if 0 < width < 5 else 1)
             if not after:
                 break
             self._items.append(indent)
             rest = after
         fence = _FENCE.match(rest)
-        if fence is not None and indent < self._content_column() + 4:
+        if fence is not None and indent < self._find_content_column() + 4:
             self._fence = fence[1] or fence[2], indent
 
     def _is_code(self, indent: int, rest: str) -> bool:
         """Whether a line belongs to an indented block."""
         if not self._seen or not (self._is_blank_before or self._in_code):
             return False
-        return indent >= self._content_column(indent) + 4 and (bool(rest) or indent > 0)
+        return indent >= self._find_content_column(indent) + 4 and (bool(rest) or indent > 0)
 
-    def _content_column(self, indent: int | None = None) -> int:
+    def _find_content_column(self, indent: int | None = None) -> int:
         """The column at which the content begins of the list item that a line is in; 0 outside lists."""
         columns = [column for column in self._items if indent is None or column <= indent]
         return columns[-1] if columns else 0
 
 
-def _indentation(line: str) -> tuple[int, str]:
+def _measure_indentation(line: str) -> tuple[int, str]:
     """The columns of blanks at the start of a line, with tab stops every four, and what follows them."""
     rest = line.lstrip(" \t")
     blanks = line[: len(line) - len(rest)]

@@ -17,7 +17,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerSet
-from streamparse.patterns import gradual
+from streamparse.limits import most
+from streamparse.patterns import lazy_partial
 
 if TYPE_CHECKING:
     import regex
@@ -28,7 +29,7 @@ Pattern: TypeAlias = "regex.Pattern[str]"
 # A piece of a grammar: yields where it needs more text, returns what it read.
 Step: TypeAlias = Generator[None, None, T]
 
-_BLANKS = gradual(r"[ \t\r\n]*")
+_BLANKS = lazy_partial(r"[ \t\r\n]*")
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
 _MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
 
@@ -43,9 +44,10 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet.  Once `final`, no more comes."""
 
-    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "final", "flow", "stopped")
+    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "fast_path", "final", "stopped", "tape")
 
-    def __init__(self) -> None:
+    def __init__(self, most_taped: int | None = None) -> None:
+        self.tape = Tape(most(most_taped))
         self.buffer = ""
         self.at = 0
         self.final = False
@@ -53,13 +55,13 @@ class Reader:
         self.stopped = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
         # returns the text, for the grammar to go on with.
-        self.flow: Callable[[str], str | None] | None = None
+        self.fast_path: Callable[[str], str | None] | None = None
         self._kept: StringIO | None = None
         self._most: int | None = None
         self._pinned = False
 
     @property
-    def over(self) -> bool:
+    def is_at_end(self) -> bool:
         """Whether all text has been read."""
         return self.final and self.at >= len(self.buffer)
 
@@ -68,24 +70,32 @@ class Reader:
         self.buffer = self.buffer[self.at :] + text if self.at < len(self.buffer) else text
         self.at = 0
 
-    def rest(self) -> str:
+    def take_rest(self) -> str:
         """Return what has come and was not read, and leave the reader empty."""
         rest = self.take(len(self.buffer) - self.at) if self._pinned else self.buffer[self.at :]
         self.buffer = ""
         self.at = 0
         return rest
 
-    def put_back(self, text: str) -> None:
+    def unread(self, text: str) -> None:
         """Put text in front of what is still to be read."""
         if text:
             self.buffer = text + self.buffer[self.at :]
             self.at = 0
 
-    def remember(self, most: int | None = None) -> None:
-        """From here on keep what is taken, for `forgive`.  To take more than `most` characters raises `Overflow`."""
+    def checkpoint(self, most: int | None = None) -> None:
+        """From here on keep what is taken, until `commit` or `end_checkpoint`.
+
+        To take more than `most` characters raises `Overflow`.
+        """
         if not self._pinned:
             self._kept = StringIO()
             self._most = most
+
+    def begin_call(self, most: int | None) -> None:
+        """Do the same as `checkpoint` where another call of a block may begin."""
+        self.tape.restart(self.buffer, self.at)
+        self.checkpoint(most)
 
     def commit(self) -> None:
         """Forget what was taken: it is part of a call for certain."""
@@ -93,47 +103,50 @@ class Reader:
             self._kept = None
 
     def pin(self) -> None:
-        """Keep what is taken, whatever a grammar asks for, until `forgive`."""
+        """Keep what is taken, whatever a grammar asks for, until `end_checkpoint`."""
         self._pinned = True
 
     def unpin(self) -> None:
         """Let a grammar decide again what is kept."""
         self._pinned = False
 
-    def restart(self) -> str:
-        """Return what was taken since `remember`, and keep what is taken from here on."""
+    def restart_checkpoint(self) -> str:
+        """Return what was taken since `checkpoint`, and keep what is taken from here on."""
         kept = self.kept
         if self._kept is not None:
             self._kept = StringIO()
         return kept
 
-    def forgive(self) -> str:
-        """Return what was taken since `remember`, and keep nothing.  Not for grammars, whose calls may be recorded."""
+    def end_checkpoint(self) -> str:
+        """Return what was taken since `checkpoint`, and keep nothing.
+
+        Not for grammars, whose calls may be recorded.
+        """
         kept = self.kept
         self._kept = None
         self._pinned = False
         return kept
 
     @property
-    def committed(self) -> bool:
+    def is_committed(self) -> bool:
         """Whether nothing that is taken is kept."""
         return self._kept is None
 
     @property
     def kept(self) -> str:
-        """What was taken since `remember`."""
+        """What was taken since `checkpoint`."""
         return self._kept.getvalue() if self._kept is not None else ""
 
-    def taken(self) -> int:
+    def count_kept(self) -> int:
         """Return how many characters are kept."""
         return self._kept.tell() if self._kept is not None else 0
 
     def rewind(self, to: int) -> None:
-        """Give back what was taken since `taken()` was `to`."""
+        """Give back what was taken since `count_kept()` was `to`."""
         if self._kept is None:
             return
         kept = self._kept.getvalue()
-        self.put_back(kept[to:])
+        self.unread(kept[to:])
         self._kept = StringIO()
         self._kept.write(kept[:to])
 
@@ -156,7 +169,7 @@ class Reader:
             yield
         return self.buffer[self.at]
 
-    def blanks(self) -> Step[str]:
+    def skip_blanks(self) -> Step[str]:
         """Take white space; return the next character without taking it, "" at the end."""
         while True:
             blank = _BLANKS.match(self.buffer, self.at)
@@ -175,12 +188,19 @@ class Reader:
         The pattern must have a bounded length, for it is tried again whenever more text has come.  At the end of the
         text `last` replaces it.
         """
-        found = yield from self.look(pattern, last)
+        found = yield from self.peek_match(pattern, last)
         if found is not None:
             self.take(found.end() - found.start())
         return found
 
-    def look(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
+    def match_end(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
+        """Do the same as `match`, and take all that is left if the end of the text cuts what would match."""
+        found = yield from self.match(pattern, last)
+        if found is None and self.is_cut_off(pattern):
+            self.take_rest()
+        return found
+
+    def peek_match(self, pattern: Pattern, last: Pattern | None = None) -> Step[Match | None]:
         """Do the same as `match`, but take nothing."""
         while not self.final:
             found = pattern.match(self.buffer, self.at, partial=True)
@@ -189,21 +209,21 @@ class Reader:
             yield
         return (last or pattern).match(self.buffer, self.at)
 
-    def beginning(self, pattern: Pattern) -> bool:
+    def is_cut_off(self, pattern: Pattern) -> bool:
         """Whether the text ends within what `pattern` would match here."""
         if not self.final or self.at >= len(self.buffer):
             return False
         found = pattern.match(self.buffer, self.at, partial=True)
         return found is not None and found.partial
 
-    def until(self, markers: MarkerSet, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:
+    def read_until(self, markers: MarkerSet, tell: Callable[[str], object], least: int = sys.maxsize) -> Step[str]:
         """Pass the text up to the next marker to `tell` as it comes; return the marker, not taken, or "" at the end.
 
         Nothing is held back but the beginning of a marker at the end of what has come.  If the end of the text cuts a
         marker, and it has `least` characters or more, it is dropped.
         """
 
-        def flow(text: str) -> str | None:
+        def go_on(text: str) -> str | None:
             if markers.search(text) is not None:
                 return text
             tell(text)
@@ -220,16 +240,77 @@ class Reader:
                 if markers.is_complete(found, self.final):
                     return found[0]
                 if self.final and len(found[0]) >= least:
-                    self.rest()
+                    self.take_rest()
                     return ""
                 if self.final:  # a shorter beginning is text
                     tell(self.take(1))
                     continue
             if self.final:
                 return ""
-            self.flow = flow if self._kept is None and self.at == len(self.buffer) else None
+            self.fast_path = go_on if self._kept is None and self.at == len(self.buffer) else None
             yield
-            self.flow = None
+            self.fast_path = None
+
+
+class Tape:
+    """Keeps the text of calls that were reported as they came: if they are revoked, it is given back.
+
+    A stretch of the text begins before each call that may come.  It is kept if the call is reported in it.  `pieces`
+    are what has come since it began.
+    """
+
+    __slots__ = ("_at", "_buffer", "_is_whole", "_joined", "_kept", "_most", "has_call", "pieces")
+
+    def __init__(self, most_kept: int) -> None:
+        self.pieces: list[str] = []
+        self.has_call = False  # a call was reported in the stretch
+        self._most = most_kept
+        self._kept: StringIO | None = StringIO()  # None once it would be more than `most_kept` characters
+        self._buffer, self._at = "", 0
+        self._joined: StringIO | None = None  # many pieces
+        self._is_whole = True  # the stretch is not too long to be kept
+
+    def restart(self, buffer: str, at: int, passed_on: str = "") -> None:
+        """Begin another stretch, at the text that is still to be read.
+
+        `passed_on`: text at the end of the stretch before that was passed on as text.
+        """
+        if self.has_call:
+            self.has_call = False
+            self.keep(self._read_stretch(len(buffer) - at).removesuffix(passed_on) if self._is_whole else None)
+        self._buffer, self._at = buffer, at
+        self._joined, self._is_whole = None, True
+        self.pieces.clear()
+
+    def keep(self, text: str | None) -> None:
+        """Keep the text of a call; None: it is too long."""
+        if self._kept is None or text is None or self._kept.tell() + len(text) > self._most:
+            self._kept = None
+        else:
+            self._kept.write(text)
+
+    def trim(self) -> None:
+        """Join many pieces.  A caller that adds many calls this now and then."""
+        if self._is_whole:
+            self._joined = self._joined or StringIO()
+            self._joined.write("".join(self.pieces))
+            # Some of it may still be unread, and not belong to the call: what counts is decided at its end.
+            self._is_whole = self._joined.tell() <= self._most + _MUCH
+        if not self._is_whole:
+            self._joined = None
+        self.pieces.clear()
+
+    def give_back(self) -> str | None:
+        """Return all that was kept, and keep nothing of it; None if it was too long."""
+        kept, self._kept = self._kept, StringIO()
+        return None if kept is None else kept.getvalue()
+
+    def _read_stretch(self, unread: int) -> str:
+        text, at = self._buffer, self._at
+        if self.pieces or self._joined is not None:
+            joined = "" if self._joined is None else self._joined.getvalue()
+            text, at = "".join((text[at:], joined, *self.pieces)), 0
+        return text[at : len(text) - unread]
 
 
 class RescanBudget:

@@ -35,8 +35,6 @@ class DirectSink:
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
         self.call_repaired = sink.call_repaired
-        self.call_error = sink.call_error
-        self.calls_doubted = sink.calls_doubted
         self.error = sink.error
 
     def call_start(
@@ -45,7 +43,27 @@ class DirectSink:
         call = self._sink.call_start(name, id, source, place)
         if place == "plain":
             self.calls.append(call)
+            self._reader.tape.has_call = True
         return call
+
+    def call_error(self, call: Call, code: str, message: str) -> None:
+        self._reader.tape.has_call = False  # the error has its text
+        self._sink.call_error(call, code, message)
+
+    def calls_doubted(self, code: str, message: str) -> None:
+        # All calls so far are revoked.  They may be data of a value, so their text is not given back.
+        self.calls = []
+        self._reader.tape.give_back()
+        self._sink.calls_doubted(code, message)
+
+    def revoke(self, reason: str) -> str:
+        """Revoke the calls of open text; return their text."""
+        calls, text = self.calls, self._reader.tape.give_back()
+        self.calls = []
+        for call in calls:
+            self._sink.call_revoke(call, reason)
+        # What is too long to be kept twice is given back as what was read of it.
+        return "".join(call.raw for call in calls) if text is None else text
 
     def call_end(self, call: Call) -> None:
         if not self._reader.final or self._reader.stopped:
@@ -102,7 +120,7 @@ class RecordingSink:
         self._judge = judge
         self._is_sure = is_sure
         self._drafts: list[Draft] = []
-        self._waiting: list[Draft] = []  # whole calls that nobody believed yet
+        self._waiting: list[Draft] = []  # whole calls that are not believed yet
         self._consumed = StringIO()
 
     @property
@@ -128,6 +146,7 @@ class RecordingSink:
 
     def _start(self, draft: Draft) -> Call:
         call = self._sink.call_start(draft.name, draft.id or None, "inband", self.place)
+        self._reader.tape.has_call = False  # its text is recorded here
         self._sink.call_arguments(call, draft.raw)
         return call
 
@@ -171,7 +190,7 @@ class RecordingSink:
             return  # what only the end of the text decides is no call, unless the model itself ended it
         draft.closed = True
         self.has_whole = True
-        self._consumed.write(self._reader.restart())
+        self._consumed.write(self._reader.restart_checkpoint())
         self._waiting.append(draft)
         if self._judge is not None and (self.calls or self._judge(draft.name, draft.raw)):
             for each in self._waiting:
@@ -199,19 +218,19 @@ class RecordingSink:
             self.is_spoiled = True
         if self.is_spoiled:
             return
-        kept = self._reader.restart()
+        kept = self._reader.restart_checkpoint()
         if self.calls:
             self._consumed.write(kept.removesuffix(text))
         self._sink.reasoning(text)
 
     def text(self, text: str) -> None:
-        """Report text before all calls; after one it shows that the calls are none."""
+        """Report text before all calls; after a call it shows that the text was no call."""
         if self.is_live:
             self._sink.text(text)
         elif self._judge is None or self.has_calls:
             self.is_spoiled = True
         elif not self.is_spoiled:
-            self._reader.restart()
+            self._reader.restart_checkpoint()
             self._sink.text(text)
 
     def calls_doubted(self, code: str, message: str) -> None:

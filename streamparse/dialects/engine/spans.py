@@ -52,9 +52,9 @@ class VisibleText:
         """Where the next marker is."""
         if self.place != IN_TEXT:
             return "start" if self.place == START else "edge"
-        return "line" if self.quotes.at_margin else "anywhere"
+        return "line" if self.quotes.is_at_margin else "anywhere"
 
-    def markers(self, active: ActiveMarkers) -> IndexedMarkers:
+    def get_markers(self, active: ActiveMarkers) -> IndexedMarkers:
         """Return the markers that count here."""
         return (active.at_start, active.later, active.prose)[self.place]
 
@@ -73,7 +73,7 @@ class VisibleText:
         if marker in self.draft_ends:
             self.draft_ends = ()
         elif marker in thoughts:
-            if self.quotes.at_margin and not self.draft_ends:
+            if self.quotes.is_at_margin and not self.draft_ends:
                 self.draft_ends = thoughts[marker].closes
         elif not self.draft_ends:
             return marker.startswith(_CLOSING_TAGS)  # others end messages, too
@@ -130,9 +130,9 @@ class OpenThought:
         """As of `VisibleText`."""
         return not (self.held.calls or self.is_fresh or self.joins)
 
-    def markers(self, active: ActiveMarkers) -> IndexedMarkers:
+    def get_markers(self, active: ActiveMarkers) -> IndexedMarkers:
         """Return the markers that count here."""
-        return active.in_thought(self.thought, self.is_fresh)
+        return active.get_markers_in_thought(self.thought, self.is_fresh)
 
     def write(self, text: str) -> bool:
         """Pass on thought; return True if other markers count from here on."""

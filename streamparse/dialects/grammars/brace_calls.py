@@ -16,20 +16,20 @@ from types import MappingProxyType
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.markers import GAP, compile_markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_values import read_string
-from streamparse.dialects.grammars.literals import Tell, in_string, literal_arguments
-from streamparse.patterns import plain
+from streamparse.dialects.grammars.literals import Write, escape_text, read_literal_arguments
+from streamparse.patterns import lazy_re
 from streamparse.schema.kinds import STRING, SchemaView, quote
 
+# The beginning of a call.
 BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
-"""The beginning of a call."""
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
 _WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
-_NUMBER = plain(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = lazy_re(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class BraceCalls(msgspec.Struct, frozen=True, dict=True):
@@ -37,18 +37,13 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
 
     delimiter: str
     closes: tuple[str, ...]
+    # The beginning of a call up to its brace: a pattern with the group `name`.
     begin: str = BRACE_HEAD
-    """The beginning of a call up to its brace: a pattern with the group `name`."""
 
     @property
     def follows(self) -> str:
         """What the text of a call begins with."""
         return self.begin
-
-    @cached_property
-    def delimiters(self) -> Markers:
-        """The end of a string."""
-        return Markers((self.delimiter,))
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -58,7 +53,7 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         key = rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)"
         return Patterns(
             head=self.begin,
-            end=rf"{GAP}{any_of(self.closes)}",
+            end=rf"{GAP}{write_any(self.closes)}",
             opening=quote,
             key=key,
             parameter=rf"{key}{GAP}:",
@@ -69,25 +64,23 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         head = yield from reader.match(self.patterns.head)
-        name = "" if head is None else context.tool_name(head["name"])
+        name = "" if head is None else context.resolve_name(head["name"])
         if head is None or not context.believes(name):
             return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
         notation = partial(_Braces, self, context, name)
-        if (yield from literal_arguments(reader, context, call, self.patterns.parameter, "}", notation)):
-            while (yield from reader.match(self.patterns.end)) is not None:
+        if (yield from read_literal_arguments(reader, context, call, self.patterns.parameter, "}", notation)):
+            while (yield from reader.match_end(self.patterns.end)) is not None:
                 pass  # Gemma 4 writes it twice at times
-            if reader.beginning(self.patterns.end):
-                reader.rest()  # it is cut off
         return True
 
 
 class _Braces:
-    """The notation of one literal; `repaired` says that it could be read only after a repair."""
+    """The notation of one literal; `was_repaired` says that it could be read only after a repair."""
 
     brackets: Mapping[str, str] = MappingProxyType({"[": "]", "{": "}"})
-    sets = False
+    has_sets = False
 
     def __init__(self, format: BraceCalls, context: Context, tool: str, key: str, argument: bool) -> None:
         self._format = format
@@ -96,36 +89,38 @@ class _Braces:
         self._argument = argument
         parameters = context.tools[tool].parameters if tool in context.tools else {}
         self._text = argument and SchemaView([parameters], parameters).member(key).kinds == STRING
-        self.repaired = False
+        self.was_repaired = False
 
-    def key(self, reader: Reader, tell: Tell) -> Step[bool]:
+    def read_key(self, reader: Reader, write: Write) -> Step[bool]:
         found = yield from reader.match(self._patterns.key)
         if found is not None:
-            tell(quote(found["key"].strip()))
+            write(quote(found["key"].strip()))
         return found is not None
 
-    def scalar(self, reader: Reader, tell: Tell) -> Step[bool]:
+    def read_scalar(self, reader: Reader, write: Write) -> Step[bool]:
         if (yield from reader.match(self._patterns.opening)) is not None:
-            return (yield from self._string(reader, tell))
+            return (yield from self._read_string(reader, write))
         if (yield from reader.peek()) == '"':
-            text = yield from read_string(reader, self._limits.max_call_args, tell)
-            self.repaired = True
+            text = yield from read_string(reader, self._limits.max_call_args, write)
+            self.was_repaired = True
             if text is not None:
-                tell(quote(text))
+                write(quote(text))
             return text is not None
-        bare = yield from reader.look(self._patterns.argument if self._argument else self._patterns.element)
+        bare = yield from reader.peek_match(self._patterns.argument if self._argument else self._patterns.element)
         if bare is None:
             return False
         text = reader.take(len(bare[0])).strip()
         value = None if self._text else _WORDS.get(text) or (text if _NUMBER.fullmatch(text) else None)
-        self.repaired = self.repaired or value is None
-        tell(quote(text) if value is None else value)
+        self.was_repaired = self.was_repaired or value is None
+        write(quote(text) if value is None else value)
         return True
 
-    def _string(self, reader: Reader, tell: Tell) -> Step[bool]:
-        tell('"')
-        end = yield from reader.until(self._format.delimiters, lambda text: tell(in_string(text)))
+    def _read_string(self, reader: Reader, write: Write) -> Step[bool]:
+        write('"')
+        end = yield from reader.read_until(
+            compile_markers(self._format.delimiter), lambda text: write(escape_text(text))
+        )
         if end:
             reader.take(len(end))
-            tell('"')
+            write('"')
         return bool(end)

@@ -9,23 +9,29 @@ A grammar says how one call is read and what may follow it; `read_block` does th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, follows_of
+from streamparse.dialects.engine.grammar import Body, Context, get_follows
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Pattern, Reader, Step
-from streamparse.dialects.grammars.json_values import read_arguments, read_container
+from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.json.scan import Scanner
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 from streamparse.sink import Call
 
+# Reads one call; False if there is none.  The last argument says whether another call of the block came before it.
 ReadCall: TypeAlias = Callable[[Reader, Context, bool], Step[bool]]
-"""Reads one call; False if there is none.  The last argument says whether another call of the block came before it."""
+# Reads what separates two calls, or the end of the block; True if another call may follow.
 ReadNext: TypeAlias = Callable[[Reader], Step[bool]]
-"""Reads what separates two calls, or the end of the block; True if another call may follow."""
+
+
+@lru_cache(maxsize=512)
+def compile_pattern(source: str) -> Pattern:
+    """Return the pattern that is written so, which is compiled once, and at its first use."""
+    return lazy_partial(source)
 
 
 class Patterns:
@@ -34,32 +40,27 @@ class Patterns:
     Few of the dialects that are armed ever meet their marker.
     """
 
-    def __init__(self, compiled: Callable[[str], Pattern] = gradual, /, **sources: str) -> None:
-        self.__dict__.update({name: compiled(source) for name, source in sources.items()})
+    def __init__(self, compile: Callable[[str], Pattern] = lazy_partial, /, **sources: str) -> None:
+        self.__dict__.update({name: compile(source) for name, source in sources.items()})
 
     def __getattr__(self, name: str) -> Pattern:
         raise AttributeError(name)
 
 
-class Either(msgspec.Struct, frozen=True, dict=True):
-    """`then` where what follows the opener matches the pattern `looks`, else `otherwise`."""
+class Branch(msgspec.Struct, frozen=True):
+    """`then` where what follows the opener matches the pattern `if_matches`, else `otherwise`."""
 
-    looks: str
+    if_matches: str
     then: Body
     otherwise: Body
 
     @property
     def follows(self) -> str:
         """What either of them begins with."""
-        return rf"(?:{self.looks})|(?:{follows_of(self.otherwise)})"
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        """The compiled pattern."""
-        return gradual(self.looks)
+        return rf"(?:{self.if_matches})|(?:{get_follows(self.otherwise)})"
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.look(self.pattern)
+        found = yield from reader.peek_match(compile_pattern(self.if_matches))
         return (yield from (self.otherwise if found is None else self.then)(reader, context))
 
 
@@ -82,38 +83,36 @@ def read_block(
     while (yield from read_call(reader, context, found)):
         found = True
         if vouches and context.declared:
-            context = context.for_all()
+            context = context.trust_all()
         if keeps_gap:
-            reader.remember(most)
+            reader.checkpoint(most)
         if not (yield from read_next(reader)):
             return True
         if not keeps_gap:
-            reader.remember(most)
+            reader.begin_call(most)
     return found
 
 
 def stream_call(
     reader: Reader, context: Context, name: str, id: str | None, stops: Stops, ends_with_text: bool = False
 ) -> Step[bool]:
-    """Pass on a call whose name is known, its arguments as they come; True.  If there are none, it has an empty object.
+    """Pass on a call whose name is known, its arguments as they come; True.  Without arguments it gets an empty object.
 
-    Where the text ends inside of the arguments, the call stays open; with `ends_with_text` also where something else
+    Where the text ends inside the arguments, the call stays open; with `ends_with_text` also where something else
     that has come ends them, and no more text is to come.
     """
     reader.commit()
     sink = context.sink
     call = sink.call_start(name, id, "inband")
-    first = yield from reader.blanks()
-    if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
-        whole = yield from read_container(reader, stops, context.limits.max_depth, sink.call_teller(call))
-    elif first == '"':
-        whole = yield from read_arguments(reader, context.limits, stops, sink.call_teller(call))
+    first = yield from reader.skip_blanks()
+    if first in ("{", '"'):
+        whole = yield from read_arguments(reader, context.limits, stops, sink.call_teller(call), first)
     else:
         whole = True
         sink.call_arguments(call, "{}")
     if whole:
         sink.call_end(call)
-    elif not (reader.final if ends_with_text else reader.over):
+    elif not (reader.final if ends_with_text else reader.is_at_end):
         fail_call(context, call, f"the arguments of {name!r} break off")
     return True
 

@@ -6,41 +6,60 @@ The header routes what follows: thought (channel `analysis`, recipient `self`), 
 Markers in the body of a message are data.  A call's arguments are JSON that passes through untouched, or markup with a
 grammar of its own.
 
-The recipient may stand in either part of a header, and models garble the rest, so a header is any short text before
+The recipient may be in either part of a header, and models garble the rest, so a header is any short text before
 `<|message|>`; before arguments even that may be lost.
+
+Messages and thoughts whose special tokens a server took away: words are left.
+
+Of the channels of gpt-oss:
+
+    analysisWe need the weather.assistantcommentary to=functions.NAME json{...}
+    analysisEasy.assistantfinalHello.
+
+Words that end one message and begin the next.  They are glued to text, so the first `analysis` counts at once only
+where the dialect was named; else the thought waits until the word that ends it has come.
+
+Of a thought whose opening token had a word after it, as in Gemma 4:
+
+    thought
+    TEXT<channel|>ANSWER
+
+The word could begin an answer, so where the dialect was not named the thought counts only once its closing token has
+come; it waits until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from io import StringIO
+from typing import Final, NamedTuple
 
 import msgspec
 
 from streamparse.dialects.engine.grammar import Body, Context
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.markers import GAP, Markers, compile_markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
-from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block
-from streamparse.dialects.grammars.json_values import read_arguments, read_container
-from streamparse.dialects.grammars.literals import in_string
-from streamparse.patterns import gradual
+from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block, stream_call
+from streamparse.dialects.grammars.json_values import read_arguments
+from streamparse.dialects.grammars.literals import escape_text
+from streamparse.patterns import lazy_partial
 
+# What ends a message.
 ENDS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
-"""What ends a message."""
 
+# So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant.
 _CUT = 2
-"""So much of a marker is no text where the end of the text cuts it; a mere `<` may be meant."""
 _WITHIN = r"(?:[^<{\n]|<(?!\|(?:start|message|call|end|return|eom|eot)\|>))"
 _TO_BEGIN = r" ?to=[^\s<{]{1,128}+(?: \w{1,16})? ?(?:<\||\{)"
+# Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back.
 _BEGIN = rf"(?=<\||{_TO_BEGIN}|(?:analysis|commentary|final)(?:<\|| to=))"
-"""Where a header begins without a marker, one must follow soon: a text that begins with such words is not held back."""
 _MARKED = rf"(?P<header>{_WITHIN}{{0,256}}?)<\|message\|>"
 _UNMARKED = rf"(?P<header>{_WITHIN}{{0,128}}?to=[^\s<{{]{{1,256}}+{_WITHIN}{{0,64}}?)(?=\{{)"
+# The header of a message; where arguments follow, its end may be lost.
 HEADER = rf"(?:{_BEGIN}(?:<\|start\|>){{0,2}}{_MARKED}|(?=<\|)(?:<\|start\|>){{0,2}}{_UNMARKED})"
-"""The header of a message; where arguments follow, its end may be lost."""
-_TO = gradual(r"to=(?P<recipient>[^\s<]{1,256})")
-_CHANNEL = gradual(r"<\|channel\|>\W*(?P<channel>\w*)")
+_TO = lazy_partial(r"to=(?P<recipient>[^\s<]{1,256})")
+_CHANNEL = lazy_partial(r"<\|channel\|>\W*(?P<channel>\w*)")
 _SELF = frozenset({"self", "assistant"})
 _AUDIENCE = frozenset({"user", "commentary", "all", "developer", "system"})
 
@@ -85,8 +104,8 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
     header: str = HEADER
     markup: Body | None = None
     markup_head: str = r"(?!)"
+    # What ends a text that has no end of its own.
     interrupts: tuple[str, ...] = ("<|start|>", "<|channel|>")
-    """What ends a text that has no end of its own."""
 
     @property
     def follows(self) -> str:
@@ -95,7 +114,7 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the bodies of messages."""
+        """What is around the bodies of messages."""
         return Patterns(
             heading=self.header,
             marked=self.markup_head,
@@ -103,17 +122,12 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
             # Between two messages gpt-oss writes a lost channel name.
             between=rf"{GAP}(?:commentary|assistant)?{GAP}(?=<\|(?:start|channel|message)\|>)",
             next=rf"{GAP}<\|(?:start|channel|message)\|>",
-            end=rf"{GAP}{any_of(ENDS)}",
+            end=rf"{GAP}{write_any(ENDS)}",
         )
 
     @cached_property
-    def ends(self) -> Markers:
-        """What ends the arguments of a call."""
-        return Markers(ENDS)
-
-    @cached_property
     def breaks(self) -> Markers:
-        """What ends a message, or what stands after the arguments of a call; and what might."""
+        """What ends a message, or what is after the arguments of a call; and what might."""
         return Markers((*ENDS, "<|start|>", *self.interrupts))
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
@@ -122,25 +136,25 @@ class Channels(msgspec.Struct, frozen=True, dict=True):
         return read_block(reader, context, messages.read, messages.read_next, most, vouches=False, keeps_gap=True)
 
     def is_text(self, header: Header, context: Context) -> bool:
-        """Whether a message is text as it stands, its markers and all."""
+        """Whether a message is text with its markers."""
         return header.is_reasoning and not context.thoughts
 
-    def cut_off(self, reader: Reader, context: Context) -> None:
-        """The text ends inside of a header: that is no text, and may have named a tool."""
-        rest = reader.rest()
+    def report_cut(self, reader: Reader, context: Context) -> None:
+        """The text ends inside a header: that is no text, and may have named a tool."""
+        rest = reader.take_rest()
         if names_tool(rest):
             context.sink.error("call", "truncated_call", f"the text ended inside a header: {rest}")
 
 
 class ChannelThoughts(Channels, frozen=True, dict=True):
-    """The thoughts and the answers among these messages; calls, and what is said before them, stay as they stand, for
-    whoever reads the calls."""
+    """The thoughts and the answers among these messages.  Calls, and what is said before them, are left as text for the
+    parser that reads the calls."""
 
     def is_text(self, header: Header, context: Context) -> bool:
         return header.is_tool_call or header.channel == "commentary" or super().is_text(header, context)
 
-    def cut_off(self, reader: Reader, context: Context) -> None:
-        context.sink.text(reader.rest())
+    def report_cut(self, reader: Reader, context: Context) -> None:
+        context.sink.text(reader.take_rest())
 
 
 class _Messages(msgspec.Struct):
@@ -152,8 +166,9 @@ class _Messages(msgspec.Struct):
 
     def read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         """Read one message, and its end."""
+        reader.tape.restart(reader.buffer, reader.at)  # what is kept of a call is its own message
         markup = self.format.markup
-        if (yield from reader.look(self.format.patterns.marked)) is not None and markup is not None:
+        if (yield from reader.peek_match(self.format.patterns.marked)) is not None and markup is not None:
             if not (yield from markup(reader, context)):
                 return False
             reader.commit()
@@ -162,14 +177,14 @@ class _Messages(msgspec.Struct):
             return True
         heading = yield from reader.match(self.format.patterns.heading)
         if heading is None:
-            if found and reader.beginning(self.format.patterns.heading):
-                self.format.cut_off(reader, context)
+            if found and reader.is_cut_off(self.format.patterns.heading):
+                self.format.report_cut(reader, context)
             return False
         header = read_header(heading["header"], self.last)
         reader.commit()
         if self.format.is_text(header, context):
             context.sink.text(heading[0])
-            end = yield from reader.until(self.format.breaks, context.sink.text)
+            end = yield from reader.read_until(self.format.breaks, context.sink.text)
             if end in ENDS:
                 context.sink.text(reader.take(len(end)))
         else:
@@ -178,64 +193,62 @@ class _Messages(msgspec.Struct):
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
-        """Read what stands before another message."""
+        """Read what is before another message."""
         if (yield from reader.match(self.format.patterns.between)) is not None:
             return True
-        if reader.beginning(self.format.patterns.next):
-            reader.rest()  # the header of another message is cut off
+        if reader.is_cut_off(self.format.patterns.next):
+            reader.take_rest()  # the header of another message is cut off
         return False
 
     def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
         sink, breaks = context.sink, self.format.breaks
         if header.is_reasoning:
-            write = _after_newline(sink.reasoning) if self.follows_thought else sink.reasoning
-            end = yield from reader.until(breaks, write, _CUT)
+            write = _join_with_newline(sink.reasoning) if self.follows_thought else sink.reasoning
+            end = yield from reader.read_until(breaks, write, _CUT)
         elif not header.is_tool_call:
-            end = yield from reader.until(breaks, sink.text, _CUT)
+            end = yield from reader.read_until(breaks, sink.text, _CUT)
             while end == "<|start|>" and end not in self.format.interrupts:
                 sink.text(reader.take(len(end)))
-                end = yield from reader.until(breaks, sink.text, _CUT)
+                end = yield from reader.read_until(breaks, sink.text, _CUT)
         else:
             yield from self._read_call(reader, context, header.recipient or "")
-            while (yield from reader.blanks()) == "}":  # a brace too many
+            while (yield from reader.skip_blanks()) == "}":  # a brace too many
                 reader.take(1)
-            end = yield from reader.until(breaks, sink.text, 1)
+            end = yield from reader.read_until(breaks, sink.text, 1)
         if end in ENDS:
             reader.take(len(end))
 
     def _read_call(self, reader: Reader, context: Context, recipient: str) -> Step[None]:
         """Read what is sent to a tool."""
-        sink, limits, ends, markup = context.sink, context.limits, self.format.ends, self.format.markup
-        if markup is not None and (yield from reader.look(self.format.patterns.tags)) is not None:
-            reader.remember(limits.max_call_args)
+        sink, limits, ends, markup = context.sink, context.limits, compile_markers(*ENDS), self.format.markup
+        if markup is not None and (yield from reader.peek_match(self.format.patterns.tags)) is not None:
+            reader.checkpoint(limits.max_call_args)
             if not (yield from markup(reader, context)):
                 reader.rewind(0)
             reader.commit()
             return
-        name = context.tool_name(recipient.removeprefix("functions."))
+        name = context.resolve_name(recipient.removeprefix("functions."))
         call = sink.call_start(name, None, "inband")
         write = sink.call_teller(call)
-        if recipient == "python" and (yield from reader.blanks()) != "{":  # the tool of gpt-oss that takes bare code
+        if (
+            recipient == "python" and (yield from reader.skip_blanks()) != "{"
+        ):  # the tool of gpt-oss that takes bare code
             write('{"code": "')
-            if not (yield from reader.until(ends, lambda text: write(in_string(text)))):
+            if not (yield from reader.read_until(ends, lambda text: write(escape_text(text)))):
                 return
             write('"}')
-        elif (yield from reader.look(self.format.patterns.end)) is not None:
+        elif (yield from reader.peek_match(self.format.patterns.end)) is not None:
             write("{}")
         else:
-            whole, first = False, (yield from reader.blanks())
-            if first == "{":  # as in `read_arguments`, with one generator less on the way of each piece
-                whole = yield from read_container(reader, ends, limits.max_depth, write)
-            elif first == '"':
-                whole = yield from read_arguments(reader, limits, ends, write)
-            if not whole:
+            first = yield from reader.skip_blanks()
+            if first not in ("{", '"') or not (yield from read_arguments(reader, limits, ends, write, first)):
                 if not reader.final:
                     fail_call(context, call, f"the arguments of {name!r} are no JSON")
                 return
         sink.call_end(call)
 
 
-def _after_newline(write: Callable[[str], None]) -> Callable[[str], None]:
+def _join_with_newline(write: Callable[[str], None]) -> Callable[[str], None]:
     """Adjacent thoughts are joined with a line break."""
     lead = "\n"
 
@@ -245,3 +258,86 @@ def _after_newline(write: Callable[[str], None]) -> Callable[[str], None]:
         lead = ""
 
     return write_joined
+
+
+_STRIPPED_TO = r" ?to=(?:functions\.)?(?P<name>[\w.-]{1,256}+)[ ]?(?:json|code)?(?=\{)"
+# How such an answer begins: with a thought, or with a call.
+STRIPPED: Final = rf"(?:analysis(?=[^\s\w(.:=]|[A-Z])|(?:assistant)?commentary(?:{_STRIPPED_TO}))"
+
+
+class StrippedChannels:
+    """Reads messages up to the final answer, which is ordinary text."""
+
+    follows = STRIPPED
+    # What ends a message, and what no arguments may hold but in a string.
+    words = Markers(("assistantanalysis", "assistantcommentary", "assistantfinal", "commentary to=functions."))
+    stops = Markers(("assistant",))
+    patterns = Patterns(
+        call=rf"(?:assistant)?commentary{_STRIPPED_TO}",
+        head=r"(?:assistant)?(?P<channel>analysis|commentary|final)",
+    )
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        # Each of its calls must be believed on its own: no call vouches for the others.
+        most = context.limits.max_held_text
+        return read_block(reader, context, self._read, self._read_next, most, vouches=False)
+
+    def _read(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
+        """Read one message; False also where the final answer begins."""
+        call = yield from reader.match(self.patterns.call)
+        if call is None:
+            head = yield from reader.match(self.patterns.head)
+            return head is not None and (yield from self._read_message(reader, context, head["channel"], found))
+        name = context.resolve_name(call["name"])
+        if not context.believes(name):
+            return False
+        return (yield from stream_call(reader, context, name, None, self.stops, ends_with_text=True))
+
+    def _read_next(self, reader: Reader) -> Step[bool]:  # noqa: ARG002
+        yield from ()
+        return True
+
+    def _read_message(self, reader: Reader, context: Context, channel: str, found: bool) -> Step[bool]:
+        """Read a message that is no call; False if it cannot be one."""
+        if channel == "final":
+            if found:
+                reader.commit()
+            return False
+        if not context.thoughts or (channel == "commentary" and not found):
+            return False
+        if context.declared and not found:
+            return bool((yield from _read_held_thought(reader, context, self.words)))
+        reader.commit()
+        yield from reader.read_until(self.words, context.sink.reasoning if channel == "analysis" else context.sink.text)
+        return True
+
+
+class StrippedThought(msgspec.Struct, frozen=True):
+    """Reads a thought up to one of `closes`; where it has to wait, one of `disproves` shows that it is no thought."""
+
+    closes: tuple[str, ...]
+    disproves: tuple[str, ...] = ()
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        if not context.thoughts:
+            return False
+        if context.declared:
+            ends = compile_markers(*self.closes, *self.disproves)
+            end = yield from _read_held_thought(reader, context, ends, self.disproves)
+        else:
+            reader.commit()
+            end = yield from reader.read_until(compile_markers(*self.closes), context.sink.reasoning)
+        reader.take(len(end))
+        return bool(end) or not context.declared
+
+
+def _read_held_thought(reader: Reader, context: Context, ends: Markers, disproves: tuple[str, ...] = ()) -> Step[str]:
+    """Tell a thought once one of `ends` follows it, but none that `disproves` it; return that, not taken, else ""."""
+    thought = StringIO()
+    end = yield from reader.read_until(ends, thought.write)
+    if end in disproves:
+        return ""
+    if end:
+        reader.commit()
+        context.sink.reasoning(thought.getvalue())
+    return end

@@ -1,4 +1,4 @@
-"""JSON values inside of text: read as they come, their end found without reading them twice.
+"""JSON values inside text: read as they come, their end found without reading them twice.
 
 `read_arguments` also takes what models write in place of an object of arguments.  An object passes through untouched.
 A string that says an object (arguments that were encoded twice) becomes what it says; `null` and the empty string are
@@ -18,12 +18,12 @@ from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
 from streamparse.limits import most as most_of
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 
-_PLAIN = gradual(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_PLAIN = lazy_partial(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _WORD = r"[^,;}\]\s<\"']{1,1024}+"
-_LAST_SCALAR = gradual(_WORD)
-_SCALAR = gradual(_WORD + r"(?=[,;}\]\s<\"'])")  # more of it may come
+_LAST_SCALAR = lazy_partial(_WORD)
+_SCALAR = lazy_partial(_WORD + r"(?=[,;}\]\s<\"'])")  # more of it may come
 
 
 def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: Callable[[str], Any]) -> Step[bool]:
@@ -32,7 +32,7 @@ def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: C
     One of `stops` outside of a string breaks it: no JSON may hold one there.
     """
     scanner = Scanner(max_depth)
-    flow = _fast_path(scanner, stops, write) if reader.committed else None
+    go_on = _make_fast_path(scanner, stops, write) if reader.is_committed else None
     while scanner.error is None and not scanner.closed:
         text, at = reader.buffer, reader.at
         stop = stops.search(text, at)
@@ -51,22 +51,22 @@ def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: C
         elif reader.final:
             return False
         else:
-            reader.flow = flow if stop is None else None
+            reader.fast_path = go_on if stop is None else None
             yield
-            reader.flow = None
+            reader.fast_path = None
     if scanner.error == "json_depth":
         write(reader.take(1))  # the bracket too many: what is passed on shows the reason
     return scanner.error is None
 
 
-def _fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> Callable[[str], str | None]:
+def _make_fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> Callable[[str], str | None]:
     """The short way for text that continues the value, while no marker can be in it."""
     firsts = {literal[0] for literal in stops.literals}
     first = next(iter(firsts)) if len(firsts) == 1 else ""  # nearly all are tags: looking for one character is quick
     look = re.compile("|".join(map(re.escape, firsts)) or "(?!)").search
     scan, goes_on = scanner.scan, scanner.goes_on
 
-    def flow(text: str) -> str | None:
+    def go_on(text: str) -> str | None:
         quote = scanner.quote
         if (not quote or quote in text or "\\" in text or scanner.overshoot) and not goes_on(text):
             if (first in text) if first else (look(text) is not None):
@@ -78,14 +78,19 @@ def _fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> C
         write(text)
         return None
 
-    return flow
+    return go_on
 
 
-def read_arguments(reader: Reader, limits: Limits, stops: Stops, write: Callable[[str], Any]) -> Step[bool]:
-    """Pass on an argument value as it comes; False if it breaks off, or is no value."""
-    first = yield from reader.blanks()
-    if first in ("{", "["):
-        return (yield from read_container(reader, stops, limits.max_depth, write))
+def read_arguments(
+    reader: Reader, limits: Limits, stops: Stops, write: Callable[[str], Any], first: str
+) -> Step[bool]:  # fmt: skip
+    """Pass on an argument value, which begins with `first`, as it comes; False if it breaks off, or is no value."""
+    if first in ("{", "["):  # no generator in between, which each piece would have to pass
+        return read_container(reader, stops, limits.max_depth, write)
+    return _read_stand_in(reader, limits, write, first)
+
+
+def _read_stand_in(reader: Reader, limits: Limits, write: Callable[[str], Any], first: str) -> Step[bool]:
     text = yield from (read_string(reader, limits.max_call_args, write) if first == '"' else read_scalar(reader))
     if text is None:
         return False
@@ -94,8 +99,8 @@ def read_arguments(reader: Reader, limits: Limits, stops: Stops, write: Callable
 
 
 def skip_value(reader: Reader, limits: Limits, stops: Stops) -> Step[bool]:
-    """Take any JSON value; False if it breaks off, or is none."""
-    first = yield from reader.blanks()
+    """Take any JSON value; return False if it breaks off, or is not JSON."""
+    first = yield from reader.skip_blanks()
     if first in ("{", "["):
         return (yield from read_container(reader, stops, limits.max_depth, lambda _: None))
     text = yield from (read_string(reader, limits.max_call_args) if first == '"' else read_scalar(reader))
@@ -103,9 +108,9 @@ def skip_value(reader: Reader, limits: Limits, stops: Stops) -> Step[bool]:
 
 
 def read_scalar(reader: Reader) -> Step[str | None]:
-    """Take a JSON number or literal; None if there is none."""
+    """Take a JSON number or literal; return None if there is no such thing."""
     word = yield from reader.match(_SCALAR, _LAST_SCALAR)
-    if word is None or reader.over:  # at the end of the text nobody knows whether it is whole
+    if word is None or reader.is_at_end:  # at the end of the text it may be cut
         return None
     try:
         read(word[0], "strict")
@@ -119,7 +124,7 @@ def read_string(
 ) -> Step[str | None]:
     """Read a JSON string; return what it says.  None if it is no string, or too long: its text is then passed on raw.
 
-    `limit` bounds what stands between the quotes; of a string beyond it, one character more is read.
+    `limit` bounds the text between the quotes; of a string beyond it, one character more is read.
     """
     token = StringIO()
     token.write(reader.take(1))
@@ -132,7 +137,7 @@ def read_string(
             said = None
         elif reader.at < len(reader.buffer) and reader.buffer[reader.at] == '"':
             token.write(reader.take(1))
-            said = _unquoted(token.getvalue())
+            said = _unquote(token.getvalue())
         elif reader.final:
             said = None
         else:
@@ -143,7 +148,7 @@ def read_string(
         return said
 
 
-def _unquoted(token: str) -> str | None:
+def _unquote(token: str) -> str | None:
     try:
         value = read(token).value
     except JSONError:

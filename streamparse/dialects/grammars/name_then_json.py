@@ -1,9 +1,9 @@
-"""Grammar C: the name of the tool, then its arguments, each behind a marker of its own.
+"""Grammar C: the name of the tool, then its arguments, each after a marker of its own.
 
     [TOOL_CALLS]NAME[CALL_ID]ID[ARGS]{...}
     <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{...}<|tool_call_end|>
 
-One pattern reads all that stands before the arguments, for there lies nothing that may be long; so the call starts
+One pattern reads all that is before the arguments, for nothing there may be long.  So the call starts
 when the first character of its arguments has come.  They pass through untouched to their closing brace,
 where the call is complete: the closing marker is taken if it comes, and not missed if it does not.
 """
@@ -16,63 +16,63 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.dialects.engine.grammar import Context, no_call
-from streamparse.dialects.engine.markers import GAP, Markers, any_of
+from streamparse.dialects.engine.grammar import Context, read_nothing
+from streamparse.dialects.engine.markers import GAP, Markers, write_any
 from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, read_block, stream_call, write_call
 from streamparse.dialects.grammars.json_values import read_arguments
-from streamparse.dialects.grammars.json_writer import write_members
+from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.json import JSONError, read
-from streamparse.patterns import gradual, plain
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.kinds import SchemaView
 from streamparse.tools import Tool, Toolset
 
+# A pattern of a tool's name.
 NAME: Final = r"(?P<name>[^\s<>{}\[\]\"'`|]{1,256}?)"
-"""A pattern of a tool's name."""
 _LABEL_NAME: Final = r"(?P<name>[\w.:/-]{1,256})"
+# The opening tag that `LabelledCalls` reads.
 LABEL: Final = rf"<tool:[ ]?{_LABEL_NAME}[ ]?>"
-"""The opening tag that `LabelledCalls` reads."""
 
-_USER = gradual(r"all[ \t]{0,8}\r?\n")
-_COUNTER = plain(r"(?:(?:call|chatcmpl|tool)(?=[\w:-]*[0-9])[\w:-]++|[0-9]++)")
+_USER = lazy_partial(r"all[ \t]{0,8}\r?\n")
+_COUNTER = lazy_re(r"(?:(?:call|chatcmpl|tool)(?=[\w:-]*[0-9])[\w:-]++|[0-9]++)")
 
 
 class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
     """The parts of one format, as patterns; the closing markers are literals.
 
-    `head` reads from behind the opener to the arguments; it has the group `name`, and `id` where the format has one.
+    `head` reads from the opener to the arguments; it has the group `name`, and `id` where the format has one.
     """
 
     head: str
+    # What may end a call.  Where it comes in place of the arguments, the call has no arguments.
     closes: tuple[str, ...] = ()
-    """What may end a call; if it stands where the arguments should, there are none."""
+    # What begins another call of the same block, with the white space before it.
     again: str = r"(?!)"
-    """What begins another call of the same block, with the white space before it."""
     block_closes: tuple[str, ...] = ()
+    # What may not be inside the arguments but in a string, besides the closing markers.
     opens: tuple[str, ...] = ()
-    """What may not stand inside of the arguments but in a string, besides the closing markers."""
+    # The name of every call, where the format has none for it; the group `name` is empty then.
     name: str = ""
-    """The name of every call, where the format has none for it; the group `name` is empty then."""
 
     @property
     def follows(self) -> str:
-        """What stands before the arguments, if arguments or the end of the call follow."""
-        return rf"{GAP}{self.head}{GAP}(?=[{{\"]|{any_of(self.closes)})"
+        """What is before the arguments, if arguments or the end of the call follow."""
+        return rf"{GAP}{self.head}{GAP}(?=[{{\"]|{write_any(self.closes)})"
 
     @cached_property
     def stops(self) -> Markers:
-        """What may not stand inside of the arguments but in a string."""
+        """What may not be inside the arguments but in a string."""
         return Markers((*self.closes, *self.block_closes, *self.opens))
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the arguments."""
-        closes, block_closes = any_of(self.closes), any_of(self.block_closes)
+        """What is around the arguments."""
+        closes, block_closes = write_any(self.closes), write_any(self.block_closes)
         return Patterns(
             heading=self.follows,
             end=rf"{GAP}\}}?{GAP}{closes}",  # perhaps after one brace too many
             following=rf"(?P<more>(?={self.again}))|{GAP}{block_closes}",
-            last=rf"{GAP}{any_of((*self.closes, *self.block_closes))}",
+            last=rf"{GAP}{write_any((*self.closes, *self.block_closes))}",
         )
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
@@ -80,16 +80,16 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
 
     def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         head = yield from reader.match(self.patterns.heading)
-        if head is None and found and reader.beginning(self.patterns.heading):
-            markup = reader.rest()
+        if head is None and found and reader.is_cut_off(self.patterns.heading):
+            markup = reader.take_rest()
             context.sink.error("call", "truncated_call", f"the text ended inside a block of calls: {markup}")
         return head is not None and (yield from self.read_named(reader, context, head))
 
     def read_named(self, reader: Reader, context: Context, head: Match) -> Step[bool]:
-        """Read one call after its head; False if it is none."""
-        name = context.tool_name(self.name or head["name"])
+        """Read one call after its head; False if it is no call."""
+        name = context.resolve_name(self.name or head["name"])
         if not context.believes(name):
-            return no_call(reader, context)
+            return read_nothing(reader, context)
         return stream_call(reader, context, name, head.groupdict().get("id"), self.stops)
 
     def _read_next(self, reader: Reader) -> Step[bool]:
@@ -98,8 +98,8 @@ class MarkedCalls(msgspec.Struct, frozen=True, dict=True):
         following = yield from reader.match(self.patterns.following)
         if following is not None and following["more"] is not None:
             return True
-        if reader.beginning(self.patterns.last):
-            reader.rest()  # of a closing marker the end of the text may leave but the beginning
+        if reader.is_cut_off(self.patterns.last):
+            reader.take_rest()  # of a closing marker the end of the text may leave but the beginning
         return False
 
 
@@ -132,10 +132,11 @@ class KimiCalls(MarkedCalls, frozen=True, dict=True):
 
     def read_named(self, reader: Reader, context: Context, head: Match) -> Step[bool]:
         written = head["name"]
-        if context.tool_name(written) in context.tools or _COUNTER.fullmatch(written) is None:
+        if context.resolve_name(written) in context.tools or _COUNTER.fullmatch(written) is None:
             return (yield from super().read_named(reader, context, head))
         text = StringIO()
-        if not (yield from read_arguments(reader, context.limits, self.stops, text.write)):
+        first = yield from reader.skip_blanks()
+        if not (yield from read_arguments(reader, context.limits, self.stops, text.write, first)):
             return False
         name = _find_taker(context.tools, text.getvalue())
         if context.declared and name is None:
@@ -151,11 +152,11 @@ def _find_taker(tools: Toolset, text: str) -> str | None:
         given = read(text, "heal").value
     except JSONError:
         return None
-    fitting = [name for name, tool in tools.items() if isinstance(given, dict) and _takes(tool, given)]
+    fitting = [name for name, tool in tools.items() if isinstance(given, dict) and _accepts(tool, given)]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _takes(tool: Tool, given: dict[str, Any]) -> bool:
+def _accepts(tool: Tool, given: dict[str, Any]) -> bool:
     known, required = tool.parameters.get("properties"), tool.parameters.get("required")
     known = known if isinstance(known, dict) else {}
     return known.keys() >= given.keys() and given.keys() >= set(required if isinstance(required, list) else ())
@@ -196,21 +197,19 @@ class LabelledCalls:
         label = yield from reader.match(self.patterns.label)
         if label is None:
             return False
-        name = context.tool_name(label["name"])
-        if name not in context.tools and (yield from reader.look(self.patterns.json)) is None:
+        name = context.resolve_name(label["name"])
+        if name not in context.tools and (yield from reader.peek_match(self.patterns.json)) is None:
             inner = yield from reader.match(self.patterns.inner)
-            name = "" if inner is None else context.tool_name(inner["name"])
-            context = context.for_declared() if context.tools else context
+            name = "" if inner is None else context.resolve_name(inner["name"])
+            context = context.trust_declared() if context.tools else context
         if not context.believes(name):
             return False
-        is_text = (yield from reader.look(self.patterns.json)) is None
+        is_text = (yield from reader.peek_match(self.patterns.json)) is None
         if is_text and not (yield from self._read_text(reader, context, name)):
             return False
         if not is_text:
             yield from stream_call(reader, context, name, None, self.stops)
-        yield from reader.match(self.patterns.end)
-        if reader.beginning(self.patterns.end):
-            reader.rest()  # the closing tag is cut off
+        yield from reader.match_end(self.patterns.end)
         return True
 
     def _read_next(self, reader: Reader) -> Step[bool]:
@@ -219,29 +218,29 @@ class LabelledCalls:
     def _read_text(self, reader: Reader, context: Context, name: str) -> Step[bool]:
         """Read the one argument of a call up to the closing tag."""
         text = StringIO()
-        if not (yield from reader.until(self.close, text.write)):
+        if not (yield from reader.read_until(self.close, text.write)):
             return False
         value = self.patterns.breaks.sub("", text.getvalue())
-        key = _only_key(context, name) if value.strip() else None
-        if (key is None) if value.strip() else bool(_required(context, name)):
+        key = _find_only_key(context, name) if value.strip() else None
+        if (key is None) if value.strip() else bool(_list_required(context, name)):
             return False
         write_members(reader, context, name, [(key, value)] if key is not None else [])
         return True
 
 
-def _only_key(context: Context, name: str) -> str | None:
+def _find_only_key(context: Context, name: str) -> str | None:
     """The parameter that takes a text; None if there are several, or none."""
     if not context.tools:
         return "command"
-    keys = _required(context, name) or sorted(_parameters(context, name))
+    keys = _list_required(context, name) or sorted(_get_parameters(context, name))
     return keys[0] if len(keys) == 1 else None
 
 
-def _required(context: Context, name: str) -> list[str]:
+def _list_required(context: Context, name: str) -> list[str]:
     required = context.tools[name].parameters.get("required") if name in context.tools else None
-    return [key for key in required if key in _parameters(context, name)] if isinstance(required, list) else []
+    return [key for key in required if key in _get_parameters(context, name)] if isinstance(required, list) else []
 
 
-def _parameters(context: Context, name: str) -> frozenset[str]:
+def _get_parameters(context: Context, name: str) -> frozenset[str]:
     schema = context.tools[name].parameters if name in context.tools else {}
     return SchemaView([schema], schema).members

@@ -1,4 +1,4 @@
-"""Grammar D with tags inside of values: a parameter's tag is its name, and what it holds may be tags again.
+"""Grammar D with tags inside values: a parameter's tag is its name, and what it holds may be tags again.
 
     <tool_call>
     <invoke name="NAME"><KEY>VALUE</KEY><KEY><CHILD>VALUE</CHILD>...</KEY></invoke>
@@ -6,7 +6,7 @@
 
 Each tag bears a mark that prose does not have.  What an element with children is, the schema says: an object, or a
 list of its children; without a schema `<item>` children make a list, and a child that comes more than once is one.
-A value without children streams as in every tag format; one with children is told when its tag closes.  An element
+A value without children streams as in every tag format; one with children is passed on when its tag closes.  An element
 that holds nothing, where the schema permits no string, is an empty list or object.
 """
 
@@ -21,25 +21,25 @@ from msgspec import field
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Match, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
-from streamparse.dialects.grammars.json_writer import Members
 from streamparse.dialects.grammars.tag_calls import TagCalls
+from streamparse.dialects.grammars.tag_values import ObjectWriter
 from streamparse.schema.kinds import ANY, Kinds, SchemaView, quote, to_json_text
 
+# What a text may be where the schema says nothing: a number could be a string.
 _UNTYPED: Kinds = ANY - {"integer", "number"}
-"""What a text may be where the schema says nothing: a number could be a string."""
 _NAME = r"[^<>\s/]{1,256}"
 _DEEPEST = 128
 
 
 class NestedTags(TagCalls, frozen=True, dict=True):
-    """The tags of one format; `mark` is the pattern of what stands before each."""
+    """The tags of one format; `mark` is the pattern of what is before each."""
 
     mark: str = ""
     untyped: Kinds = _UNTYPED
 
     @cached_property
     def inner(self) -> Patterns:
-        """The tags inside of a value."""
+        """The tags inside a value."""
         return Patterns(
             first=rf"{GAP}{self.mark}<{_NAME}>",
             any=rf"{self.mark}<(?:/(?P<close>{_NAME})|(?P<open>{_NAME}))>",
@@ -47,33 +47,35 @@ class NestedTags(TagCalls, frozen=True, dict=True):
             hollow_end=rf"{GAP}{self.mark}</(?P<closing>{_NAME})>",
         )
 
-    def _read_parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
-        if (yield from reader.look(self.inner.first)) is None:
-            empty = _empty(members.typed.member(token["key"]).kinds)
-            end = (yield from reader.look(self.inner.hollow_end)) if empty else None
+    def _read_parameter(self, reader: Reader, members: ObjectWriter, token: Match) -> Step[bool]:
+        if (yield from reader.peek_match(self.inner.first)) is None:
+            empty = _write_empty(members.typed.member(token["key"]).kinds)
+            end = (yield from reader.peek_match(self.inner.hollow_end)) if empty else None
             if end is None or end["closing"] != token["key"]:
                 return (yield from super()._read_parameter(reader, members, token))
             reader.take(len(end[0]))
-            members.tell(members.lead(token["key"]) + empty)
+            members.write(members.begin_member(token["key"]) + empty)
             return True
         root = _Element(token["key"], members.typed.member(token["key"]))
-        lead, raw = members.lead(token["key"]), _Held(members.limit)
-        whole = yield from self._tree(reader, root, raw)
+        lead, raw = members.begin_member(token["key"]), _Held(members.limit)
+        whole = yield from self._read_tree(reader, root, raw)
         text = raw.text.getvalue()
-        # What is too much to be read is told as it came, which is no JSON.
-        members.tell(lead + (quote(text)[:-1] if not whole else text if raw.full or raw.deep else root.json()))
-        members.repaired = members.repaired or raw.odd
+        # What is too long or too deep to be read is passed on as it came: no JSON, so the call becomes an error.
+        members.write(
+            lead + (quote(text)[:-1] if not whole else text if raw.is_full or raw.is_deep else root.write_json())
+        )
+        members.was_repaired = members.was_repaired or raw.is_odd
         return whole
 
-    def _tree(self, reader: Reader, root: _Element, raw: _Held) -> Step[bool]:
+    def _read_tree(self, reader: Reader, root: _Element, raw: _Held) -> Step[bool]:
         """Read what the root holds, and its closing tag; False if the text ends before it."""
         path = [root]
         while path:
             raw.element = path[-1]
-            if not (yield from reader.until(self.markers, raw)):
+            if not (yield from reader.read_until(self.markers, raw)):
                 return False
             tag = None
-            if (yield from reader.look(self.patterns.ended)) is None:  # else the closing tags are missing
+            if (yield from reader.peek_match(self.patterns.ended)) is None:  # else the closing tags are missing
                 tag = yield from reader.match(self.inner.any)
                 if tag is None:
                     raw(reader.take(1))
@@ -81,17 +83,17 @@ class NestedTags(TagCalls, frozen=True, dict=True):
                 raw.text.write(tag[0])
             if tag is None or tag["close"] is not None:
                 name = root.name if tag is None else tag["close"]
-                raw.odd = raw.odd or tag is None or name != path[-1].name or path[-1].mixed
+                raw.is_odd = raw.is_odd or tag is None or name != path[-1].name or path[-1].is_mixed
                 _close(path, name)
             elif len(path) < _DEEPEST:
-                path.append(_Element(tag["open"], path[-1].child(tag["open"])))
+                path.append(_Element(tag["open"], path[-1].view_child(tag["open"])))
             else:
-                raw.deep = True
+                raw.is_deep = True
         return True
 
 
 class _Element(msgspec.Struct, dict=True):
-    """An open tag inside of a value."""
+    """An open tag inside a value."""
 
     name: str
     typed: SchemaView
@@ -99,7 +101,7 @@ class _Element(msgspec.Struct, dict=True):
     children: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def listed(self) -> bool:
+    def is_list(self) -> bool:
         """Whether its children are the elements of a list."""
         kinds = self.typed.kinds
         if "array" not in kinds or "object" not in kinds:
@@ -107,27 +109,29 @@ class _Element(msgspec.Struct, dict=True):
         return bool(self.children) and all(name == "item" for name, _ in self.children)
 
     @property
-    def mixed(self) -> bool:
-        """Whether text that says nothing stands between its children."""
+    def is_mixed(self) -> bool:
+        """Whether there is text between its children."""
         return bool(self.children) and bool(self.text.getvalue().strip())
 
-    def child(self, name: str) -> SchemaView:
+    def view_child(self, name: str) -> SchemaView:
         """What a child may be."""
         member = self.typed.member(name)
-        return self.typed.item() if self.listed or (name == "item" and member.kinds == ANY) else member
+        return self.typed.item() if self.is_list or (name == "item" and member.kinds == ANY) else member
 
-    def json(self) -> str:
+    def write_json(self) -> str:
         """The JSON text of what it holds."""
-        if not self.children and (empty := _empty(self.typed.kinds)) and not self.text.getvalue().strip():
+        if not self.children and (empty := _write_empty(self.typed.kinds)) and not self.text.getvalue().strip():
             return empty
         if not self.children:
-            return to_json_text(self.text.getvalue(), _leaf(self.typed))
-        if self.listed:
-            return _list([text for _, text in self.children])
+            return to_json_text(self.text.getvalue(), _get_leaf_kinds(self.typed))
+        if self.is_list:
+            return _write_list([text for _, text in self.children])
         members: dict[str, list[str]] = {}
         for name, text in self.children:
             members.setdefault(name, []).append(text)
-        values = (f"{quote(name)}: {texts[0] if len(texts) == 1 else _list(texts)}" for name, texts in members.items())
+        values = (
+            f"{quote(name)}: {texts[0] if len(texts) == 1 else _write_list(texts)}" for name, texts in members.items()
+        )
         return "{" + ", ".join(values) + "}"
 
 
@@ -137,43 +141,43 @@ class _Held:
     def __init__(self, limit: int | None) -> None:
         self.element: _Element | None = None
         self.text = StringIO()
-        self.deep = False  # more tags were open at one time than are followed
-        self.odd = False  # a closing tag is missing, or closes nothing
+        self.is_deep = False  # more tags were open at one time than are followed
+        self.is_odd = False  # a closing tag is missing, or closes nothing
         self._limit = limit
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether it is longer than arguments may be."""
         return self._limit is not None and self.text.tell() > self._limit
 
     def __call__(self, text: str) -> None:
-        if not self.full and self.element is not None:
+        if not self.is_full and self.element is not None:
             self.text.write(text)
             self.element.text.write(text)
 
 
 def _close(path: list[_Element], name: str) -> None:
-    """Close the innermost element of that name and all inside of it; a closing tag of nothing is passed over."""
+    """Close the innermost element of that name and all inside it; a closing tag that closes nothing is ignored."""
     if not any(element.name == name for element in path):
         return
     while path:
         element = path.pop()
         if path:
-            path[-1].children.append((element.name, element.json()))
+            path[-1].children.append((element.name, element.write_json()))
         if element.name == name:
             return
 
 
-def _empty(kinds: Kinds) -> str:
+def _write_empty(kinds: Kinds) -> str:
     """The JSON text of nothing, where that can only be a container; else ""."""
     if "string" in kinds or "null" in kinds:
         return ""
     return "[]" if "array" in kinds else "{}" if "object" in kinds else ""
 
 
-def _leaf(typed: SchemaView) -> Kinds:
+def _get_leaf_kinds(typed: SchemaView) -> Kinds:
     return typed.kinds if typed.kinds != ANY else _UNTYPED
 
 
-def _list(texts: list[str]) -> str:
+def _write_list(texts: list[str]) -> str:
     return "[" + ", ".join(texts) + "]"

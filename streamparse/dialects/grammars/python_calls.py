@@ -16,50 +16,46 @@ dict.
 
 from __future__ import annotations
 
-from functools import cached_property
 from io import StringIO
 
 import msgspec
 
 from streamparse.dialects.engine.grammar import Context
-from streamparse.dialects.engine.markers import GAP, any_of
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
-from streamparse.dialects.grammars.call_json import is_foreign
-from streamparse.dialects.grammars.call_object import Draft
-from streamparse.dialects.grammars.literals import bounded, literal, literal_arguments
-from streamparse.dialects.grammars.python_literals import KEYWORD, PythonLiterals
+from streamparse.dialects.engine.markers import GAP, write_any
+from streamparse.dialects.engine.reader import Match, Reader, Step
+from streamparse.dialects.grammars.call_block import compile_pattern, fail_call, read_block, write_call
+from streamparse.dialects.grammars.call_json import disproves_call
+from streamparse.dialects.grammars.json_calls import Draft
+from streamparse.dialects.grammars.literals import (
+    KEYWORD,
+    PythonLiterals,
+    limit_writer,
+    read_literal,
+    read_literal_arguments,
+)
 from streamparse.json import JSONError, read
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 
 _NAME = r"[^\W\d][\w.:/-]{0,255}"
+# The beginning of a call, looked at up to its first argument's name.
 CALL_HEAD = rf"(?P<name>{_NAME})[ \t]{{0,8}}\((?={GAP}(?:\)|{KEYWORD}{GAP}=[^=]))"
-"""The beginning of a call, looked at up to its first argument's name."""
 
-_HEAD = gradual(CALL_HEAD)
-_NEXT_CALL = gradual(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
-_LIST_BEGIN = gradual(rf"{GAP}\[{GAP}(?={_NAME})")
-_LIST_END = gradual(rf"{GAP},?{GAP}\]")
-_KEY = gradual(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
-_BETWEEN_DICTS = gradual(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
-"""What follows a dict: another one, or the end of the list."""
-
-
-class _Block(msgspec.Struct, frozen=True, dict=True):
-    closes: tuple[str, ...] = ()
-
-    @cached_property
-    def end(self) -> Pattern:
-        """The end of the block."""
-        return gradual(rf"{GAP}{any_of(self.closes)}")
+_HEAD = lazy_partial(CALL_HEAD)
+_NEXT_CALL = lazy_partial(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
+_LIST_BEGIN = lazy_partial(rf"{GAP}\[{GAP}(?={_NAME})")
+_LIST_END = lazy_partial(rf"{GAP},?{GAP}\]")
+_KEY = lazy_partial(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
+# What follows a dict: another one, or the end of the list.
+_BETWEEN_DICTS = lazy_partial(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
 
 
-class PythonCalls(_Block, frozen=True, dict=True):
+class PythonCalls(msgspec.Struct, frozen=True):
     """One or more calls, in a list or not; one of `closes` may end them.
 
     `method` is what a name may end with that is not part of the tool's name.
     """
 
+    closes: tuple[str, ...] = ()
     method: str = ""
     follows: str = rf"\s{{0,64}}(?:\[\s{{0,64}})?{CALL_HEAD}"
 
@@ -79,8 +75,8 @@ class _PythonBlock(msgspec.Struct):
     def read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
         if not found:
             self.is_list = (yield from reader.match(_LIST_BEGIN)) is not None
-            yield from reader.blanks()
-        start = reader.taken()
+            yield from reader.skip_blanks()
+        start = reader.count_kept()
         head = yield from reader.match(_HEAD)
         name = "" if head is None else self._find_name(context, head)
         if head is None or not context.believes(name):
@@ -88,11 +84,11 @@ class _PythonBlock(msgspec.Struct):
             if not may_be_vouched or not (yield from self._is_vouched(reader, context, start)):
                 return False
             yield from reader.match(_HEAD)
-            if not context.for_all().believes(name):
+            if not context.trust_all().believes(name):
                 return False
         reader.commit()
         call = context.sink.call_start(name, None, "inband")
-        self.is_broken = not (yield from literal_arguments(reader, context, call, _KEY, ")", _notation))
+        self.is_broken = not (yield from read_literal_arguments(reader, context, call, _KEY, ")", _make_notation))
         return True
 
     def read_next(self, reader: Reader) -> Step[bool]:
@@ -103,12 +99,11 @@ class _PythonBlock(msgspec.Struct):
         reader.commit()
         if self.is_list:
             yield from reader.match(_LIST_END)
-        if (yield from reader.match(self.format.end)) is None and reader.beginning(self.format.end):
-            reader.rest()  # the end of the block is cut off
+        yield from reader.match_end(compile_pattern(rf"{GAP}{write_any(self.format.closes)}"))
         return False
 
     def _find_name(self, context: Context, head: Match) -> str:
-        return context.tool_name(head["name"].removesuffix(self.format.method))
+        return context.resolve_name(head["name"].removesuffix(self.format.method))
 
     def _is_vouched(self, reader: Reader, context: Context, start: int) -> Step[bool]:
         """Whether a list whose first call is of an unknown tool holds one of a declared tool; takes nothing."""
@@ -124,27 +119,27 @@ class _PythonBlock(msgspec.Struct):
         return name in context.tools
 
 
-def _notation(_key: str, is_scalar: bool) -> PythonLiterals:
+def _make_notation(_key: str, is_scalar: bool) -> PythonLiterals:
     return PythonLiterals(argument=is_scalar)
 
 
 def _skip_arguments(reader: Reader, context: Context) -> Step[bool]:
     """Take the arguments of a call and the bracket after them; False if they break off."""
-    while (after := (yield from reader.blanks())) != ")":
+    while (after := (yield from reader.skip_blanks())) != ")":
         if after == ",":
             reader.take(1)
-            yield from reader.blanks()
+            yield from reader.skip_blanks()
         if (yield from reader.match(_KEY)) is None:
             return False
-        notation = PythonLiterals(argument=(yield from reader.blanks()) not in ("[", "(", "{"))
-        if not (yield from literal(reader, lambda _: None, notation, context.limits)):
+        notation = PythonLiterals(argument=(yield from reader.skip_blanks()) not in ("[", "(", "{"))
+        if not (yield from read_literal(reader, lambda _: None, notation, context.limits)):
             return False
     reader.take(1)
     return True
 
 
-class LiteralCalls(_Block, frozen=True, dict=True):
-    """Dicts in a list, each a call; one of `closes` may follow."""
+class LiteralCalls(msgspec.Struct, frozen=True):
+    """Dicts in a list, each a call."""
 
     names: tuple[str, ...] = ("name",)
     arguments: tuple[str, ...] = ("arguments", "parameters")
@@ -153,14 +148,14 @@ class LiteralCalls(_Block, frozen=True, dict=True):
         return read_block(reader, context, self._read_call, self._read_next, context.limits.max_call_args)
 
     def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:
-        if not found and (yield from reader.blanks()) == "[":
+        if not found and (yield from reader.skip_blanks()) == "[":
             reader.take(1)
-        if (yield from reader.blanks()) != "{":
+        if (yield from reader.skip_blanks()) != "{":
             return False
         reader.take(1)
         draft, sink = Draft(), context.sink
         sound = True
-        while sound and (after := (yield from reader.blanks())) != "}":
+        while sound and (after := (yield from reader.skip_blanks())) != "}":
             if after == ",":
                 reader.take(1)
             else:
@@ -175,50 +170,47 @@ class LiteralCalls(_Block, frozen=True, dict=True):
             reader.take(1)
             sink.call_end(draft.call)
         elif reader.final:
-            sink.call_arguments(draft.call, reader.rest())  # the text ends inside of the call
+            sink.call_arguments(draft.call, reader.take_rest())  # the text ends inside the call
         else:
             fail_call(context, draft.call, f"the arguments of {draft.name!r} are no Python literals")
         return True
 
     def _read_next(self, reader: Reader) -> Step[bool]:
         following = yield from reader.match(_BETWEEN_DICTS)
-        if following is not None and following["more"] is not None:
-            return True
-        yield from reader.match(self.end)
-        return False
+        return following is not None and following["more"] is not None
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         """Read one key and its value; False where it is not sound."""
         key = yield from _read_text(reader, context, context.limits.max_key)
-        if key is None or (yield from reader.blanks()) != ":":
+        if key is None or (yield from reader.skip_blanks()) != ":":
             return False
         reader.take(1)
-        yield from reader.blanks()
-        if context.declared and (yield from is_foreign(reader, key, (*self.names, *self.arguments))):
+        yield from reader.skip_blanks()
+        if context.declared and (yield from disproves_call(reader, key, (*self.names, *self.arguments))):
             return False
         if key in self.names and draft.name is None:
             name = yield from _read_text(reader, context, context.limits.max_name)
-            draft.name = None if name is None else context.tool_name(name)
+            draft.name = None if name is None else context.resolve_name(name)
             return draft.name is not None and context.believes_quoted(draft.name)
         notation, held = PythonLiterals(argument=False), StringIO()
         if key not in self.arguments or draft.call is not None:
-            return (yield from literal(reader, lambda _: None, notation, context.limits))
+            return (yield from read_literal(reader, lambda _: None, notation, context.limits))
         if draft.name is None:
-            whole = yield from literal(reader, held.write, notation, context.limits)
+            whole = yield from read_literal(reader, held.write, notation, context.limits)
             draft.arguments = held.getvalue()
             return whole
         reader.commit()
         draft.call = context.sink.call_start(draft.name, None, "inband")
-        whole = yield from literal(reader, context.sink.call_teller(draft.call), notation, context.limits)
-        if notation.repaired:
+        whole = yield from read_literal(reader, context.sink.call_teller(draft.call), notation, context.limits)
+        if notation.was_repaired:
             context.sink.call_repaired(draft.call)
         return whole
 
 
 def _read_text(reader: Reader, context: Context, limit: int | None) -> Step[str | None]:
-    """Read a string literal; None if there is none."""
+    """Read a string literal; return None if there is no string."""
     held = StringIO()
-    if not (yield from PythonLiterals(argument=False).scalar(reader, bounded(held, limit))):
+    if not (yield from PythonLiterals(argument=False).read_scalar(reader, limit_writer(held, limit))):
         return None
     try:
         value = read(held.getvalue(), "strict", context.limits).value

@@ -1,44 +1,39 @@
 """Closing tags that close nothing: the sign that a value before them ended too early.
 
-Formats of tags escape nothing, so a value that quotes the format's own closing tags and another call behind them
-cannot be told from two calls: the value ends early, and what was quoted is told as a call.  What gives it away comes
+Formats of tags escape nothing, so a value that quotes the format's own closing tags and another call after them
+looks like two calls: the value ends early, and what was quoted is reported as a call.  What gives it away comes
 later: the value goes on as text, and its true end closes nothing.  Then no call of the text can be trusted, neither
 the one that may be shortened nor those that may have been data.  A quoted call that leaves its own end out shows
-no such sign, and stands.
+no such sign, and counts.
 
 Where the tag of a call is a word (`<tool>`), or the name of a tool (`<search>`), HTML and prose may have it, too: it
-counts only once such a tag has told a call, and if it closes nothing that the text itself has opened.
+counts only once such a tag has held a call, and if it closes nothing that the text itself has opened.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, follows_of
+from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, get_follows
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Pattern, Reader, Step
+from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.grammars.call_block import compile_pattern
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
-from streamparse.patterns import gradual
+from streamparse.patterns import lazy_partial
 
-_OPENING = gradual(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
-_AGAIN = gradual(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
+_OPENING = lazy_partial(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
+_AGAIN = lazy_partial(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
 _ANY_TAG = r"<(?P<close>/)?(?P<tag>[^\s<>/]{1,256})(?=[\s>])"
 
 
-class _Leftovers(msgspec.Struct, frozen=True, dict=True):
+class _StrayClosers(msgspec.Struct, frozen=True):
     """Casts doubt on the calls before such tags, which themselves stay text."""
 
+    # The closing tags of a value and its call, as a pattern.
     tags: str
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """The closing tags of a value and its call."""
-        return gradual(self.tags)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tags = yield from reader.look(self.pattern)
+        tags = yield from reader.peek_match(compile_pattern(self.tags))
         if tags is not None:
             _doubt(context, tags[0])
         return False
@@ -49,51 +44,46 @@ def _doubt(context: Context, tags: str) -> None:
     context.sink.calls_doubted("ambiguous_markup", message)
 
 
-def leftovers(name: str, tags: TagCalls, *begins: str) -> Dialect:
-    """What reads the closing tags of a format where they close nothing; `begins` are the literals they begin with."""
+def find_stray_closers(name: str, tags: TagCalls, *begins: str) -> Dialect:
+    """Return what reads a format's closing tags where they close nothing; `begins`: the literals they begin with."""
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
-    return leftover(name, f"{value}{GAP}{tags.call_close}", *begins)
+    return find_stray_closer(name, f"{value}{GAP}{tags.call_close}", *begins)
 
 
-def leftover(name: str, follows: str, *begins: str) -> Dialect:
-    """The same of a format whose end of a value and its call is the pattern `follows`."""
-    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _Leftovers(follows), follows)
+def find_stray_closer(name: str, follows: str, *begins: str) -> Dialect:
+    """The same for a format; the pattern `follows` is the end of a value and of its call."""
+    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _StrayClosers(follows), follows)
 
 
-class Remembered(msgspec.Struct, frozen=True):
-    """A body whose opening tag is remembered where it tells a call."""
+class RemembersTag(msgspec.Struct, frozen=True):
+    """A body that notes its opening tag where it reads a call."""
 
     body: Body
 
     @property
     def follows(self) -> str:
         """What the body says."""
-        return follows_of(self.body)
+        return get_follows(self.body)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.look(_OPENING)
+        opening = yield from reader.peek_match(_OPENING)
         if not (yield from self.body(reader, context)):
             return False
         if opening is not None:
             context.tags.note_call(opening["tag"])
-            again = yield from reader.look(_AGAIN)
+            again = yield from reader.peek_match(_AGAIN)
             if again is not None and again["tag"] == opening["tag"]:
                 context.tags.open(again["tag"])  # some models close a call twice
         return True
 
 
-class _StrayTags(msgspec.Struct, frozen=True, dict=True):
+class _StrayTags(msgspec.Struct, frozen=True):
     """Follows the tags that belong to no call, which stay text."""
 
     words: tuple[str, ...]
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """A tag, as far as its name."""
-        return gradual(_ANY_TAG)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.look(self.pattern)
+        found = yield from reader.peek_match(compile_pattern(_ANY_TAG))
         tag = "" if found is None else found["tag"]
         if found is None or (tag not in self.words and tag not in context.tools):
             return False
@@ -104,6 +94,6 @@ class _StrayTags(msgspec.Struct, frozen=True, dict=True):
         return False
 
 
-def stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
-    """What follows the tags of `words`, or of declared tools, that belong to no call of a body that is `Remembered`."""
+def follow_stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
+    """Return what follows the tags of `words`, or of declared tools, outside the calls of a `RemembersTag`."""
     return Dialect(name, openers, _StrayTags(words), _ANY_TAG)

@@ -25,64 +25,61 @@ from streamparse.dialects.engine.markers import GAP, Markers, Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns, fail_call, read_block
 from streamparse.dialects.grammars.json_values import read_container
-from streamparse.dialects.grammars.json_writer import Members
-from streamparse.dialects.grammars.tag_values import Ending, tagged
-from streamparse.patterns import gradual
+from streamparse.dialects.grammars.tag_values import ObjectWriter, ValueEnd, read_value
+from streamparse.patterns import lazy_partial
 from streamparse.schema.kinds import ANY, STRING, Kinds, SchemaView, read_type_attribute
 from streamparse.sink import Call
 
+# In the pattern of a closing tag: the key of the parameter that it closes.
 KEY: Final = "(?P=KEY)"
-"""In the pattern of a closing tag: the key of the parameter that it closes."""
 
 _ANY_KEY = r"(?P<closing>[^<>]{1,256})"
+# Names of a single parameter in which models put all arguments as one JSON object.
 _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
-"""Names of a single parameter in which models put all arguments as one JSON object."""
 
 
 class TagCalls(msgspec.Struct, frozen=True, dict=True):
-    """The tags of one format, as patterns of gradual length.
+    """The tags of one format, as patterns of lazy_partial length.
 
-    In any of them the group `odd` stands where the tags are not as they should be: the call is repaired.
+    In any of them the group `odd` matches where the tags are not as they should be: the call is repaired.
     """
 
+    # What opens a call, and its block: group `name`; group `empty` if it closes at once.  No pattern may end in
+    # something optional: what it matches must not depend on what has come so far.
     call: str
-    """What opens a call, and its block: group `name`; group `empty` if it closes at once.
-
-    No pattern may end in something optional: what it matches must not depend on what has come so far.
-    """
+    # Enough of it to know it by.
     call_begin: str
-    """Enough of it to know it by."""
     call_close: str
     block_close: str
+    # What says the key of a value: group `key`; group `type` if it may say a type.
     parameter: str
-    """What says the key of a value: group `key`; group `type` if it may say a type."""
+    # Enough of it to know it by.
     parameter_begin: str
-    """Enough of it to know it by."""
     parameter_close: str
+    # The literals with which begins what may end a value, or open a call inside it.
     stops: tuple[str, ...]
-    """Literals that begin whatever may end a value, or open a call inside of it."""
+    # What may be between tags without a meaning.
     gap: str = GAP
-    """What may stand between tags and says nothing."""
+    # What may be between the call's opening and its parameters.
     lead: str = ""
-    """What may stand between the call's opening and its parameters."""
+    # What may be between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
+    # there is no value.
     value_open: str = ""
-    """What may stand between key and value: group `type`; group `cdata` if it opens a CDATA section; group `none` if
-    there is no value."""
+    # What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
+    # stopped, and it did so after a parameter, the call is whole.
     stop: bool = False
-    """What closes a call ends the turn, too, so servers take it out of the text: where the server says that the model
-    stopped, and it did so behind a parameter, the call is whole."""
+    # One line break after a parameter's opening tag and one before its closing tag belong to the tags.
     trim: bool = True
-    """One line break after a parameter's opening tag and one before its closing tag belong to the tags."""
+    # A value may end without a closing tag where the next parameter begins.
     unclosed: bool = True
-    """A value may end without a closing tag where the next parameter begins."""
+    # Text without a meaning that may be between a value and the next parameter: the call is repaired.
     stray: str = "(?!)"
-    """Text that may stand between a value and the next parameter, and says nothing: the call is repaired."""
+    # A call without parameters is believed of any tool; else, where tools are declared, only of these.
     hollow: bool = True
-    """A call without parameters is believed of any tool; else, where tools are declared, only of these."""
+    # What a value may be where neither the markup nor a schema says anything of it.
     untyped: Kinds = ANY
-    """What a value may be where neither the markup nor a schema says anything of it."""
+    # Escapes in names and keys, and the characters that they mean.
     entities: tuple[tuple[str, str], ...] = ()
-    """What is escaped in names and keys, and what it stands for."""
 
     @property
     def follows(self) -> str:
@@ -96,13 +93,13 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def patterns(self) -> Patterns:
-        """What stands around the parameters, and between them."""
+        """What is around the parameters, and between them."""
         next_call = self._next_call
         return Patterns(
-            self.compiled,
+            self.compile,
             opening=self.call,
-            token=self._token(self.call_close),
-            last_token=self._token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
+            token=self._write_token(self.call_close),
+            last_token=self._write_token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
             ended=rf"{self.gap}(?:{self.call_close}|{next_call})",
             following=rf"{self.gap}(?:(?P<more>(?={self.call_begin}))|{self.block_close})",
             again=self.gap + self.block_close,
@@ -110,12 +107,12 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             entering=self.value_open,
         )
 
-    def compiled(self, source: str) -> Pattern:
+    def compile(self, source: str) -> Pattern:
         """The pattern that is written so."""
-        return gradual(source)
+        return lazy_partial(source)
 
-    def _token(self, close: str) -> str:
-        """A pattern of what stands between the parameters of a call."""
+    def _write_token(self, close: str) -> str:
+        """A pattern of what is between the parameters of a call."""
         stray = "(?!)" if KEY in self.parameter_close else self.parameter_close
         stray = rf"(?:{stray}|{self.stray}(?={self.parameter_begin}))"
         cut = rf"(?P<cut>(?={self._next_call}))"
@@ -129,16 +126,16 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         return read_block(reader, context, self._read_call, self._read_next, context.limits.max_call_args)
 
     def _read_call(self, reader: Reader, context: Context, found: bool) -> Step[bool]:  # noqa: ARG002
-        yield from reader.blanks()
+        yield from reader.skip_blanks()
         opening = yield from reader.match(self.patterns.opening)
         if opening is None:
             return False
-        name = context.tool_name(self._unescape(opening["name"]))
+        name = context.resolve_name(self._unescape(opening["name"]))
         if not context.believes(name):
             return False
         # Without parameters, a call of a tool that is not declared could as well be prose.
         is_weak = name not in context.tools and bool(context.tools) and not self.hollow
-        if is_weak and (yield from reader.look(self.patterns.ended)) is not None:
+        if is_weak and (yield from reader.peek_match(self.patterns.ended)) is not None:
             return False
         reader.commit()
         groups = opening.groupdict()
@@ -146,20 +143,20 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         call = context.sink.call_start(name, groups.get("id"), "inband")
         if self.lead:
             yield from reader.match(self.patterns.leading)
-        if not is_empty and (yield from reader.blanks()) == "{":
+        if not is_empty and (yield from reader.skip_blanks()) == "{":
             yield from self._read_json(reader, context, call)
             return True
-        members = Members(context, call)
-        members.repaired = _is_odd(opening)
+        members = ObjectWriter(context, call)
+        members.was_repaired = _is_odd(opening)
         token = None if is_empty else (yield from self._read_members(reader, members))
         if token is not None or is_empty:
-            if members.repaired or (token is not None and (token["end"] is None or _is_odd(token))):
+            if members.was_repaired or (token is not None and (token["end"] is None or _is_odd(token))):
                 context.sink.call_repaired(call)
             members.close()
             context.sink.call_end(call)
-        elif reader.beginning(self.patterns.token):
-            reader.rest()  # the text ends inside of a tag; the call stays open
-        elif not reader.over:
+        elif reader.is_cut_off(self.patterns.token):
+            reader.take_rest()  # the text ends inside a tag; the call stays open
+        elif not reader.is_at_end:
             message = f"the call of {name!r} holds something else than parameters"
             context.sink.call_error(call, "malformed_call", message)
         return True
@@ -170,11 +167,11 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             return True
         if following is not None:
             yield from reader.match(self.patterns.again)  # some models close the block twice
-        if reader.beginning(self.patterns.again):
-            reader.rest()  # the end of the block is cut off
+        if reader.is_cut_off(self.patterns.again):
+            reader.take_rest()  # the end of the block is cut off
         return False
 
-    def _read_members(self, reader: Reader, members: Members) -> Step[Match | None]:
+    def _read_members(self, reader: Reader, members: ObjectWriter) -> Step[Match | None]:
         """Read parameters; return what ended them, None if nothing of the format did."""
         while True:
             token = yield from reader.match(self.patterns.token)
@@ -182,34 +179,38 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
                 token = yield from reader.match(self.patterns.last_token)
             if token is None or token["end"] is not None or token["cut"] is not None:
                 return token
-            members.repaired = members.repaired or token["stray"] is not None or _is_odd(token)
+            members.was_repaired = members.was_repaired or token["stray"] is not None or _is_odd(token)
             if token["stray"] is None and not (yield from self._read_parameter(reader, members, token)):
                 return None
 
-    def _read_parameter(self, reader: Reader, members: Members, token: Match) -> Step[bool]:
-        """Read a parameter's value; False if there is none, or the text ends inside of it."""
+    def _read_parameter(self, reader: Reader, members: ObjectWriter, token: Match) -> Step[bool]:
+        """Read a parameter's value; False if there is none, or the text ends inside it."""
         key, declared = self._unescape(token["key"]), members.typed.members
-        foreign = members.empty and key in _ENVELOPES and bool(declared) and key not in declared
+        foreign = members.is_empty and key in _ENVELOPES and bool(declared) and key not in declared
         entered = (yield from reader.match(self.patterns.entering)) if self.value_open else None
         groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
         if groups.get("none") is not None:
             return False
-        value = members.value(key, self.kinds(groups.get("type"), members.typed.member(key)))
-        ending = _ending(self, groups.get("cdata") is not None, _ANY_KEY)
-        end = yield from tagged(reader, ending, value, token["key"])
+        value = members.begin_value(key, self.find_kinds(groups.get("type"), members.typed.member(key)))
+        ending = _make_value_end(self, groups.get("cdata") is not None, _ANY_KEY)
+        end = yield from read_value(reader, ending, value, token["key"])
         if end is None:
-            value.break_off()
+            value.abort()
             return False
-        members.repaired = members.repaired or _is_odd(end) or (entered is not None and _is_odd(entered))
-        held = value.read if foreign else None
-        if held is not None and held.startswith("{") and (yield from reader.look(self.patterns.ended)) is not None:
-            members.repaired = True
-            members.replace(held)
+        members.was_repaired = members.was_repaired or _is_odd(end) or (entered is not None and _is_odd(entered))
+        held = value.json_text if foreign else None
+        if (
+            held is not None
+            and held.startswith("{")
+            and (yield from reader.peek_match(self.patterns.ended)) is not None
+        ):
+            members.was_repaired = True
+            members.replace_members(held)
         else:
             value.end()
         return True
 
-    def kinds(self, word: str | None, typed: SchemaView) -> Kinds:
+    def find_kinds(self, word: str | None, typed: SchemaView) -> Kinds:
         """What a value may be: by its type in the markup, if there is one, else by the schema."""
         declared = typed.kinds if typed.kinds != ANY else self.untyped
         said = read_type_attribute(word or "") or declared
@@ -217,13 +218,13 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         return declared if said == STRING and "string" not in declared else said
 
     def _read_json(self, reader: Reader, context: Context, call: Call) -> Step[None]:
-        """Some models write the arguments as one JSON object inside of the call's tag."""
+        """Some models write the arguments as one JSON object inside the call's tag."""
         sink = context.sink
         whole = yield from read_container(reader, self.markers, context.limits.max_depth, sink.call_teller(call))
         if whole:
             sink.call_end(call)
             yield from reader.match(self.patterns.token)
-        elif not reader.over:
+        elif not reader.is_at_end:
             fail_call(context, call, f"the arguments of {call.name!r} break off")
 
     def _unescape(self, text: str) -> str:
@@ -239,10 +240,10 @@ def _is_odd(tag: Match) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
+def _make_value_end(tags: TagCalls, cdata: bool, key: str) -> ValueEnd:
     """What ends a value; `key` is the pattern of the key in its closing tag."""
     close = tags.parameter_close.replace(KEY, key)
-    others = _ending(tags, cdata, "(?!)") if KEY in tags.parameter_close and key == _ANY_KEY else None
+    others = _make_value_end(tags, cdata, "(?!)") if KEY in tags.parameter_close and key == _ANY_KEY else None
     # Some models close a parameter twice.  First without a second tag: what it may be is checked only afterwards.
     again = rf"(?:{close}{tags.gap}){{0,2}}?"
     after = rf"{tags.gap}{again}(?:{tags.parameter_begin}|{tags.call_close}|{tags._next_call})"
@@ -251,7 +252,7 @@ def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
     if cdata:
         close = rf"\]\]>{tags.gap}{close}"
         last = f"{close}(?:{after}|(?={over}))"
-        return Ending(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compiled, others)
+        return ValueEnd(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compile, others)
     newline = r"(?:\r?\n)?" if tags.trim else ""
     unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
     closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
@@ -259,4 +260,4 @@ def _ending(tags: TagCalls, cdata: bool, key: str) -> Ending:
     inner = (
         rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
     )
-    return Ending(tags.markers, closing, last, inner, tags.trim, tags.compiled, others)
+    return ValueEnd(tags.markers, closing, last, inner, tags.trim, tags.compile, others)

@@ -1,62 +1,169 @@
-"""Values between tags in formats that escape nothing: where they end.
+"""Arguments that are written as tags, on their way to JSON text: an object, member by member.
+
+Values between tags in formats that escape nothing: where they end.
 
 A closing tag ends a value only if what follows it is structure again: the next parameter, or the end of the
-call or of its block.  A whole call that is written inside of a value (documentation, a transcript) is data
+call or of its block.  A whole call that is written inside a value (documentation, a transcript) is data
 up to its own closing tag.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from io import StringIO
 
 import msgspec
 
+from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.json_writer import Value
-from streamparse.patterns import gradual
-from streamparse.schema.kinds import UNQUOTABLE, quote
+from streamparse.dialects.grammars.call_block import Patterns
+from streamparse.limits import most
+from streamparse.patterns import lazy_partial
+from streamparse.schema.kinds import UNQUOTABLE, Kinds, SchemaView, is_string, quote, to_json_text
+from streamparse.sink import Call
 
-_BREAK = gradual(r"\r?\n")
+
+class ObjectWriter:
+    """Tells a call's arguments as the text of a JSON object; `typed` is what the tool's schema says of them.
+
+    `was_repaired` says that their markup was broken.
+    """
+
+    __slots__ = ("_call", "_end", "_keys", "_sink", "is_empty", "limit", "typed", "was_repaired", "write")
+
+    def __init__(self, context: Context, call: Call) -> None:
+        schema = context.tools[call.name].parameters if call.name in context.tools else None
+        self._call = call
+        self._sink = context.sink
+        self._keys: set[str] = set()
+        self.typed = SchemaView([schema] if schema is not None else [], schema)
+        self.is_empty = True
+        self.was_repaired = False
+        self._end = "{}"
+        self.write = context.sink.call_teller(call)
+        self.limit = context.limits.max_call_args
+
+    def begin_member(self, key: str) -> str:
+        """A member begins: return the text before its value, to be passed on with it.
+
+        A key that came before ends the call with an error: it is not known which of the two values was meant.
+        """
+        if key in self._keys:
+            message = f"the parameter {key!r} of {self._call.name!r} came twice"
+            self._sink.call_error(self._call, "duplicate_parameter", message)
+        self._keys.add(key)
+        lead = ("{" if self.is_empty else ", ") + quote(key) + ": "
+        self.is_empty = False
+        self._end = "}"
+        return lead
+
+    def begin_value(self, key: str, kinds: Kinds) -> ValueWriter:
+        """A member begins; what is returned takes its text."""
+        return ValueWriter(self.begin_member(key), kinds, self.limit, self.write)
+
+    def replace_members(self, text: str) -> None:
+        """The text of an object is all the members, in place of the one that began."""
+        self._end = ""
+        self.write(text)
+
+    def close(self) -> None:
+        """The object ends."""
+        self.write(self._end)
+
+
+class ValueWriter:
+    """A value's text, given in pieces by calling this: streamed once it must be a string, else held to its end."""
+
+    __slots__ = ("_held", "_kinds", "_lead", "_most", "_open", "_write", "verbatim")
+
+    def __init__(self, lead: str, kinds: Kinds, limit: int | None, write: Callable[[str], object]) -> None:
+        self._lead = lead
+        self._kinds = kinds
+        self._most = most(limit) + 1  # more says nothing but that it is too long
+        self._write = write
+        self._held: StringIO | None = StringIO()
+        self._open = True  # whether it is a string is not known yet
+        # While the value is streamed, takes text that needs no escapes in a JSON string.
+        self.verbatim: Callable[[str], object] | None = None
+        self._decide("")
+
+    def __call__(self, text: str) -> None:
+        held = self._held
+        if held is None:
+            self._write(quote(text)[1:-1])
+            return
+        held.write(text[: max(0, self._most - held.tell())])
+        if self._open:
+            self._decide(held.getvalue())
+
+    @property
+    def json_text(self) -> str | None:
+        """The JSON text of the whole value; None if it was streamed."""
+        return None if self._held is None else to_json_text(self._held.getvalue(), self._kinds)
+
+    def end(self) -> None:
+        """The value is whole."""
+        read = self.json_text
+        self._write('"' if read is None else self._lead + read)
+
+    def abort(self) -> None:
+        """The text ends inside the value: what came of it is kept."""
+        if self._held is not None:
+            self._write(self._lead + quote(self._held.getvalue())[:-1])
+
+    def _decide(self, head: str) -> None:
+        string = is_string(head, self._kinds)
+        self._open = string is None
+        if string:
+            self._held = None
+            self.verbatim = self._write
+            self._write(self._lead + quote(head)[:-1])
+
+
+def write_members(reader: Reader, context: Context, name: str, arguments: Iterable[tuple[str, str]]) -> None:
+    """Pass on a call that is known as a whole; the texts of its arguments become what its tool's schema says."""
+    reader.commit()
+    call = context.sink.call_start(name, None, "inband")
+    members = ObjectWriter(context, call)
+    for key, text in arguments:
+        value = members.begin_value(key, members.typed.member(key).kinds)
+        value(text)
+        value.end()
+    members.close()
+    context.sink.call_end(call)
+
+
+_BREAK = lazy_partial(r"\r?\n")
 _ANY_BREAK = re.compile(r"[\r\n]")
 _BLANK = " \t\r\n"
 _MOST_HELD = 64
 
 
-class Ending(msgspec.Struct, frozen=True, dict=True):
+class ValueEnd(msgspec.Struct, frozen=True, dict=True):
     """Where a value ends: at one of `stops`, if `closing` matches there (`last` at the end of the text).
 
-    `inner` matches what opens or closes (group `out`) a call inside of the value.
+    `inner` matches what opens or closes (group `out`) a call inside the value.
     """
 
     stops: Stops
     closing: str
     last: str
     inner: str
+    # One line break after the opening tag and one before the closing tag belong to the tags.
     trim: bool
-    """One line break after the opening tag and one before the closing tag belong to the tags."""
-    compiled: Callable[[str], Pattern] = gradual
-    """Makes a pattern of `closing`, `last` and `inner`."""
-    others: Ending | None = None
-    """The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for
-    a pattern for each key of a request would have to be compiled."""
+    # Makes a pattern of `closing`, `last` and `inner`.
+    compile: Callable[[str], Pattern] = lazy_partial
+    # The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for a
+    # pattern for each key of a request would have to be compiled.
+    others: ValueEnd | None = None
 
     @cached_property
-    def ends(self) -> Pattern:
-        """What ends the value."""
-        return self.compiled(self.closing)
-
-    @cached_property
-    def last_ends(self) -> Pattern:
-        """What ends the value at the end of the text."""
-        return self.compiled(self.last)
-
-    @cached_property
-    def nested(self) -> Pattern:
-        """What opens or closes a call inside of the value."""
-        return self.compiled(self.inner)
+    def patterns(self) -> Patterns:
+        """The same, compiled."""
+        return Patterns(self.compile, closing=self.closing, last=self.last, inner=self.inner)
 
     @cached_property
     def begins(self) -> Callable[[str], re.Match[str] | None]:
@@ -74,22 +181,22 @@ class Ending(msgspec.Struct, frozen=True, dict=True):
         """Finds what may begin a stop or the break before one, and what JSON escapes."""
         return re.compile(rf"{self._firsts}|[\r\n]|{UNQUOTABLE}").search
 
-    def end(self, reader: Reader, key: str) -> Step[Match | None]:
+    def take_end(self, reader: Reader, key: str) -> Step[Match | None]:
         """Take what ends the value of this parameter, if it ends here."""
         if self.others is None:
-            return (yield from reader.match(self.ends, self.last_ends))
-        found = yield from reader.look(self.ends, self.last_ends)
+            return (yield from reader.match(self.patterns.closing, self.patterns.last))
+        found = yield from reader.peek_match(self.patterns.closing, self.patterns.last)
         if found is not None and all(closing == key for closing in found.captures("closing")):
             reader.take(found.end() - found.start())
             return found
-        return None if found is None else (yield from self.others.end(reader, key))
+        return None if found is None else (yield from self.others.take_end(reader, key))
 
     @property
     def _firsts(self) -> str:
         return "|".join(re.escape(first) for first in sorted({literal[0] for literal in self.stops.literals}))
 
 
-def _held(text: str, start: int, end: int) -> int:
+def _count_held(text: str, start: int, end: int) -> int:
     """How much of the end may belong to what ends the value: a line break, and the blanks after it."""
     if end == start or text[end - 1] not in _BLANK:
         return 0
@@ -99,21 +206,21 @@ def _held(text: str, start: int, end: int) -> int:
     return len(blanks) - found.start() if found is not None else 0
 
 
-def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match | None]:
-    """Tell the text of a key's value as it comes; take and return what ends it, None if the text ends inside of it."""
+def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -> Step[Match | None]:
+    """Pass on the text of a key's value as it comes; take and return what ends it, None if the text ends inside it."""
     if ending.trim:
         yield from reader.match(_BREAK)
     depth = 0
     while True:
         found = ending.stops.search(reader.buffer, reader.at)
         end = len(reader.buffer) if found is None else found.start()
-        end -= _held(reader.buffer, reader.at, end)
+        end -= _count_held(reader.buffer, reader.at, end)
         if end > reader.at:
             value(reader.take(end - reader.at))
         if found is not None and ending.stops.is_complete(found, reader.final):
-            if depth == 0 and (close := (yield from ending.end(reader, key))) is not None:
+            if depth == 0 and (close := (yield from ending.take_end(reader, key))) is not None:
                 return close
-            inner = yield from reader.match(ending.nested)
+            inner = yield from reader.match(ending.patterns.inner)
             if inner is not None:
                 depth = max(0, depth + (-1 if inner["out"] else 1))
             value(inner[0] if inner is not None else reader.take(1))
@@ -121,15 +228,15 @@ def tagged(reader: Reader, ending: Ending, value: Value, key: str) -> Step[Match
             value(reader.take(len(reader.buffer) - reader.at))
             return None
         else:
-            yield from _more(reader, ending, value)
+            yield from _wait(reader, ending, value)
 
 
-def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
+def _wait(reader: Reader, ending: ValueEnd, value: ValueWriter) -> Step[None]:
     """Wait; text that cannot end the value goes the short way."""
 
-    def flow(text: str) -> str | None:
+    def go_on(text: str) -> str | None:
         if reader.buffer:
-            text = reader.rest() + text
+            text = reader.take_rest() + text
         verbatim = value.verbatim
         if verbatim is not None and unsettled(text) is None:
             verbatim(text)
@@ -137,8 +244,8 @@ def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
         if (first in text) if first else (begins(text) is not None):
             return text
         if text[-1:] in _BLANK:
-            end = len(text) - _held(text, 0, len(text))
-            reader.put_back(text[end:])
+            end = len(text) - _count_held(text, 0, len(text))
+            reader.unread(text[end:])
             text = text[:end]
         if verbatim is None:
             value(text)
@@ -148,6 +255,6 @@ def _more(reader: Reader, ending: Ending, value: Value) -> Step[None]:
 
     first, begins, unsettled = ending.first, ending.begins, ending.unsettled
     reader.push("")  # what it holds now is not read yet
-    reader.flow = flow if reader.committed else None
+    reader.fast_path = go_on if reader.is_committed else None
     yield
-    reader.flow = None
+    reader.fast_path = None

@@ -19,24 +19,27 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.json_writer import write_members
+from streamparse.dialects.grammars.call_block import compile_pattern
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
-from streamparse.patterns import gradual, plain
+from streamparse.dialects.grammars.tag_values import write_members
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.kinds import SchemaView
 
+# The name of the tool, in the source of a pattern.
 NAME = "(?P=NAME)"
-"""The name of the tool, in the source of a pattern."""
+# What the tag of a parameter may hold where the tool declares none.
 A_KEY = r"[A-Za-z_][\w.-]{0,255}"
-"""What the tag of a parameter may hold where the tool declares none."""
 
-_FIRST = plain(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
-_A_KEY = plain(rf"(?:{A_KEY})?\Z")
+_FIRST = lazy_re(rf"\s{{0,2}}<[^<>/]{{0,264}}>{GAP}<(?P<begun>(?!/)[^<>]{{0,256}})\Z")
+_A_KEY = lazy_re(rf"(?:{A_KEY})?\Z")
 _WINDOW = 4096  # more characters than any of these patterns can match
-_TAG = gradual(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
-_CALL = gradual(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
-"""What any tool's tag and the beginning of what it holds look like."""
-_ELEMENT = plain(r"<[A-Za-z][\w-]{0,63}\s")
-_BREAKS = gradual(r"\A\r?\n|\r?\n\Z")
+_TAG = lazy_partial(r"<(?P<name>[^\s<>/]{1,256})\s{0,8}/?>")
+# What any tool's tag and the beginning of what it holds look like.
+_CALL = lazy_partial(rf"<[^\s<>/]{{1,256}}\s{{0,8}}(?:/>|>{GAP}(?:<|\{{\s{{0,64}}[\"'}}]))")
+_ELEMENT = lazy_re(r"<[A-Za-z][\w-]{0,63}\s")
+_VALUE = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
+_ATTRIBUTES = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{_VALUE})){{1,32}}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)"
+_BREAKS = lazy_partial(r"\A\r?\n|\r?\n\Z")
 _INSIDE = rf"(?={GAP}(?:<(?P<first>[^<>/][^<>]{{0,255}})>|</{NAME}>|\{{\s{{0,64}}[\"'}}]))"
 
 
@@ -44,40 +47,35 @@ class ToolTags:
     """Tags or JSON between the tags of a declared tool."""
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.look(_TAG)
+        opening = yield from reader.peek_match(_TAG)
         if opening is None or opening["name"] not in context.tools:
             return False
-        if (yield from reader.look(_CALL)) is None:
+        if (yield from reader.peek_match(_CALL)) is None:
             return False
         name = opening["name"]
         schema = context.tools[name].parameters
-        return (yield from _tags_of(name, SchemaView([schema], schema).members)(reader, context))
+        return (yield from _make_tags(name, SchemaView([schema], schema).members)(reader, context))
 
 
-class ToolText(msgspec.Struct, frozen=True, dict=True):
+class ToolText(msgspec.Struct, frozen=True):
     """The one parameter of a declared tool as bare text, between `opening` (group `name`, group `tag`) and `</tag>`."""
 
     opening: str
 
     @property
     def follows(self) -> str:
-        """What stands before the text."""
+        """What is before the text."""
         return self.opening
 
-    @cached_property
-    def opens(self) -> Pattern:
-        """The same, compiled."""
-        return gradual(self.opening)
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.match(self.opens)
+        opening = yield from reader.match(compile_pattern(self.opening))
         if opening is None or opening["name"] not in context.tools:
             return False
         name, text = opening["name"], StringIO()
         schema = context.tools[name].parameters
         typed = SchemaView([schema], schema)
         close = f"</{opening['tag']}>"
-        if len(typed.members) > 1 or not (yield from reader.until(Tags((close,)), text.write)):
+        if len(typed.members) > 1 or not (yield from reader.read_until(Tags((close,)), text.write)):
             return False
         value = text.getvalue().strip()
         if bool(typed.members) != bool(value) or _ELEMENT.match(value) is not None:
@@ -87,20 +85,13 @@ class ToolText(msgspec.Struct, frozen=True, dict=True):
         return True
 
 
-class ToolAttributes(msgspec.Struct, frozen=True, dict=True):
+class ToolAttributes(msgspec.Struct, frozen=True):
     """`<NAME KEY="VALUE" .../>` of a declared tool; `opening` (group `name`) is what the attributes follow."""
 
     opening: str
 
-    @cached_property
-    def tag(self) -> Pattern:
-        """The whole tag."""
-        value = r"\"(?P<value>[^\"<>]{0,1024})\"|'(?P<value>[^'<>]{0,1024})'"
-        attributes = rf"(?:\s{{1,8}}(?P<key>[\w.-]{{1,64}})=(?:{value})){{1,32}}"
-        return gradual(rf"{self.opening}{attributes}\s{{0,8}}(?:/>|>{GAP}</[^<>]{{1,256}}>)")
-
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tag = yield from reader.match(self.tag)
+        tag = yield from reader.match(compile_pattern(self.opening + _ATTRIBUTES))
         if tag is None or tag["name"] not in context.tools:
             return False
         write_members(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
@@ -113,7 +104,7 @@ class _TagsOfTool(TagCalls, frozen=True, dict=True):
     tool: str = ""
     members: frozenset[str] = frozenset()
 
-    def compiled(self, source: str) -> Pattern:
+    def compile(self, source: str) -> Pattern:
         """The pattern that is written so, for this tool."""
         return cast("Pattern", ToolPattern(source, self.tool, self.members))
 
@@ -124,7 +115,7 @@ class _TagsOfTool(TagCalls, frozen=True, dict=True):
 
 
 @lru_cache(maxsize=256)
-def _tags_of(name: str, members: frozenset[str]) -> _TagsOfTool:
+def _make_tags(name: str, members: frozenset[str]) -> _TagsOfTool:
     """The tags of one tool; what follows its own must be one of its parameters, or JSON."""
     return _TagsOfTool(
         call=rf"<(?P<name>{NAME})\s{{0,8}}(?:(?P<empty>/)>|>{_INSIDE})",
@@ -151,7 +142,7 @@ class ToolPattern:
     __slots__ = ("_first", "_members", "_name", "_pattern")
 
     def __init__(self, source: str, name: str, members: frozenset[str]) -> None:
-        self._pattern = _behind_name(source)
+        self._pattern = _compile_after_name(source)
         self._first = "(?P<first>" in source
         self._name = name
         self._members = members
@@ -164,7 +155,7 @@ class ToolPattern:
             return found
         if found.partial:
             begun = _FIRST.match(text)
-            return found if begun is None or self._begins(begun["begun"]) else None
+            return found if begun is None or self._may_begin(begun["begun"]) else None
         first = found["first"]
         return found if first is None or self._is_one(first) else None
 
@@ -172,7 +163,7 @@ class ToolPattern:
         """Whether a parameter is called so."""
         return key in self._members if self._members else _A_KEY.match(key) is not None
 
-    def _begins(self, head: str) -> bool:
+    def _may_begin(self, head: str) -> bool:
         """Whether a parameter may be called so, as far as it has come."""
         if self._members:
             return any(member.startswith(head) for member in self._members)
@@ -180,5 +171,5 @@ class ToolPattern:
 
 
 @lru_cache(maxsize=32)
-def _behind_name(source: str) -> Pattern:
-    return gradual(rf"(?P<NAME>[^<]++)<\K(?:{source})")
+def _compile_after_name(source: str) -> Pattern:
+    return lazy_partial(rf"(?P<NAME>[^<]++)<\K(?:{source})")

@@ -1,39 +1,29 @@
 """The dialects, as data: which markers open a call, and which grammar reads it.
 
-The facts of each format are in `docs/formats.md`: who writes it, and what of it was seen in the wild.
+The facts of each format are in `docs/formats.md`: who writes it, and which of its variants were seen in the wild.
 """
 
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect
 from streamparse.dialects.table import (
-    array_rows,
     channel_rows,
     child_rows,
     json_rows,
     literal_rows,
     marker_rows,
-    pair_rows,
     tag_rows,
-    xai_rows,
 )
 from streamparse.dialects.table.reasoning_markers import THOUGHTS
 
 __all__ = ["DIALECTS", "GROUPS", "REASONING", "THOUGHTS"]
 
-_MODULES = (
-    json_rows,
-    xai_rows,
-    array_rows,
-    marker_rows,
-    tag_rows,
-    pair_rows,
-    child_rows,
-    literal_rows,
-    channel_rows,
+_ROWS = (
+    *(*json_rows.OBJECTS, *child_rows.XAI_ROWS, *json_rows.ARRAYS, *marker_rows.ROWS, *tag_rows.ROWS),
+    *(*child_rows.ROWS, *literal_rows.ROWS, *channel_rows.ROWS),
 )
 
-DIALECTS: dict[str, Dialect] = {row.name: row for module in _MODULES for row in module.ROWS}
+DIALECTS: dict[str, Dialect] = {row.name: row for row in _ROWS}
 """Every dialect by name.  Where two share an opener and both could read what follows, the first does."""
 
 REASONING = channel_rows.REASONING

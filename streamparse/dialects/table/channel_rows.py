@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
-from streamparse.dialects.grammars.call_block import Either
-from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts
-from streamparse.dialects.grammars.stray_closers import leftovers
-from streamparse.dialects.grammars.stripped_channels import StrippedChannels
+from streamparse.dialects.grammars.call_block import Branch
+from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts, StrippedChannels
 from streamparse.dialects.grammars.tag_calls import TagCalls
-
-__all__ = ["REASONING", "ROWS"]
+from streamparse.dialects.table.tag_families import make_tag_row
 
 _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
@@ -57,21 +54,19 @@ _PLAIN_HEADER = rf"(?!{_BEAM_CALL}){HEADER}"
 
 
 ROWS = (
-    Dialect(
+    make_tag_row(
         "muse-atem",
-        (*_OPENERS, Opener("<atem:function_calls>", inclusive=True), Opener("<atem:invoke", inclusive=True)),
-        Channels(
-            markup=_ATEM,
-            markup_head=r"<atem:",
-            interrupts=(),  # its answers quote headers
-        ),
-        rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
+        (*_OPENERS, "<atem:function_calls>", "<atem:invoke"),
+        _ATEM,
+        # Its answers quote headers.
+        Channels(markup=_ATEM, markup_head=r"<atem:", interrupts=()),
+        closes=("</atem:parameter",),
+        follows=rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|<atem:)",
         models="Muse-Glimmer-30B, Muse Spark 1.x",
         example=' to=get_weather<|message|><atem:function_calls>\n<atem:invoke name="get_weather">\n'
         '<atem:parameter name="city">Paris</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
         thoughts=("muse",),
         drops=ENDS,
-        companions=(leftovers("muse-atem", _ATEM, "</atem:parameter"),),
     ),
     Dialect(
         "harmony",
@@ -82,25 +77,26 @@ ROWS = (
             Opener("commentary to=", inclusive=True, position="start", auto="start", bare=True),
             Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
         ),
-        Either(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
+        Branch(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),
         models="gpt-oss-20b, gpt-oss-120b, gpt-oss-safeguard",
         example='<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>',
         thoughts=("harmony",),
         drops=ENDS,
     ),
-    Dialect(
+    make_tag_row(
         "beam",
         _OPENERS,
+        _RFL,
         Channels(markup=_RFL, markup_head=_BEAM_CALL),
+        closes=("</rfl:parameter",),
         models="Beam",
         example=' to=get_weather<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="city">\nParis\n'
         "</rfl:parameter><|call|>",
         thoughts=("harmony",),
         drops=ENDS,
-        companions=(leftovers("beam", _RFL, "</rfl:parameter"),),
     ),
 )
 
 _HEADED = rf"(?:{_START}(?:{_RECIPIENT})?<\|message\|>|{HEADER})"
+# The thoughts of all of them: without their calls they differ in nothing.
 REASONING = (Dialect("harmony", _OPENERS, ChannelThoughts(), _HEADED),)
-"""The thoughts of all of them: without their calls they differ in nothing."""

@@ -1,67 +1,69 @@
-"""Formats of grammar A: a marker, then a JSON object; and JSON without any marker."""
+"""Formats of grammars A and B: a marker, then a JSON object or an array of them; and JSON without any marker."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from streamparse.dialects.engine.grammar import Dialect, Opener, Thought, markers
-from streamparse.dialects.grammars.call_json import ARGUMENT_KEYS, NAME_KEYS
-from streamparse.dialects.grammars.json_calls import JsonCalls
-from streamparse.dialects.grammars.stripped_channels import StrippedThought
+from streamparse.dialects.grammars.call_json import NAME_KEYS
+from streamparse.dialects.grammars.channels import StrippedThought
+from streamparse.dialects.grammars.json_calls import GuidedCalls, JsonCalls, KeyedCalls
+from streamparse.dialects.grammars.python_calls import LiteralCalls
 
 _MEMBER = r'"(?:name|arguments|parameters|function|id|type)"\s{0,8}:'
+# An object, an array of them, or an object whose opening brace is missing.
 _JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"
-"""An object, an array of them, or an object whose opening brace is missing."""
 _OBJECT = rf"\s{{0,64}}(?:\{{|{_MEMBER})"
+_IN_LIST_OR_NOT = r"(?:\[\s{0,64})?\{\s{0,64}"
+_CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+_WITH_PARAMETERS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
+
+
+def _make_tag_row(name: str, tag: str, example: str, follows: str | None = None, **more: Any) -> Dialect:
+    """A format that writes JSON between the tags of a word; `example` is what they hold, `more` as of `Dialect`."""
+    calls = JsonCalls(closes=(f"</{tag}>",), opens=(f"<{tag}>",))
+    return Dialect(name, markers(f"<{tag}>"), calls, follows, example=f"<{tag}>{example}</{tag}>", **more)
+
+
+def _mark_named(*texts: str) -> tuple[Opener, ...]:
+    """Openers that other dialects read just as well, so that they count only if this one is named."""
+    return tuple(Opener(text, auto="named") for text in texts)
+
+
 _LOOK_ALIKES = ("tools", "function", "function-call", "function_call", "toolcall", "tool_use", "tool")
 _PLAIN_WORDS = ("tools", "function", "tool")
-
-
 _PLUGIN = r"\s{0,8}<\|plugin\|>"
-
-
 _ROLE = r"(?:\s{0,8}function call<\|role_sep\|>)?"
-
-
 _TYPED = r"(?:[^<{]{0,256}<\|content_invoke_tool_json\|>)?"
-
-
 _RWKV_FENCE = r"[ \t]{0,8}\r?\n\s{0,64}```(?:json)?"
-
-
 _HCX_TURN = "<|im_end|>\n<|im_start|>assistant"
 _HCX_ROLE = " -> tool/function_call\n"
 _HCX_THOUGHT = Thought("hyperclova", ("/think\n",), (_HCX_TURN + "\n", _HCX_TURN))
 _HCX_DROPS = (_HCX_TURN + "\n", "<|im_end|>", "<|stop|>", "<|endofturn|>")
+_FENCE = r"[ \t]{0,8}(?:\r?\n)?[ \t]{0,8}```(?:json)?"
 
+_COHERE_TEXT = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
 
-ROWS = (
-    Dialect(
+OBJECTS = (
+    _make_tag_row(
         "hermes",
-        markers("<tool_call>"),
-        JsonCalls(closes=("</tool_call>",), opens=("<tool_call>",)),
+        "tool_call",
+        f"\n{_CALL}\n",
         _JSON,
         models="Hermes 2 Pro and 3, Qwen2.5, Qwen3, QwQ, SmolLM3, Granite 4",
-        example='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
         # SGLang ends a thought at <tool_call>; so do cases of vLLM's tests.
         in_thought="ends",
         drops=("<|im_end|>", "<|endoftext|>"),
     ),
-    Dialect(
-        "longcat",
-        markers("<longcat_tool_call>"),
-        JsonCalls(closes=("</longcat_tool_call>",), opens=("<longcat_tool_call>",)),
-        _JSON,
-        models="LongCat-Flash",
-        example='<longcat_tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</longcat_tool_call>',
-        # Its tag is Hermes' with another name; no recording either way.
-        in_thought="ends",
-    ),
+    # Its tag is Hermes' with another name; no recording either way.
+    _make_tag_row("longcat", "longcat_tool_call", f"\n{_CALL}\n", _JSON, models="LongCat-Flash", in_thought="ends"),
     Dialect(
         "ernie45",
-        (Opener("<tool_call>", auto="named"),),
+        _mark_named("<tool_call>"),
         JsonCalls(closes=("</tool_call>",), opens=("<tool_call>",)),
         _JSON,
         models="ERNIE 4.5 Thinking",
-        example='<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>\n',
+        example=f"<tool_call>\n{_CALL}\n</tool_call>\n",
         # It shares <tool_call>, so that named and auto agree.
         in_thought="ends",
         drops=("<response>", "</response>"),
@@ -72,7 +74,7 @@ ROWS = (
         JsonCalls(closes=("</function_call>",), opens=("<function_call>",)),
         _OBJECT,
         models="granite-20b-functioncalling",
-        example='<function_call> {"name": "get_weather", "arguments": {"city": "Paris"}}',
+        example=f"<function_call> {_CALL}",
         drops=("<|endoftext|>",),
     ),
     Dialect(
@@ -83,24 +85,17 @@ ROWS = (
         ),
         rf"{_PLUGIN}{_OBJECT}",
         models="InternLM2.5, InternLM3, Intern-S1",
-        example='<|action_start|><|plugin|>\n{"name": "get_weather", "parameters": {"city": "Paris"}}<|action_end|>',
+        example=f"<|action_start|><|plugin|>\n{_WITH_PARAMETERS}<|action_end|>",
         drops=("<|action_end|>", "<|im_end|>"),
     ),
-    Dialect(
-        "minimax-m1",
-        markers("<tool_calls>"),
-        JsonCalls(closes=("</tool_calls>",), opens=("<tool_calls>",)),
-        _OBJECT,
-        models="MiniMax-M1",
-        example='<tool_calls>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_calls>',
-    ),
+    _make_tag_row("minimax-m1", "tool_calls", f"\n{_CALL}\n", _OBJECT, models="MiniMax-M1"),
     Dialect(
         "gigachat3",
         markers("<|message_sep|>", "<|function_call|>"),
         JsonCalls(closes=("</s>",), opens=("<|message_sep|>", "<|function_call|>"), lead=_ROLE),
         rf"{_ROLE}{_OBJECT}",
         models="GigaChat 3 and 3.1",
-        example='<|function_call|>{"name": "get_weather", "arguments": {"city": "Paris"}}',
+        example=f"<|function_call|>{_CALL}",
         drops=("<|message_sep|>", "</s>"),
     ),
     Dialect(
@@ -129,12 +124,7 @@ ROWS = (
         "tool-use-json",
         markers("<tool_use>", "<tooluse>"),
         JsonCalls(
-            closes=("</tool_use>", "</tooluse>"),
-            opens=("<tool_use>", "<tooluse>"),
-            names=NAME_KEYS,
-            arguments=ARGUMENT_KEYS,
-            explicit=True,
-            by_name=True,
+            ("</tool_use>", "</tooluse>"), ("<tool_use>", "<tooluse>"), names=NAME_KEYS, explicit=True, by_name=True
         ),
         _JSON,
         models="Claude, Gemini and DeepSeek behind proxies, prompted models",
@@ -153,7 +143,7 @@ ROWS = (
         ),
         _JSON,
         models="Qwen2.5-Coder and other drifting fine-tunes",
-        example='<tools>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tools>',
+        example=f"<tools>\n{_CALL}\n</tools>",
     ),
     Dialect(
         "hyperclova-x",
@@ -163,11 +153,10 @@ ROWS = (
             Opener(_HCX_ROLE, position="edge"),
             Opener(_HCX_ROLE.lstrip(), position="edge"),
         ),
-        JsonCalls(opens=("<|im_end|>",), arguments=ARGUMENT_KEYS, explicit=True),
-        r"\s{0,64}(?:\[\s{0,64})?\{\s{0,64}\"",
+        JsonCalls(opens=("<|im_end|>",), explicit=True),
+        rf'\s{{0,64}}{_IN_LIST_OR_NOT}"',
         models="HyperCLOVA X SEED Think",
-        example="<|im_end|>\n<|im_start|>assistant -> tool/function_call\n"
-        '[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+        example=f"<|im_end|>\n<|im_start|>assistant -> tool/function_call\n[{_CALL}]",
         drops=_HCX_DROPS,
         thoughts=(_HCX_THOUGHT,),
         companions=(
@@ -187,7 +176,7 @@ ROWS = (
         JsonCalls(closes=("```",), explicit=True, lead=_RWKV_FENCE),
         rf"{_RWKV_FENCE}\s{{0,64}}\{{\s{{0,64}}\"",
         models="RWKV-7 G1",
-        example='**Tool Call:**\n```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
+        example=f"**Tool Call:**\n```json\n{_CALL}\n```",
     ),
     Dialect(
         "llama3-json",
@@ -195,25 +184,18 @@ ROWS = (
         JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
         _OBJECT,
         models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
-        example='<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}',
+        example=f"<|python_tag|>{_WITH_PARAMETERS}",
         drops=("<|eom_id|>", "<|eot_id|>"),
     ),
     Dialect(
         "bare-json",
-        (
-            Opener("{", inclusive=True, auto="start", position="start", bare=True),
-            Opener("[", inclusive=True, auto="start", position="start", bare=True),
-        ),
+        tuple(Opener(bracket, inclusive=True, auto="start", position="start", bare=True) for bracket in "{["),
         JsonCalls(
-            closes=("<|eom_id|>", "<|eot_id|>"),
-            names=(*NAME_KEYS, "function"),
-            arguments=ARGUMENT_KEYS,
-            ids=("id", "tool_call_id"),
-            explicit=True,
+            ("<|eom_id|>", "<|eot_id|>"), names=(*NAME_KEYS, "function"), ids=("id", "tool_call_id"), explicit=True
         ),
-        r"(?:\[\s{0,64})?\{\s{0,64}[\"']",
+        rf"{_IN_LIST_OR_NOT}[\"']",
         models="any model without a working template, or whose server strips the markers",
-        example='{"name": "get_weather", "arguments": {"city": "Paris"}}',
+        example=_CALL,
     ),
     Dialect(
         "fenced-json",
@@ -221,14 +203,128 @@ ROWS = (
             Opener(f"```{label}", auto="start", position="line", bare=True)
             for label in ("json", "JSON", "tool_call", "")
         ),
-        JsonCalls(
-            closes=("```",),
-            names=NAME_KEYS,
-            arguments=ARGUMENT_KEYS,
-            explicit=True,
-        ),
-        r"[ \t]{0,8}\r?\n\s{0,64}(?:\[\s{0,64})?\{\s{0,64}[\"']",
+        JsonCalls(closes=("```",), names=NAME_KEYS, explicit=True),
+        rf"[ \t]{{0,8}}\r?\n\s{{0,64}}{_IN_LIST_OR_NOT}[\"']",
         models="Qwen2.5-Coder, xLAM, many small models",
-        example='```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
+        example=f"```json\n{_CALL}\n```",
     ),
 )
+
+ARRAYS = (
+    Dialect(
+        "mistral-array",
+        markers("[TOOL_CALLS]"),
+        JsonCalls(closes=("[/TOOL_CALLS]", "</s>"), opens=("[TOOL_CALLS]",)),
+        models="Mistral 7B v0.3, Mixtral 8x22B, Mistral Nemo, Mistral Large 2407, Codestral",
+        example=f'[TOOL_CALLS] [{_CALL[:-1]}, "id": "123456789"}}]',
+        drops=("[/TOOL_CALLS]", "</s>"),
+        thoughts=("mistral",),
+    ),
+    _make_tag_row(
+        "tool_calls-array",
+        "tool_calls",
+        f"[{_CALL}]",
+        models="Jamba 1.5, Hunyuan-A13B, Apriel 1.5 and 1.6",
+        thoughts=("apriel",),
+        drops=("<answer>", "</answer>"),
+    ),
+    _make_tag_row(
+        "toolcall-upper", "TOOLCALL", f"[{_CALL}]", models="Llama-Nemotron Super and Ultra, Nemotron Nano v2"
+    ),
+    Dialect(
+        "granite-array",
+        (*markers("<|tool_call|>"), *_mark_named("<tool_call>")),
+        JsonCalls(closes=("</tool_call>",), opens=("<|tool_call|>", "<tool_call>")),
+        models="Granite 3.0 to 3.3",
+        example=f"<|tool_call|> [{_CALL}]",
+        drops=("<response>", "</response>", "<|end_of_text|>"),
+        thoughts=("granite-phrase",),
+    ),
+    Dialect(
+        "functools",
+        (Opener("functools", auto="start", bare=True),),
+        JsonCalls(),
+        r"[ \t]{0,4}\[",
+        models="Phi-4-mini, FireFunction v2",
+        example=f"functools[{_CALL}]",
+        drops=("<|end|>", "<|endoftext|>"),
+    ),
+    Dialect(
+        "cohere-action",
+        markers("<|START_ACTION|>"),
+        JsonCalls(
+            closes=("<|END_ACTION|>",),
+            opens=("<|START_ACTION|>",),
+            names=("tool_name", "name"),
+            arguments=("parameters", "arguments"),
+            ids=("tool_call_id", "id"),
+        ),
+        models="Command R7B, Command A, Command A Reasoning, Command 4",
+        example='<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", '
+        '"parameters": {"city": "Paris"}}\n]<|END_ACTION|>',
+        drops=(*_COHERE_TEXT, "<|END_ACTION|>", "<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
+        opens_text=("<|START_RESPONSE|>", "<|START_TEXT|>"),
+        thoughts=("cohere",),
+    ),
+    Dialect(
+        "command-r-plus",
+        (Opener("Action:", position="line", auto="declared", bare=True),),
+        JsonCalls(
+            closes=("```",),
+            names=("tool_name", "name"),
+            arguments=("parameters", "arguments"),
+            explicit=True,
+            lead=_FENCE,
+        ),
+        rf"{_FENCE}\s{{0,64}}\[",
+        models="Command R, Command R+",
+        settles=("Observation:",),
+        example='Action:\n```json\n[{"tool_name": "get_weather", "parameters": {"city": "Paris"}}]\n```',
+        drops=("<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
+    ),
+    Dialect(
+        "apertus",
+        markers("<|tools_prefix|>"),
+        KeyedCalls(closes=("<|tools_suffix|>",), opens=("<|tools_prefix|>",)),
+        r"\s{0,64}\[\s{0,64}\{\s{0,64}\"",
+        models="Apertus 8B and 70B",
+        example='<|tools_prefix|>[{"get_weather": {"city": "Paris"}}]<|tools_suffix|>',
+        drops=("<|tools_suffix|>", "<|assistant_end|>"),
+        thoughts=("apertus",),
+    ),
+    Dialect(
+        "xlam",
+        (
+            *_mark_named("[TOOL_CALLS]", "<tool_call>"),
+            Opener("```json", position="line", auto="named", bare=True),
+            Opener("```", position="line", auto="named", bare=True),
+            Opener("[", inclusive=True, position="start", auto="named", bare=True),
+        ),
+        JsonCalls(closes=("```", "</tool_call>", "[/TOOL_CALLS]"), explicit=True),
+        r"\s{0,64}\[\s{0,64}\{",
+        models="xLAM-2, Llama-xLAM",
+        example=f"[{_CALL}]",
+    ),
+    Dialect(
+        "guided-json-array",
+        tuple(Opener(bracket, inclusive=True, position="start", auto="named", bare=True) for bracket in "[{"),
+        GuidedCalls(explicit=True),
+        rf'{_IN_LIST_OR_NOT}"',
+        models='every model under constrained decoding (`tool_choice="required"`)',
+        example=f"[{_WITH_PARAMETERS}]",
+    ),
+    Dialect(
+        "sarashina",
+        (*markers("<|tool_calls|>"), Opener("[", inclusive=True, position="start", auto="start", bare=True)),
+        LiteralCalls(),
+        r"\s{0,64}\[\s{0,64}\{\s{0,64}['\"]",
+        models="Sarashina 2 and 3",
+        example="<|tool_calls|>[{'name': 'get_weather', 'arguments': {'city': 'Paris'}}]",
+        drops=("</s>",),
+    ),
+    _make_tag_row(
+        "function_calls-array", "function_calls", f"[{_CALL}]", models="models with a prompt of the older literature"
+    ),
+)
+
+ROWS = (*OBJECTS, *ARRAYS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.grammars.brace_calls import BraceCalls
-from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.call_block import Branch
+from streamparse.dialects.grammars.channels import StrippedThought
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.python_calls import CALL_HEAD, PythonCalls
-from streamparse.dialects.grammars.stray_closers import leftover
-from streamparse.dialects.grammars.stripped_channels import StrippedThought
+from streamparse.dialects.grammars.stray_closers import find_stray_closer
 
 _CALL = rf"\s{{0,64}}{CALL_HEAD}"
 _LIST = rf"\s{{0,64}}\[\s{{0,64}}{CALL_HEAD}"
@@ -16,16 +16,16 @@ _LIKE_JSON = r"\s{0,64}(?:\[\s{0,64})?\{"
 _LFM2_CLOSES = ("<|tool_call_end|>",)
 _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>")
 
+# How a call goes on after a string, as a pattern.
 _ON = r"(?:[\]}]|,[\w-]{1,64}+:)"
-"""How a call goes on behind a string, as a pattern."""
 
+# The server took the opening token away, or the prompt ended with it.
 _GEMMA4_THOUGHT = Dialect(
     "gemma4 thought",
     (Opener("thought\n", position="start", auto="start"),),
     StrippedThought(("<channel|>",), ("<|tool_call>",)),
     "",
 )
-"""The server took the opening token away, or the prompt ended with it."""
 
 ROWS = (
     Dialect(
@@ -62,7 +62,7 @@ ROWS = (
             *markers("<|tool_call_start|>"),
             Opener("[", inclusive=True, auto="start", position="start", declared=True, bare=True),
         ),
-        Either(
+        Branch(
             _LIKE_JSON,
             JsonCalls(closes=_LFM2_CLOSES, opens=("<|tool_call_start|>",)),
             PythonCalls(closes=_LFM2_CLOSES),
@@ -87,7 +87,7 @@ ROWS = (
         in_thought="resumes",
         thoughts=("gemma4",),
         drops=("<turn|>", "<eos>", "<end_of_turn>"),
-        companions=(leftover("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
+        companions=(find_stray_closer("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
     ),
     Dialect(
         "functiongemma",
@@ -95,6 +95,6 @@ ROWS = (
         BraceCalls("<escape>", closes=("<end_function_call>",)),
         models="FunctionGemma 270M",
         example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
-        companions=(leftover("functiongemma", "<escape>" + _ON, "<escape>"),),
+        companions=(find_stray_closer("functiongemma", "<escape>" + _ON, "<escape>"),),
     ),
 )

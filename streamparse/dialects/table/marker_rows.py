@@ -1,4 +1,4 @@
-"""Formats of grammar C: a name, then JSON arguments, each behind a marker of its own."""
+"""Formats of grammar C: a name, then JSON arguments, each after a marker of its own."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.name_then_json import NAME, KimiCalls, MarkedCalls, RecipientCalls
 
+# What is left of some formats where the server strips the special tokens.
 _STRIPPED = Opener("", each_tool=True, inclusive=True, position="start", auto="start", declared=True, bare=True)
-"""What is left of some formats where the server strips the special tokens."""
 
 _MISTRAL_HEAD = rf"{NAME}{GAP}(?:\[CALL_ID\]{GAP}(?P<id>[^\[\s{{\"]{{1,64}}){GAP})?(?:\[ARGS\]?)?"
 
 
-def _deepseek(*words: str) -> tuple[str, ...]:
+def _spell_deepseek(*words: str) -> tuple[str, ...]:
     """A marker as DeepSeek writes it, and as tokenizers and templates spell it in ASCII."""
     return tuple(f"<{bar}{blank.join(words)}{bar}>" for bar in "｜|" for blank in "▁_ ")
 
 
+# As in "from BEGIN to END": a call without arguments has no blanks around its name.
 _WORD_OF_PROSE = r" {1,4}[^\s<{]{1,64} {1,4}<"
-"""As in "from BEGIN to END": a call without arguments has no blanks around its name."""
 _DEEPSEEK_SEP = r"<[｜|]tool[▁_ ]sep[｜|]>"
 _DEEPSEEK_BEGIN = r"<[｜|]tool[▁_ ]call[▁_ ]begin[｜|]>"
 _DEEPSEEK_END = r"<[｜|]tool[▁_ ]calls?[▁_ ]end[｜|]>"
@@ -28,24 +28,24 @@ _DEEPSEEK_FUNCTION = (
     rf"(?:{GAP}{_DEEPSEEK_SEP}{GAP}{NAME}(?:{GAP}{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}|{NAME}{GAP}```(?:json)?)"
 )
 _DEEPSEEK_NAME = rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP})?{_DEEPSEEK_FENCE}"
+# With a separator or a fence after the name, a brace is enough.
 _DEEPSEEK_SURE = (
     rf"(?:{_DEEPSEEK_FUNCTION}|"
     rf"(?:{_DEEPSEEK_BEGIN}{GAP})?{NAME}{GAP}(?:{_DEEPSEEK_SEP}|{GAP}```(?:json)?){_DEEPSEEK_FENCE})"
 )
-"""With a separator or a fence behind the name, a brace is enough."""
-_DEEPSEEK_OPENERS = markers(*_deepseek("tool", "calls", "begin"), *_deepseek("tool", "call", "begin"))
-# The type that stands before the separator in V3 comes back now and then in V3.1.
+_DEEPSEEK_OPENERS = markers(*_spell_deepseek("tool", "calls", "begin"), *_spell_deepseek("tool", "call", "begin"))
+# The type that is before the separator in V3 comes back now and then in V3.1.
 _DEEPSEEK_CALLS = MarkedCalls(
     rf"(?:{_DEEPSEEK_FUNCTION}|{_DEEPSEEK_NAME})",
-    closes=("```", *_deepseek("tool", "call", "end")),
+    closes=("```", *_spell_deepseek("tool", "call", "end")),
     again=rf"{GAP}(?:{_DEEPSEEK_BEGIN}|function{GAP}{_DEEPSEEK_SEP})",
-    block_closes=_deepseek("tool", "calls", "end"),
-    opens=_deepseek("tool", "call", "begin"),
+    block_closes=_spell_deepseek("tool", "calls", "end"),
+    opens=_spell_deepseek("tool", "call", "begin"),
 )
 _DEEPSEEK_DROPS = (
-    *_deepseek("tool", "calls", "begin"),
-    *_deepseek("tool", "calls", "end"),
-    *_deepseek("end", "of", "sentence"),
+    *_spell_deepseek("tool", "calls", "begin"),
+    *_spell_deepseek("tool", "calls", "end"),
+    *_spell_deepseek("end", "of", "sentence"),
 )
 
 
@@ -62,11 +62,11 @@ _SOLAR_HEAD = (
 )
 
 
-def _plamo(*words: str) -> tuple[str, ...]:
+def _spell_plamo(*words: str) -> tuple[str, ...]:
     return tuple(f"<|plamo:{word}:plamo|>" for word in words)
 
 
-_PLAMO_BEGINS = _plamo("begin_tool_requests", "begin_tool_request", "begin_tool_name")
+_PLAMO_BEGINS = _spell_plamo("begin_tool_requests", "begin_tool_request", "begin_tool_name")
 _PLAMO_HEAD = (
     rf"(?:<\|plamo:begin_tool_request:plamo\|>{GAP})?(?:<\|plamo:begin_tool_name:plamo\|>{GAP})?"
     rf"{NAME}{GAP}<\|plamo:end_tool_name:plamo\|>{GAP}<\|plamo:begin_tool_arguments:plamo\|>{GAP}"
@@ -170,9 +170,9 @@ ROWS = (
         markers(*_PLAMO_BEGINS),
         MarkedCalls(
             _PLAMO_HEAD,
-            closes=_plamo("end_tool_arguments", "end_tool_request"),
+            closes=_spell_plamo("end_tool_arguments", "end_tool_request"),
             again=rf"{GAP}<\|plamo:begin_tool_(?:request|name):plamo\|>",
-            block_closes=_plamo("end_tool_requests"),
+            block_closes=_spell_plamo("end_tool_requests"),
         ),
         rf"{GAP}{_PLAMO_HEAD}{GAP}[{{\"<]",
         models="PLaMo 3",
@@ -182,7 +182,10 @@ ROWS = (
         "<|plamo:end_tool_requests:plamo|>",
         # Its marks are tokens of the model's own; no recording either way.
         in_thought="ends",
-        drops=(*_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"), "<|plamo:tag|>"),
+        drops=(
+            *_spell_plamo("begin_tool_requests", "end_tool_requests", "end_tool_request", "end_think"),
+            "<|plamo:tag|>",
+        ),
         thoughts=("plamo",),
     ),
     Dialect(

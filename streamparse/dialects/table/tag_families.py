@@ -7,26 +7,47 @@ models that drift: other quotation marks or none, a doubled block, an opening ta
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
+from streamparse.dialects.engine.grammar import Body, Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
+from streamparse.dialects.grammars.stray_closers import find_stray_closers
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.schema.kinds import ANY, Kinds
 
 _QUOTE = r"[\"']?"
 _NAME = r"(?P<name>[^<>\s\"']{1,256}?)"
+# A parameter's name as the value of an attribute: whole between its quotes, one word where one of them is missing.
 NAMED_KEY = (
     r"(?:\"(?P<key>[^<>\"]{1,256})\"|'(?P<key>[^<>']{1,256})'"
     rf"|{_QUOTE}(?P<key>[^<>\s\"']{{1,256}}?){_QUOTE})"
 )
-"""A parameter's name as the value of an attribute: whole between its quotes, one word where one of them is missing."""
+# The name of a parameter up to the end of its tag; it may hold blanks, but no attributes.
 _BARE_KEY = r"(?P<key>[^<>\s\"'=](?:[^<>\r\n\"'=]{0,254}[^<>\s\"'=])?)"
-"""The name of a parameter up to the end of its tag; it may hold blanks, but no attributes."""
 _WORD = r"(?=\w)[\w.:/-]{1,256}+"
+# A blank between tags, or a line break as GLM writes it at times: in two characters.
 _BREAKS = r"(?:[ \t\r\n]|\\n)"
-"""A blank between tags, or a line break as GLM writes it at times: in two characters."""
 
 
-def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:
+def make_tag_row(
+    name: str,
+    opens: Iterable[str | Opener],
+    tags: TagCalls,
+    body: Body | None = None,
+    closes: Iterable[str] = ("</parameter",),
+    **more: Any,
+) -> Dialect:
+    """A format of tags, and what casts doubt on its calls where a closing tag closes nothing.
+
+    `opens`: the markers that are a part of the first tag; `body`: what reads the calls, if not `tags` alone;
+    `closes`: what the tags that close a value begin with; `more` as of `Dialect`.
+    """
+    openers = tuple(Opener(each, inclusive=True) if isinstance(each, str) else each for each in opens)
+    return Dialect(name, openers, body or tags, companions=(find_stray_closers(name, tags, *closes),), **more)
+
+
+def build_function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:
     """`<function=NAME>` and `<parameter=KEY>`; also as `<function name="NAME">`."""
     inside = rf"(?={GAP}(?:<parameter|</function|\{{))"
     name = rf"<function(?:=|\s{{1,8}}name=){_QUOTE}{_NAME}{_QUOTE}"
@@ -46,11 +67,13 @@ def function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCal
     )
 
 
-def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = "", block_close: str = "") -> TagCalls:
+def build_invoke_tags(
+    prefix: str, begins: tuple[str, ...], block: str, lead: str = "", block_close: str = ""
+) -> TagCalls:
     """`<invoke name="NAME">` and `<parameter name="KEY">`, a type perhaps as `string="true"` or `type="number"`.
 
-    `prefix` is a pattern of what stands before the word of each tag, and `begins` are the literals that tags begin
-    with; `block` is the pattern of the block's tag, `lead` what may stand before each invocation.
+    `prefix` is a pattern of what is before the word of each tag, and `begins` are the literals that tags begin
+    with; `block` is the pattern of the block's tag, `lead` what may be before each invocation.
     """
     inside = rf"(?={GAP}(?:<{prefix}parameter|</{prefix}invoke|\{{))"
     name = rf"{lead}<{prefix}invoke\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}"
@@ -68,7 +91,7 @@ def invoke_tags(prefix: str, begins: tuple[str, ...], block: str, lead: str = ""
     )
 
 
-def child_tags(
+def build_child_tags(
     call: str, call_begin: str, call_close: str, begins: tuple[str, ...], block_close: str = "(?!)", lead: str = ""
 ) -> TagCalls:
     """`<KEY>VALUE</KEY>`: the tag of a parameter is its name; also `<parameter name="KEY">`.
@@ -95,16 +118,16 @@ _ID = r"(?P<id>[^\"<>]{1,256})"
 _INSIDE = "(?:arguments|parameters|args|input|params)"
 
 
-def named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]:
+def build_named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]:
     """`<tool name="NAME">` and `<tool><name>NAME</name>`: the name is an attribute, or the first element.
 
-    `words` is the pattern of the tag's word.  An id may stand beside the name, and an element around the parameters,
+    `words` is the pattern of the tag's word.  An id may be next to the name, and an element around the parameters,
     which are children or JSON.
     """
     id, prefix = rf"\s{{1,8}}id=\"{_ID}\"", r"(?:[\w.]{1,32}:)?"
     # Grok repeats attributes in the closing tag, or leaves a blank or a quotation mark there.
     close = rf"(?:</{_INSIDE}>{GAP})?</{words}(?:>|(?P<odd>)[ \"][^<>]{{0,256}}>)"
-    attribute = child_tags(
+    attribute = build_child_tags(
         call=rf"<{words}(?:(?:{id})?\s{{1,8}}name={_QUOTE}{_TOOL}{_QUOTE}\s{{0,8}}(?P<empty>/)?>(?:(?<=/>)|(?={GAP}[<{{]))"
         rf"|\s{{1,8}}name=\"{_TOOL}\"{id}\s{{0,8}}>(?={GAP}(?:\{{|<[^/])))",
         call_begin=rf"<{words}\s",
@@ -112,7 +135,7 @@ def named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]
         begins=begins,
         lead=f"<{_INSIDE}>",
     )
-    element = child_tags(
+    element = build_child_tags(
         call=rf"<{words}>{GAP}(?:<id>{GAP}(?P<id>[^<>\s]{{1,256}}){GAP}</id>{GAP})?"
         rf"<(?P<word>{prefix}(?:name|tool_name|function))>{GAP}(?P<name>[^<>\s]{{1,256}}){GAP}</(?P=word)>",
         call_begin=rf"<{words}>{GAP}<{prefix}(?:id|name|tool_name|function)>",
@@ -123,7 +146,7 @@ def named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, TagCalls]
     return attribute, element
 
 
-def pair_tags(mark: str, word: str) -> TagCalls:
+def build_pair_tags(mark: str, word: str) -> TagCalls:
     """`<tool_call>NAME`, then `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>` for each parameter.
 
     `mark` is a literal before the word of each tag, `word` the call's.  Any tag may bear a suffix
@@ -133,7 +156,7 @@ def pair_tags(mark: str, word: str) -> TagCalls:
     m = mark.replace("|", r"\|")
     end = r"(?::\w{1,32})?>"
     key = rf"[^<>\s]{{1,64}}+</{m}arg_key"
-    other = _unlike(f"<{mark}arg_")
+    other = _write_unlike(f"<{mark}arg_")
     begin = rf"(?:<{m}arg_key{end}|(?:<{m}{word}{end})?{GAP}{key})"
     inside = rf"<{m}arg_(?:key|value){end}|</{m}{word}{end}|<{m}{word}{end}{GAP}{key}|\{{\s{{0,64}}[\"'}}]"
     call = (
@@ -145,7 +168,7 @@ def pair_tags(mark: str, word: str) -> TagCalls:
         call_begin=rf"(?:{call}|<{m}tool_calls{end})",
         call_close=f"</{m}{word}{end}",
         block_close=f"</{m}tool_calls{end}",
-        # A key that the call ends behind has no value.
+        # A key right before the end of the call has no value.
         parameter=rf"(?:<{m}arg_key{end}|(?P<odd>)(?:<{m}(?:arg_key|{word}){end}){{0,3}}){GAP}(?P<key>[^<>]{{1,256}}?){GAP}</{m}arg_key{end}"
         rf"(?={GAP}(?:[^\s<]|<[^/]|</{m}arg_value{end}))",
         parameter_begin=begin,
@@ -159,7 +182,7 @@ def pair_tags(mark: str, word: str) -> TagCalls:
     )
 
 
-def _unlike(literal: str) -> str:
+def _write_unlike(literal: str) -> str:
     """A pattern of what begins as the literal does and goes on otherwise."""
     differing = (f"{re.escape(literal[:size])}[^{re.escape(literal[size])}]" for size in range(1, len(literal)))
     return "|".join(differing)

@@ -1,21 +1,23 @@
-"""Formats of grammar D: a tag for the call, with its name, and a tag for each parameter."""
+"""Formats of grammars D and E: a tag for the call, with its name, and one tag or two for each parameter."""
 
 from __future__ import annotations
 
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.grammars.call_block import Either
+from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.json_calls import JsonCalls
-from streamparse.dialects.grammars.stray_closers import leftovers
+from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
+from streamparse.dialects.grammars.stray_closers import find_stray_closers
 from streamparse.dialects.grammars.tag_calls import TagCalls
-from streamparse.dialects.table.tag_families import NAMED_KEY, child_tags, function_tags, invoke_tags
+from streamparse.dialects.table.tag_families import (
+    NAMED_KEY,
+    build_child_tags,
+    build_function_tags,
+    build_invoke_tags,
+    build_pair_tags,
+    make_tag_row,
+)
 from streamparse.schema.kinds import STRING
-
-
-def _inside(*texts: str) -> tuple[Opener, ...]:
-    """Openers that are a part of the body: the block's tag, or the call's own where the block is missing."""
-    return tuple(Opener(text, inclusive=True) for text in texts)
-
 
 _FUNCTION = Opener("<function=", inclusive=True, auto="start")
 
@@ -23,8 +25,8 @@ _FUNCTION = Opener("<function=", inclusive=True, auto="start")
 _NS = "antml:"
 _BLOCK = r"(?:[\w-]{1,32}:)?function_calls"
 _NAMESPACE = r"(?:[\w-]{1,32}:)?"
-_INVOKE = invoke_tags(_NAMESPACE, ("invoke", "parameter", _NS, "function_calls"), _BLOCK)
-_OLD_INVOKE = child_tags(
+_INVOKE = build_invoke_tags(_NAMESPACE, ("invoke", "parameter", _NS, "function_calls"), _BLOCK)
+_OLD_INVOKE = build_child_tags(
     call=rf"(?:<{_BLOCK}>{GAP}){{0,3}}<{_NAMESPACE}invoke>{GAP}<{_NAMESPACE}tool_name>{GAP}(?P<name>[^<>\s]{{1,256}})"
     rf"{GAP}</{_NAMESPACE}tool_name>",
     call_begin=rf"<(?:{_BLOCK}|{_NAMESPACE}invoke)>",
@@ -35,7 +37,7 @@ _OLD_INVOKE = child_tags(
 )
 
 
-_DOTS_TAGS = invoke_tags("", ("invoke", "parameter", "dots_function_call"), "dots_function_call")
+_DOTS_TAGS = build_invoke_tags("", ("invoke", "parameter", "dots_function_call"), "dots_function_call")
 _DOTS_JSON = JsonCalls(
     closes=("</dots_function_call>",), opens=("<dots_function_call>",), lead=rf"(?:<dots_function_call>{GAP}){{1,3}}"
 )
@@ -55,18 +57,18 @@ _PARAM = TagCalls(
     trim=False,
 )
 
+# The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it.
 _SPELLINGS = ("｜DSML｜", "｜｜DSML｜｜", "|DSML|", "||DSML||", " | DSML | ", " ｜ DSML ｜ ", " |DSML| ")
-"""The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it."""
-_DSML = invoke_tags(
+_DSML = build_invoke_tags(
     r"\s?[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?",
     _SPELLINGS,
     r"\s?[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?(?:function_calls|tool_?calls|calls|tool_use|tool)",
 )
 
-_DSML_LEFT = leftovers("dsml", _DSML, *(f"</{text}" for text in _SPELLINGS))
+_DSML_LEFT = find_stray_closers("dsml", _DSML, *(f"</{text}" for text in _SPELLINGS))
 
 
-def _dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dialect:
+def _make_dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dialect:
     """A version of the format: the openers that are its own, and those that no version claims."""
     mark = f"｜DSML｜{space}"
     return Dialect(
@@ -113,115 +115,112 @@ _SOLAR_TAGS = TagCalls(
     trim=False,
 )
 
-ROWS = (
-    Dialect(
+_ROWS = (
+    make_tag_row(
         "qwen3-coder",
-        (*_inside("<tool_call>"), _FUNCTION),
-        (_TAGS := function_tags("tool_call")),
+        ("<tool_call>", _FUNCTION),
+        build_function_tags("tool_call"),
         models="Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Step-3.5, Step-5, Nanbeige 4",
         example="<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
         # SGLang ends a thought at <tool_call>.
         in_thought="ends",
-        companions=(leftovers("qwen3-coder", _TAGS, "</parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "mimo",
-        (*_inside("<tool_call>"), _FUNCTION),
-        (_VERBATIM := function_tags("tool_call", trim=False, untyped=STRING)),
+        ("<tool_call>", _FUNCTION),
+        build_function_tags("tool_call", trim=False, untyped=STRING),
         models="MiMo-V2-Flash, MiMo-V2.5",
         # It shares <tool_call>, so that named and auto agree.
         in_thought="ends",
         example="<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n</tool_call>",
-        companions=(leftovers("mimo", _VERBATIM, "</parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "seed-oss",
-        (*_inside("<seed:tool_call>"), _FUNCTION),
-        (_SEED := function_tags("seed:tool_call", trim=False)),
+        ("<seed:tool_call>", _FUNCTION),
+        build_function_tags("seed:tool_call", trim=False),
         thoughts=("seed",),
         models="Seed-OSS-36B",
         example="<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n</function>\n"
         "</seed:tool_call>",
-        companions=(leftovers("seed-oss", _SEED, "</parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "anthropic-invoke",
-        _inside("<function_calls>", f"<{_NS}function_calls>", "<invoke name=", f"<{_NS}invoke name=", "<invoke>"),
-        Either(_INVOKE.call, _INVOKE, _OLD_INVOKE),
+        ("<function_calls>", f"<{_NS}function_calls>", "<invoke name=", f"<{_NS}invoke name=", "<invoke>"),
+        _INVOKE,
+        Branch(_INVOKE.call, _INVOKE, _OLD_INVOKE),
         thoughts=("thinking",),
+        closes=("</parameter", f"</{_NS}parameter"),
         models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
         example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
         "</function_calls>",
-        companions=(leftovers("anthropic-invoke", _INVOKE, "</parameter", f"</{_NS}parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "minimax-m2",
-        _inside("<minimax:tool_call>", "<invoke name="),
-        (_MINIMAX := invoke_tags("", ("invoke", "parameter", "minimax:tool_call"), "minimax:tool_call")),
+        ("<minimax:tool_call>", "<invoke name="),
+        build_invoke_tags("", ("invoke", "parameter", "minimax:tool_call"), "minimax:tool_call"),
         models="MiniMax-M2, M2.1, M2.5, M2.7",
         example='<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</invoke>\n</minimax:tool_call>",
-        companions=(leftovers("minimax-m2", _MINIMAX, "</parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "step3",
-        _inside("<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "<steptml:invoke"),
-        (
-            _STEPTML := invoke_tags(
-                "steptml:",
-                ("steptml:",),
-                "｜tool_calls_begin｜",
-                lead=rf"(?:<｜tool_call_begin｜>{GAP}(?:function)?{GAP}(?:<｜tool_sep｜>)?{GAP})?",
-                block_close="<｜tool_calls?_end｜>",
-            )
+        ("<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "<steptml:invoke"),
+        build_invoke_tags(
+            "steptml:",
+            ("steptml:",),
+            "｜tool_calls_begin｜",
+            lead=rf"(?:<｜tool_call_begin｜>{GAP}(?:function)?{GAP}(?:<｜tool_sep｜>)?{GAP})?",
+            block_close="<｜tool_calls?_end｜>",
         ),
+        closes=("</steptml:parameter",),
         models="Step-3",
         example='<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
         '<steptml:parameter name="city">Paris</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n'
         "<｜tool_calls_end｜>",
-        companions=(leftovers("step3", _STEPTML, "</steptml:parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "dots",
-        _inside("<dots_function_call>", "<invoke name="),
-        Either(_DOTS_TAGS.call, _DOTS_TAGS, _DOTS_JSON),
-        rf"(?:{_DOTS_TAGS.call})|<dots_function_call>{GAP}[\[{{]",
+        ("<dots_function_call>", "<invoke name="),
+        _DOTS_TAGS,
+        Branch(_DOTS_TAGS.call, _DOTS_TAGS, _DOTS_JSON),
+        follows=rf"(?:{_DOTS_TAGS.call})|<dots_function_call>{GAP}[\[{{]",
         models="dots.llm2",
         example='<dots_function_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</invoke>\n</dots_function_call>",
-        companions=(leftovers("dots", _DOTS_TAGS, "</parameter"),),
     ),
-    Dialect(
+    make_tag_row(
         "minicpm5",
-        _inside("<function name="),
+        ("<function name=",),
         _PARAM,
+        closes=("</param>",),
         models="MiniCPM5",
         example='<function name="get_weather"><param name="city">Paris</param></function>',
-        companions=(leftovers("minicpm5", _PARAM, "</param>"),),
     ),
-    _dsml("dsml-v3.2", "｜DSML｜function_calls>", "｜DSML｜invoke ", models="DeepSeek-V3.2", block="function_calls"),
-    _dsml("dsml-v4", "｜DSML｜tool_calls>", models="DeepSeek-V4-Pro, V4-Flash", block="tool_calls"),
-    _dsml("dsml-v4.1", "｜DSML｜ ", models="DeepSeek-V4.1", block="calls", space=" "),
-    Dialect(
+    _make_dsml(
+        "dsml-v3.2", "｜DSML｜function_calls>", "｜DSML｜invoke ", models="DeepSeek-V3.2", block="function_calls"
+    ),
+    _make_dsml("dsml-v4", "｜DSML｜tool_calls>", models="DeepSeek-V4-Pro, V4-Flash", block="tool_calls"),
+    _make_dsml("dsml-v4.1", "｜DSML｜ ", models="DeepSeek-V4.1", block="calls", space=" "),
+    make_tag_row(
         "gcml",
-        (Opener("<｜GCML｜", inclusive=True),),
-        (_GCML := invoke_tags("｜GCML｜", ("｜GCML｜",), "｜GCML｜tool_calls")),
+        ("<｜GCML｜",),
+        build_invoke_tags("｜GCML｜", ("｜GCML｜",), "｜GCML｜tool_calls"),
+        closes=("</｜GCML｜parameter",),
         models="GigaChat 3.5",
         drops=("<|message_sep|>",),
-        companions=(leftovers("gcml", _GCML, "</｜GCML｜parameter"),),
         example='<｜GCML｜tool_calls>\n<｜GCML｜invoke name="get_weather">\n'
         '<｜GCML｜parameter name="city" string="true">Paris</｜GCML｜parameter>\n</｜GCML｜invoke>\n'
         "</｜GCML｜tool_calls>",
     ),
-    Dialect(
+    make_tag_row(
         "kimi-k3",
-        (Opener("<|open|>tools<|sep|>", inclusive=True), Opener("<|open|>call ", inclusive=True)),
+        ("<|open|>tools<|sep|>", "<|open|>call "),
         _XTML,
         thoughts=("kimi-k3",),
+        closes=("<|close|>argument",),
         models="Kimi K3",
         # SGLang's tests: the tools channel ends the thought.
         in_thought="ends",
-        companions=(leftovers("kimi-k3", _XTML, "<|close|>argument"),),
         opens_text=("<|open|>response<|sep|>",),
         drops=(
             "<|open|>response<|sep|>",
@@ -233,18 +232,136 @@ ROWS = (
         '<|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|>'
         "<|close|>tools<|sep|>",
     ),
-    Dialect(
+    make_tag_row(
         "solar-open-2",
-        (
-            Opener("<|tool_call:start|>", inclusive=True),
-            Opener("```", inclusive=True, position="line", auto="declared", each_tool=True),
-        ),
+        ("<|tool_call:start|>", Opener("```", inclusive=True, position="line", auto="declared", each_tool=True)),
         _SOLAR_TAGS,
         thoughts=("solar2",),
+        closes=("<|tool_arg:end|>",),
         models="Solar Open 2, Solar Pro 4",
         drops=("<|im:start|>assistant<|im:content|>", "<|im:end|>"),
-        companions=(leftovers("solar-open-2", _SOLAR_TAGS, "<|tool_arg:end|>"),),
         example="<|tool_call:start|>get_weather\n<|tool_arg:start|>city<|tool_arg:value|>Paris<|tool_arg:end|>\n"
         "<|tool_call:end|>",
     ),
 )
+
+
+# Formats of grammar E: a tag for the call, its name, and a pair of tags for each parameter.
+
+_PAIRS = build_pair_tags("", "tool_call")
+_PAIRS_LEFT = find_stray_closers("pairs", _PAIRS, "</arg_value")
+_PAIR = "<arg_key>city</arg_key>{}<arg_value>Paris</arg_value>"
+
+
+def _make_pair_row(
+    name: str, *openers: str, models: str, example: str, ends_thought: bool = False, drops: tuple[str, ...] = ()
+) -> Dialect:
+    """One of the formats that differ only in white space and in the block around the calls."""
+    return Dialect(
+        name,
+        tuple(Opener(text, inclusive=True) for text in openers),
+        _PAIRS,
+        models=models,
+        example=example,
+        # SGLang ends a thought at <tool_call>; cases of Ling 3.
+        in_thought="ends" if ends_thought else "text",
+        drops=drops,
+        companions=(_PAIRS_LEFT,),
+    )
+
+
+_GLM_JSON_HEAD = rf"<tool_call>{GAP}{NAME}>"
+_GLM_JSON = MarkedCalls(_GLM_JSON_HEAD, closes=("</tool_call>",), again=rf"{GAP}<tool_call>", opens=("<tool_call>",))
+
+_IFM = build_pair_tags("ifm|", "tool_call")
+_IFM_OPEN = rf"(?:<ifm\|tool_calls>{GAP})?<ifm\|tool_call>"
+_IFM_JSON = JsonCalls(closes=("</ifm|tool_call>",), opens=("<ifm|tool_call>",), lead=_IFM_OPEN)
+
+_PAIR_ROWS = (
+    _make_pair_row(
+        "glm-4.5",
+        "<tool_call>",
+        models="GLM-4.5, GLM-4.6, Ling-3, Laguna",
+        example="<tool_call>get_weather\n" + _PAIR.format("\n") + "\n</tool_call>",
+        ends_thought=True,
+        drops=("<|observation|>", "<|role_end|>"),  # Ling 3 ends each turn with the second
+    ),
+    _make_pair_row(
+        "glm-4.7",
+        "<tool_call>",
+        models="GLM-4.7, GLM-5",
+        example="<tool_call>get_weather" + _PAIR.format("") + "</tool_call>",
+        ends_thought=True,
+        drops=("<|observation|>",),
+    ),
+    _make_pair_row(
+        "spark2.5",
+        "<tool_call>",
+        models="iFlytek Spark 2.5",
+        example="<tool_call>get_weather\n" + _PAIR.format("") + "\n</tool_call>",
+        ends_thought=True,
+    ),
+    Dialect(
+        "glm-5.3",
+        (Opener("<tool_call>", inclusive=True),),
+        Branch(rf"{_GLM_JSON_HEAD}{GAP}\{{", _GLM_JSON, _PAIRS),
+        models="GLM-5.3-Flash",
+        example='<tool_call>get_weather>{"city": "Paris"}</tool_call>',
+        # VLLM's parser: a call may come without a closing think token.
+        in_thought="ends",
+        drops=("<|observation|>",),
+        companions=(_PAIRS_LEFT,),
+    ),
+    # Each model of IQuest has a word of its own for the tag.
+    make_tag_row(
+        "iquest-q1",
+        ("<iquest_tool_call>",),
+        build_pair_tags("", "iquest_tool_call"),
+        closes=("</arg_value",),
+        models="IQuest-Q1",
+        example="<iquest_tool_call>get_weather" + _PAIR.format("") + "</iquest_tool_call>",
+    ),
+    make_tag_row(
+        "iquest-coder-v2",
+        ("<iquestcoder_tool_call>",),
+        build_pair_tags("", "iquestcoder_tool_call"),
+        closes=("</arg_value",),
+        models="IQuest Coder V2",
+        example="<iquestcoder_tool_call>get_weather" + _PAIR.format("") + "</iquestcoder_tool_call>",
+        # As SGLang and vLLM do for this opener.
+        in_thought="ends",
+    ),
+    _make_pair_row(
+        "hunyuan-v3",
+        *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
+        models="Hunyuan V3, Hy3",
+        example="<tool_calls>\n<tool_call>get_weather<tool_sep>\n"
+        + _PAIR.format("\n")
+        + "\n</tool_call>\n</tool_calls>",
+        ends_thought=True,
+    ),
+    _make_pair_row(
+        "hunyuan-v4",
+        *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
+        models="Hy4",
+        example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",
+        ends_thought=True,
+    ),
+    make_tag_row(
+        "k2-horizon",
+        ("<ifm|tool_calls>", "<ifm|tool_call>"),
+        _IFM,
+        Branch(_IFM.call, _IFM, _IFM_JSON),
+        closes=("</ifm|arg_value",),
+        follows=rf"(?:{_IFM.call})|{_IFM_OPEN}{GAP}[\[{{]",
+        thoughts=("ifm", "ifm-fast", "ifm-faster"),
+        models="K2-v3, K2 Horizon",
+        # VLLM's tests: an implicit boundary at the call.
+        in_thought="ends",
+        drops=("</ifm|tool_calls>",),
+        example="<ifm|tool_calls><ifm|tool_call>get_weather<ifm|arg_key>city</ifm|arg_key>"
+        "<ifm|arg_value>Paris</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
+    ),
+)
+
+ROWS = (*_ROWS, *_PAIR_ROWS)
