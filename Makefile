@@ -16,6 +16,9 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
+# The tests start hundreds of processes, each of which would compile the package again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test coverage bench nightly mutants clean
 .DELETE_ON_ERROR:
 

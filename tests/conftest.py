@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = ["branches"]
+pytest_plugins = ["batches", "branches"]
 
 _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
@@ -33,6 +33,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background is
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the expectations of fixtures/ anew")
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end: the garbage collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

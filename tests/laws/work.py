@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from cuts import in_pieces
@@ -23,6 +24,7 @@ __all__ = ["assert_linear", "repeated", "work"]
 PACKAGE = Path(sp.__file__).parent
 READS_IN_PLACE, SCANNER = str(PACKAGE / "json"), str(PACKAGE / "json" / "scan.py")
 GROWTH = 1.15
+TEXTS = {str, bytes, bytearray}
 
 
 def repeated(text: str, before: str = "", after: str = "") -> Callable[[int], str]:
@@ -30,12 +32,24 @@ def repeated(text: str, before: str = "", after: str = "") -> Callable[[int], st
     return lambda size: before + text * (size // len(text)) + after
 
 
-def _held(frame: FrameType) -> int:
+@cache
+def _names_of(code: CodeType) -> tuple[str, ...] | None:
+    """The arguments of a function whose text counts; None of any other."""
+    path = code.co_filename
+    counts = path.startswith(str(PACKAGE)) and (path == SCANNER or not path.startswith(READS_IN_PLACE))
+    return code.co_varnames[: code.co_argcount] if counts else None
+
+
+def _held(values: dict[str, Any], names: tuple[str, ...]) -> int:
     """The text within reach of a function that is about to run."""
-    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    held = sum(len(value) for name in names if isinstance(value := frame.f_locals.get(name), (str, bytes, bytearray)))
-    reader = frame.f_locals.get("self")
-    return held + (len(reader.buffer) if isinstance(reader, Reader) and hasattr(reader, "buffer") else 0)
+    held = 0
+    for name in names:
+        value = values[name]
+        if type(value) in TEXTS:
+            held += len(value)
+        elif type(value) is Reader and hasattr(value, "buffer"):
+            held += len(value.buffer)
+    return held
 
 
 def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
@@ -46,9 +60,8 @@ def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
         nonlocal calls, reach
         if event == "call":
             calls += 1
-            path = frame.f_code.co_filename
-            if path.startswith(str(PACKAGE)) and (path == SCANNER or not path.startswith(READS_IN_PLACE)):
-                reach += _held(frame)
+            if names := _names_of(frame.f_code):
+                reach += _held(frame.f_locals, names)
         elif event == "c_call":
             calls += 1
 
@@ -67,7 +80,10 @@ def assert_linear(
 ) -> None:
     """Assert that neither of the figures grows, for each byte or character, between two sizes of a body."""
     per_byte = []
-    work(parser(), in_pieces(body(sizes[0]), piece))  # patterns are compiled when they are first used
+    warm = parser()
+    for each in in_pieces(body(sizes[0]), piece):  # patterns are compiled when they are first used
+        warm.feed(each)
+    warm.close()
     for size in sizes:
         data = body(size)
         calls, reach = work(parser(), in_pieces(data, piece))

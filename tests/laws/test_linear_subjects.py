@@ -1,0 +1,110 @@
+"""Law 7 over every wire and every row: neither calls nor text within reach grow, for each byte, with the answer.
+
+The frames of a wire are written as its servers write them: text, thoughts, calls.  The texts of a row are its example
+and the example with a long value.  What is peculiar to a wire or to a family of rows has tests of its own:
+`test_linear.py`, `test_linear_wires.py`, `test_linear_dialects.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, count
+
+import pytest
+from subjects import SUBJECTS, TOOLS, WIRES
+from thoroughness import is_nightly
+from work import assert_linear, repeated
+from writing import WRITERS, Fragment, Message, Writer, frame_of
+
+import streamparse as sp
+
+pytestmark = pytest.mark.usefixtures("uncollected")
+
+SIZES = (16 * 1024, 256 * 1024) if is_nightly() else (2 * 1024, 10 * 1024)
+LONG = (4 * 1024, 1024 * 1024) if is_nightly() else (1024, 6 * 1024)
+"""Bytes of an answer, and characters of one argument; the larger ones with `--hypothesis-profile nightly`."""
+LIMITS = sp.Limits(max_calls=None, max_open_calls=None, max_pending=None)
+PIECE, TOKEN = 64, 4
+VALUES = ("Paris", "ls -l", "ls")
+"""The argument of each example that is made long."""
+
+Shape = Callable[[Writer], Iterator[list[Message]]]
+
+
+def _texts(text: str) -> Shape:
+    return lambda writer: (writer.text(text) for _ in count())
+
+
+def _thoughts(writer: Writer) -> Iterator[list[Message]]:
+    return (writer.thought("word ") for _ in count()) if writer.has_thoughts else iter(())
+
+
+def _one_long_call(writer: Writer) -> Iterator[list[Message]]:
+    if writer.has_calls and writer.has_pieces:
+        yield writer.call_start(Fragment(0, "", "bash", "i", 0))
+        yield writer.call_piece(Fragment(0, '{"command": "', index=0))
+        yield from (writer.call_piece(Fragment(0, "word ", index=0)) for _ in count())
+
+
+def _many_calls(writer: Writer) -> Iterator[list[Message]]:
+    if writer.has_calls:
+        for number in count():
+            yield writer.call_whole(
+                Fragment(number, json.dumps({"command": f"{number}"}), "bash", f"i{number}", number)
+            )
+
+
+SHAPES: dict[str, Shape] = {
+    "text": _texts("word "),
+    "text that is almost markup": _texts("<tool_call"),
+    "calls in the text": _texts('<tool_call>{"name": "bash", "arguments": {}}</tool_call>\n'),
+    "thoughts": _thoughts,
+    "one long call": _one_long_call,
+    "many calls": _many_calls,
+}
+
+
+def _write(wire: str, shape: Shape, size: int) -> bytes:
+    """An answer of at least so many bytes; none where the wire has no messages of this shape."""
+    writer = WRITERS[wire]()
+    body = b""
+    for message in chain(writer.begin(), chain.from_iterable(shape(writer))):
+        body += frame_of(wire, message, "usual", 0)
+        if len(body) >= size:
+            return body
+    return b""
+
+
+def _bodies_of(wire: str) -> dict[str, Callable[[int], bytes]]:
+    spoken = "openai-chat" if wire == "auto" else wire
+    bodies = {name: lambda size, shape=shape: _write(spoken, shape, size) for name, shape in SHAPES.items()}
+    begun = _write(spoken, SHAPES["text"], 1)
+    noise = {"one long line": b"x", "line ends": b"\n", "lines of no message": b"data: {\n"}
+    return {name: body for name, body in bodies.items() if body(1)} | {
+        name: lambda size, each=each: begun + each * (size // len(each)) for name, each in noise.items()
+    }
+
+
+def _around(row: str) -> tuple[str, str]:
+    """What stands before and after the value of a row's example."""
+    example = sp.DIALECTS[row].example
+    before, _, after = example.partition(next(value for value in VALUES if value in example))
+    return before, after
+
+
+def test_every_wire_is_written() -> None:
+    assert {*WRITERS} == {*WIRES} - {"auto"}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_work_for_each_byte_does_not_grow(subject: str) -> None:
+    if subject in WIRES:
+        wire = partial(sp.StreamParser, subject, tools=TOOLS, dialects="all", limits=LIMITS)
+        for body in _bodies_of(subject).values():
+            assert_linear(wire, body, PIECE, SIZES)
+    else:
+        row = partial(sp.TextParser, [subject], tools=TOOLS, limits=LIMITS)
+        assert_linear(row, repeated(f"{sp.DIALECTS[subject].example}\n"), PIECE, SIZES)
+        assert_linear(row, repeated("a word of text, and a < b > [c] ", *_around(subject)), TOKEN, LONG)
