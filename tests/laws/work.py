@@ -44,7 +44,7 @@ def _held(values: dict[str, Any], names: tuple[str, ...]) -> int:
     """The text within reach of a function that is about to run."""
     held = 0
     for name in names:
-        value = values[name]
+        value = values.get(name)
         if type(value) in TEXTS:
             held += len(value)
         elif type(value) is Reader and hasattr(value, "buffer"):
