@@ -2,7 +2,7 @@
 #
 #   make demo      turns of a real model server, tools running while it writes; demo-out/timeline.html
 #   make test      style, types, and every test
-#   make coverage  the same tests, slower; fails if a room has lost branch coverage
+#   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs: by room, end to end, against the floor, in memory
 #   make nightly   the property tests, with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others

@@ -45,8 +45,11 @@ KNOWN = Path(__file__).with_suffix(".toml")
 REPLAYED = ROOT / "tests/replayed_mutants.toml"
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
-LONGEST = {"mutants": 40, "usual": 200}
+LONGEST = {"mutants": 15, "usual": 40}
 """Seconds of the processor that a test, or the import of its module, may take with these examples; none needs half."""
+STAGES = (1, 3, 10)
+"""How many test files are collected at once: most mutants are caught by the first, and wait for no others."""
+PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 DEADLINE = 1800
 """Seconds until a process that waits for ever counts as caught, too."""
 
@@ -434,13 +437,29 @@ def run_tests(task: Task, profile: str) -> None:
         os.dup2(quiet, 2)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--hypothesis-profile={profile}"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # what was imported before the fork
-    code = 1
+    options += ["--tb=no"] if task.mutant else []
+    codes = []
     try:
-        code = pytest.main([*options, *(["--tb=no"] if task.mutant else []), *task.tests], [Clock(LONGEST[profile])])
+        for tests in split_tests(task.tests):
+            codes.append(pytest.main([*options, *tests], [Clock(LONGEST[profile])]))
+            if codes[-1] not in PASSED:
+                break
     except BaseException as error:  # noqa: BLE001 - what broke, broke because of the mutant
         print(repr(error))
+        codes.append(pytest.ExitCode.INTERNAL_ERROR)
+    code = 0 if codes[-1] in PASSED and pytest.ExitCode.OK in codes else 1
     sys.stdout.flush()
-    os._exit(int(code))
+    os._exit(code)
+
+
+def split_tests(tests: list[str]) -> Iterator[list[str]]:
+    at = 0
+    for number in STAGES:
+        yield tests[at : at + number]
+        at += number
+        if at >= len(tests):
+            return
+    yield tests[at:]
 
 
 def run_all(tasks: list[Task], profile: str, jobs: int, end: float = math.inf) -> tuple[list[Task], list[Task]]:
@@ -509,6 +528,7 @@ def main() -> int:
     said = read_arguments()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
+    sys.dont_write_bytecode = False  # of the tests and the modules that stay as they are
     tasks = choose(said)
     if said.list:
         print(*(task.mutant for task in tasks), sep="\n\n")
