@@ -11,11 +11,13 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, count
+from typing import Any
 
 import pytest
+from cuts import in_pieces
 from subjects import SUBJECTS, TOOLS, WIRES
 from thoroughness import is_nightly
-from work import assert_linear, repeated
+from work import assert_linear, count_calls, read, repeated
 from writing import WRITERS, Fragment, Message, Writer, frame_of
 
 import streamparse as sp
@@ -27,6 +29,8 @@ LONG = (4 * 1024, 1024 * 1024) if is_nightly() else (1024, 6 * 1024)
 """Bytes of an answer, and characters of one argument; the larger ones with `--hypothesis-profile nightly`."""
 LIMITS = sp.Limits(max_calls=None, max_open_calls=None, max_pending=None)
 PIECE, TOKEN = 64, 4
+CALLS = 24 * PIECE
+"""Calls that a read of that size may take, and making a parser; to compile one pattern takes more."""
 VALUES = ("Paris", "ls -l", "ls")
 """The argument of each example that is made long."""
 
@@ -98,13 +102,44 @@ def test_every_wire_is_written() -> None:
     assert {*WRITERS} == {*WIRES} - {"auto"}
 
 
+Maker = Callable[..., Any]
+Body = Callable[[int], Any]
+
+
+def _inputs_of(subject: str) -> tuple[Maker, list[tuple[Body, int, tuple[int, int]]]]:
+    """What makes a parser of a wire or a row; bodies with the size of their pieces and two sizes of their own."""
+    if subject in WIRES:
+        bodies = _bodies_of(subject).values()
+        return partial(sp.StreamParser, subject, dialects="all", limits=LIMITS), [(b, PIECE, SIZES) for b in bodies]
+    calls = repeated(f"{sp.DIALECTS[subject].example}\n")
+    long = repeated("a word of text, and a < b > [c] ", *_around(subject))
+    return partial(sp.TextParser, [subject], limits=LIMITS), [(calls, PIECE, SIZES), (long, TOKEN, LONG)]
+
+
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_work_for_each_byte_does_not_grow(subject: str) -> None:
-    if subject in WIRES:
-        wire = partial(sp.StreamParser, subject, tools=TOOLS, dialects="all", limits=LIMITS)
-        for body in _bodies_of(subject).values():
-            assert_linear(wire, body, PIECE, SIZES)
-    else:
-        row = partial(sp.TextParser, [subject], tools=TOOLS, limits=LIMITS)
-        assert_linear(row, repeated(f"{sp.DIALECTS[subject].example}\n"), PIECE, SIZES)
-        assert_linear(row, repeated("a word of text, and a < b > [c] ", *_around(subject)), TOKEN, LONG)
+    make, bodies = _inputs_of(subject)
+    for body, piece, sizes in bodies:
+        assert_linear(partial(make, tools=TOOLS), body, piece, sizes)
+
+
+def _rename(names: str) -> list[sp.Tool]:
+    """Tools that no request before had."""
+    return [sp.Tool(f"{names}_{tool.name}", tool.name, tool.parameters) for tool in TOOLS]
+
+
+def _count_dearest(make: Maker, tools: list[sp.Tool], pieces: list[Any]) -> int:
+    """The calls that the dearest step takes: making a parser, or one of its reads."""
+    made: list[Any] = []
+    making = count_calls(lambda: made.append(make(tools=tools)))
+    return max(making, *(count_calls(partial(made[0].feed, piece)) for piece in pieces))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_no_parser_and_no_read_costs_more_than_a_bounded_number_of_calls(subject: str) -> None:
+    make, bodies = _inputs_of(subject)
+    for body, _, sizes in bodies:
+        pieces = in_pieces(body(sizes[1]), PIECE)
+        for names in ("first", "second"):  # patterns are compiled, and indexes built, when they are first used
+            read(make(tools=_rename(names)), pieces)
+        assert _count_dearest(make, _rename("third"), pieces) <= CALLS

@@ -19,7 +19,7 @@ from cuts import in_pieces
 import streamparse as sp
 from streamparse.dialects.engine.reader import Reader
 
-__all__ = ["assert_linear", "repeated", "work"]
+__all__ = ["assert_linear", "count_calls", "read", "repeated", "work"]
 
 PACKAGE = Path(sp.__file__).parent
 READS_IN_PLACE, SCANNER = str(PACKAGE / "json"), str(PACKAGE / "json" / "scan.py")
@@ -52,6 +52,12 @@ def _held(values: dict[str, Any], names: tuple[str, ...]) -> int:
     return held
 
 
+def read(parser: Any, pieces: list[Any]) -> None:
+    for piece in pieces:
+        parser.feed(piece)
+    parser.close()
+
+
 def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
     """Feed and close; how many calls that took, and how many characters they were within reach of."""
     calls = reach = 0
@@ -67,12 +73,26 @@ def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
 
     sys.setprofile(count)
     try:
-        for piece in pieces:
-            parser.feed(piece)
-        parser.close()
+        read(parser, pieces)
     finally:
         sys.setprofile(None)
     return calls, reach
+
+
+def count_calls(step: Callable[[], object]) -> int:
+    """How many calls a step takes, those of C functions too."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        step()
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 def assert_linear(
@@ -80,10 +100,7 @@ def assert_linear(
 ) -> None:
     """Assert that neither of the figures grows, for each byte or character, between two sizes of a body."""
     per_byte = []
-    warm = parser()
-    for each in in_pieces(body(sizes[0]), piece):  # patterns are compiled when they are first used
-        warm.feed(each)
-    warm.close()
+    read(parser(), in_pieces(body(sizes[0]), piece))  # patterns are compiled when they are first used
     for size in sizes:
         data = body(size)
         calls, reach = work(parser(), in_pieces(data, piece))
