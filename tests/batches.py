@@ -1,8 +1,9 @@
 """Runs the cases of one test as one item, for the 38,000 ids of the suite cost more than most of what they prove.
 
 A test that takes nothing but its parameters, and has no marks, needs no set-up of its own: its cases are called one by
-one, in batches of `MOST`.  A case that fails is reported under its own id, `tests/a.py::test_b[case]`, and each goes on
-being an item wherever cases are chosen: by `-k`, by an id, with `--collect-only` or `-v`.
+one, in batches of `MOST`.  A batch runs all its cases, and shows each that failed under its id,
+`tests/a.py::test_b[case]`.  Each case is an item of its own wherever cases are chosen: by `-k`, by an id, and with
+`--collect-only` or `-vv`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,19 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from _pytest.runner import CallInfo
 
 __all__ = ["Batch"]
 
 MOST = 32
 """Cases of a batch: few enough that two processes come to an end together."""
+
+
+class CasesFailedError(Exception):
+    """What became of the cases of a batch that failed."""
+
+    def __init__(self, failed: list[tuple[pytest.Function, pytest.ExceptionInfo[BaseException]]]) -> None:
+        super().__init__(", ".join(case.name for case, _ in failed))
+        self.failed = failed
 
 
 class Batch(pytest.Item):
@@ -32,16 +40,28 @@ class Batch(pytest.Item):
         self.fixturenames = cases[0].fixturenames
 
     def runtest(self) -> None:
+        failed, skipped = [], []
         for case in self.cases:
-            call = CallInfo.from_call(lambda case=case: case.obj(**case.callspec.params), "call")  # type: ignore[misc]
-            if call.excinfo is not None:
-                report = case.ihook.pytest_runtest_makereport(item=case, call=call)
-                case.ihook.pytest_runtest_logreport(report=report)
-            if self.session.shouldstop or self.session.shouldfail:
-                break
+            try:
+                case.obj(**case.callspec.params)
+            except pytest.skip.Exception as reason:
+                skipped.append(reason)
+            except (Exception, pytest.fail.Exception):  # noqa: BLE001 - whatever a test raises is its failure
+                failed.append((case, pytest.ExceptionInfo.from_current()))
+                if self.config.option.maxfail == 1:
+                    break
+        if failed:
+            raise CasesFailedError(failed)
+        if len(skipped) == len(self.cases):
+            raise skipped[0]
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if not isinstance(excinfo.value, CasesFailedError):
+            return super().repr_failure(excinfo, style)
+        return "\n\n".join(f"{case.nodeid}\n\n{case.repr_failure(info)}" for case, info in excinfo.value.failed)
 
     def reportinfo(self) -> Any:
-        return self.cases[0].reportinfo()
+        return (*self.cases[0].reportinfo()[:2], self.name)
 
 
 def is_bare(item: pytest.Item) -> bool:
