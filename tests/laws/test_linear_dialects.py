@@ -78,7 +78,7 @@ def _shapes(row: Dialect) -> dict[str, Callable[[int], str]]:
 
 
 CASES = [(name, shape) for name, row in DIALECTS.items() for shape in _shapes(row)]
-SOME = CASES if NIGHTLY else CASES[::7]
+SOME = CASES if NIGHTLY else CASES[::11]
 """Every shape with many dialects, every dialect with many shapes; all of them with the nightly profile."""
 
 
