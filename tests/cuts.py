@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 from branches import untraced
-from hypothesis import settings
 from thoroughness import is_nightly, spread
 
 import streamparse as sp
@@ -52,9 +51,6 @@ SAMPLED, SAMPLED_NIGHTLY = 10, 100
 
 COMB, SHARE = 16, 4
 """How far the cuts of a comb are from each other, and that each fourth of the combs is usual."""
-
-FEW = 8
-"""How many where a run is to be quick: most of what a mutant breaks is broken in any cut."""
 
 _BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 _LINES = re.compile(rb"(?<=\n)")
@@ -178,8 +174,7 @@ def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
     text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
     near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
     places = sorted(near - {0, len(data)}) or range(1, len(data))
-    usual = FEW if settings.get_current_profile_name() == "mutants" else SAMPLED
-    limit = SAMPLED_NIGHTLY if is_nightly() else usual
+    limit = SAMPLED_NIGHTLY if is_nightly() else SAMPLED
     most = min(most or limit, limit)
     return places[:: -(-len(places) // most)]
 
