@@ -2,7 +2,7 @@
 #
 #   make demo      turns of a real model server, tools running while it writes; demo-out/timeline.html
 #   make test      style, types, and every test
-#   make coverage  the same tests, slower; fails if a room has lost branch coverage
+#   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs: by room, end to end, against the floor, in memory
 #   make nightly   the property tests, with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
@@ -15,6 +15,9 @@ PYTHON ?= $(shell for python in python3 python python3.14 python3.13 python3.12 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+
+# The tests start hundreds of processes, each of which would compile the package again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test coverage bench nightly mutants clean
 .DELETE_ON_ERROR:

@@ -1,9 +1,9 @@
 """Records which branches of the package the tests take, with `--branches`; `check_coverage.py` reads the record.
 
-Tracing makes Python code three times as slow, so it is on only where an example says what it proves: in plain tests of
-the rooms, for a text fed whole, one by one, by messages and by seven.  It is off in
+Tracing makes Python code three times as slow, so only tests whose examples say what they prove run with `--branches`:
+plain tests of the rooms, traced for a text fed whole, one by one, by messages and by seven.  Left out are
 
-- property tests, random pieces and the cuts in two at every offset: what they reach may be chance,
+- property tests, random pieces and the cuts in two: what they reach may be chance,
 - tests that multiply many things by many others (`PRODUCTS`),
 - tests that count calls: what the tracer calls would count too,
 - folders whose tests run the package in other processes, need a server or a model, or need what lies beside the
@@ -117,11 +117,11 @@ def pytest_configure(config: pytest.Config) -> None:
         _active[0].start()  # what runs when a module is imported counts
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Traced tests come first, for what is cached in a process runs only once."""
     if config.getoption("--branches"):
-        items.sort(key=lambda item: not is_traced(item))
+        others = [item for item in items if not is_traced(item)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if is_traced(item)]
 
 
 def pytest_collection_finish() -> None:
@@ -130,14 +130,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    tracers = _active if is_traced(item) else []
-    for tracer in tracers:
+def pytest_runtest_protocol() -> Iterator[None]:
+    for tracer in _active:
         tracer.start()
     try:
         return (yield)
     finally:
-        for tracer in tracers:
+        for tracer in _active:
             tracer.stop()
 
 

@@ -7,16 +7,18 @@ in each run, and new ones are the nightly run's.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = ["branches"]
+pytest_plugins = ["batches", "branches"]
 
 _BY_CHANCE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("usual", deadline=None, max_examples=200, suppress_health_check=_BY_CHANCE, derandomize=True)
+settings.register_profile("usual", deadline=None, max_examples=100, suppress_health_check=_BY_CHANCE, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=20_000, suppress_health_check=_BY_CHANCE)
 settings.register_profile(  # a mutant is caught by the first example that fails, however long that is
     "mutants",
@@ -30,9 +32,18 @@ settings.load_profile("usual")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background is deaf, and hands that down
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# No test speaks to a stranger, and to read the certificates of all authorities takes each HTTP client 20 ms.
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("no_authority.pem"))
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the expectations of fixtures/ anew")
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end: the garbage collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

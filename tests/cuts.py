@@ -1,10 +1,10 @@
 """How every stream is fed: whole, one by one, cut in two, in random pieces, with empty ones between.
 
-`assert_same_in_every_cut` is the law of cutting as one call.  Every offset of an input is cut at in some way: one by
-one, and by combs, which cut at each sixteenth offset and begin at each of the first sixteen.  An input is also cut in
-two: at every offset if it is `TINY`, else at some of the places where something happens (around line ends, quotes,
-brackets, markers, inside of characters of several bytes).  The nightly run cuts at every offset of a `SMALL` input and
-at more of those of others.
+`assert_same_in_every_cut` is the law of cutting as one call.  Every offset of an input is cut at, for it is fed one by
+one.  Combs cut at each sixteenth offset, and begin at four of the first sixteen; which four depends on the input's
+length.  An input is also cut in two: at every offset if it is `TINY`, else at some of the places where something
+happens (around line ends, quotes, brackets, markers, inside characters of several bytes).  The nightly run has all
+combs, cuts at every offset of a `SMALL` input and at more of those of others.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 from branches import untraced
-from hypothesis import settings
-from thoroughness import is_nightly
+from thoroughness import is_nightly, spread
 
 import streamparse as sp
 
@@ -44,17 +43,14 @@ __all__ = [
 
 Pieces = TypeVar("Pieces", bytes, str)
 
-TINY, SMALL = 48, 1024
+TINY, SMALL = 24, 1024
 """Up to these sizes an input is cut in two at every offset: always, and in the nightly run."""
 
-SAMPLED, SAMPLED_NIGHTLY = 20, 100
+SAMPLED, SAMPLED_NIGHTLY = 10, 100
 """How many places another input is cut in two at."""
 
-COMB = 16
-"""How far the cuts of a comb are from each other."""
-
-FEW = 8
-"""How many where a run is to be quick: most of what a mutant breaks is broken in any cut."""
+COMB, SHARE = 16, 4
+"""How far the cuts of a comb are from each other, and that each fourth of the combs is usual."""
 
 _BLANK_LINES = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 _LINES = re.compile(rb"(?<=\n)")
@@ -155,7 +151,7 @@ def in_random_pieces(data: Pieces, seed: int) -> list[Pieces]:
 
 
 def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequence[Pieces]]]:
-    """Every way to feed `data`, each with a name for messages; the first is whole; about `most` cuts in two."""
+    """Every way to feed `data`, each with a name for messages; the first is whole; at most about `most` cut in two."""
     yield "whole", [data]
     yield "one by one", in_pieces(data, 1)
     if isinstance(data, bytes):
@@ -163,11 +159,10 @@ def cuts_of(data: Pieces, most: int | None = None) -> Iterator[tuple[str, Sequen
     empty = data[:0]
     yield "by 7 with empty pieces", [piece for seven in in_pieces(data, 7) for piece in (empty, seven, empty)]
     with untraced():
-        for seed in range(3):
+        for seed in range(3 if is_nightly() else 1):
             yield f"random {seed}", in_random_pieces(data, seed)
-        teeth = min(COMB, most or COMB)
-        for first in range(1, min(teeth + 1, len(data))):
-            yield f"comb from {first}", cut_at(data, range(first, len(data), teeth))
+        for first in spread(range(1, min(COMB + 1, len(data))), len(data), SHARE):
+            yield f"comb from {first}", cut_at(data, range(first, len(data), COMB))
         for offset in offsets_of(data, most):
             yield f"cut at {offset}", cut_at(data, [offset])
 
@@ -179,9 +174,8 @@ def offsets_of(data: bytes | str, most: int | None = None) -> Sequence[int]:
     text = data if isinstance(data, bytes) else data.encode("latin-1", "replace")
     near = {offset for match in _STRUCTURE.finditer(text) for offset in (match.start(), match.end())}
     places = sorted(near - {0, len(data)}) or range(1, len(data))
-    most = most or (SAMPLED_NIGHTLY if is_nightly() else SAMPLED)
-    if settings.get_current_profile_name() == "mutants":
-        most = min(most, FEW)
+    limit = SAMPLED_NIGHTLY if is_nightly() else SAMPLED
+    most = min(most or limit, limit)
     return places[:: -(-len(places) // most)]
 
 

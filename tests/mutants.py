@@ -8,8 +8,9 @@
 A mutant is made in the syntax tree: a comparison is turned or moved by one, a condition negated, an operand, a keyword
 or a statement left out, a constant changed, `min` becomes `max`.  Docstrings, annotations, `assert`, `__all__` and
 messages for people stay as they are.  Each mutant runs in a process of its own, forked from one that has imported all
-but the package, and the changed module is never written to a file.  What passes with few examples runs again with the
-usual ones.  A test that takes far more of the processor than any of them does without a mutant counts as failed.
+but the package, and the changed module is never written to a file.  What passes with few examples runs its
+property tests again with the usual ones.  A test that takes far more of the processor than any of them does without a
+mutant counts as failed.
 
 `mutants.toml` says which tests own which modules, the quickest first.  It also has the mutants that behave as the
 original does, each with the reason; they are known by file and code.
@@ -45,8 +46,11 @@ KNOWN = Path(__file__).with_suffix(".toml")
 REPLAYED = ROOT / "tests/replayed_mutants.toml"
 PRELOADED = ("hypothesis", "anyio", "trio", "msgspec", "regex", "jsonschema_rs", "asyncio")
 MEMORY = 4 << 30
-LONGEST = {"mutants": 40, "usual": 200}
+LONGEST = {"mutants": 15, "usual": 40}
 """Seconds of the processor that a test, or the import of its module, may take with these examples; none needs half."""
+STAGES = (1, 3, 10)
+"""How many test files are collected at once: most mutants are caught by the first, and wait for no others."""
+PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 DEADLINE = 1800
 """Seconds until a process that waits for ever counts as caught, too."""
 
@@ -60,6 +64,8 @@ CALCULATED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.LShift: ast.RShift,
     ast.RShift: ast.LShift, ast.BitXor: ast.BitOr, ast.MatMult: ast.Mult,
 }  # fmt: skip
+LONG_LINE, AROUND = 400, 80
+"""Characters from which on a line is long, and of it around a change."""
 PROSE = re.compile(r"[a-z:,;] |^ [a-z]| $")
 """A message for people, or a part of one."""
 RENAMED = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
@@ -281,8 +287,11 @@ def make_mutant(
 
 
 def shorten(old: str, new: str) -> tuple[str, str]:
-    """The first line, and those that differ."""
+    """The first line, and those that differ; of a long line, as those of tables are, what is near the change."""
     ours, theirs = old.splitlines(), new.splitlines()
+    if len(ours) == len(theirs) == 1 and len(old) > LONG_LINE:
+        start, end = count_common(old, new), count_common(old[::-1], new[::-1])
+        return old[start : len(old) - end], new[start : len(new) - end]
     if len(ours) < 3:
         return old, new
     gone, come = [], []
@@ -292,6 +301,12 @@ def shorten(old: str, new: str) -> tuple[str, str]:
         elif line.startswith("+ "):
             come.append(line[2:].strip())
     return "\n".join([ours[0], *gone]) if gone[:1] != ours[:1] else "\n".join(gone), "\n".join(come)
+
+
+def count_common(one: str, other: str) -> int:
+    """How many characters both begin with, but for some before the difference."""
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return max(0, same - AROUND)
 
 
 # -- rooms -------------------------------------------------------------------------------------------------
@@ -434,13 +449,32 @@ def run_tests(task: Task, profile: str) -> None:
         os.dup2(quiet, 2)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--hypothesis-profile={profile}"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # what was imported before the fork
-    code = 1
+    options += ["--tb=no"] if task.mutant else []
+    if profile == "usual" and isinstance(task.mutant, Mutant):
+        options += ["-m", "hypothesis"]  # the others did what they do
+    codes = []
     try:
-        code = pytest.main([*options, *(["--tb=no"] if task.mutant else []), *task.tests], [Clock(LONGEST[profile])])
+        for tests in split_tests(task.tests):
+            codes.append(pytest.main([*options, *tests], [Clock(LONGEST[profile])]))
+            if codes[-1] not in PASSED:
+                break
     except BaseException as error:  # noqa: BLE001 - what broke, broke because of the mutant
         print(repr(error))
+        codes.append(pytest.ExitCode.INTERNAL_ERROR)
+    is_empty = task.mutant is None and pytest.ExitCode.OK not in codes
+    code = 0 if codes[-1] in PASSED and not is_empty else 1
     sys.stdout.flush()
-    os._exit(int(code))
+    os._exit(code)
+
+
+def split_tests(tests: list[str]) -> Iterator[list[str]]:
+    at = 0
+    for number in STAGES:
+        yield tests[at : at + number]
+        at += number
+        if at >= len(tests):
+            return
+    yield tests[at:]
 
 
 def run_all(tasks: list[Task], profile: str, jobs: int, end: float = math.inf) -> tuple[list[Task], list[Task]]:
@@ -509,6 +543,7 @@ def main() -> int:
     said = read_arguments()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
+    sys.dont_write_bytecode = False  # of the tests and the modules that stay as they are
     tasks = choose(said)
     if said.list:
         print(*(task.mutant for task in tasks), sep="\n\n")

@@ -23,6 +23,7 @@ import pytest
 from cuts import assert_same_in_every_cut, reasoning_of, text_of
 
 import streamparse as sp
+from streamparse.tools import Toolset
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dialects"
 CASES = (
@@ -52,9 +53,6 @@ CASES = (
     "reasoning_first",
 )
 ANSWER = {"text", "calls", "revoked", "content", "reasoning", "errors", "sources"}
-CUTS = 24
-"""How many places a text is cut in two at, besides one by one and in random pieces; shorter texts at every one."""
-
 STRING = {"type": "string"}
 
 
@@ -77,7 +75,7 @@ PARAMETERS = {
     "now": _object(),
     "configure": _object(options=_object(unit=STRING, deep=DEEP), tags=_list(STRING), on=BOOLEAN),
 }
-TOOLS = [sp.Tool(name=name, description="", parameters=parameters) for name, parameters in PARAMETERS.items()]
+TOOLS = Toolset.of(sp.Tool(name=name, description="", parameters=each) for name, each in PARAMETERS.items())
 
 
 def _fixture(dialect: str) -> dict[str, dict[str, Any]]:
@@ -133,7 +131,7 @@ def test_the_fixtures_belong_to_dialects() -> None:
 def _read(dialect: str, case: str, text: str) -> list[sp.Event]:
     """The events of a text, which are the same in every cut."""
     try:
-        return assert_same_in_every_cut(lambda: sp.TextParser([dialect], tools=TOOLS), text, CUTS)
+        return assert_same_in_every_cut(lambda: sp.TextParser([dialect], tools=TOOLS), text)
     except AssertionError as error:
         error.add_note(f"the case: {case}")
         raise

@@ -51,7 +51,7 @@ def _assert_survives(wire: str, events: list[sp.Event]) -> None:
 
 
 @every_wire
-@usual_examples(60)
+@usual_examples(40)
 @given(events=answers())
 def test_what_is_emitted_and_read_again_tells_the_same(wire: str, events: list[sp.Event]) -> None:
     _assert_survives(wire, events)
@@ -66,7 +66,7 @@ def test_every_fixture_survives_every_wire(name: str, wire: str) -> None:
     _assert_survives(wire, events_of(parser, [(FOLDER / name).read_bytes()]))
 
 
-@usual_examples(60)
+@usual_examples(40)
 @given(events=answers())
 def test_argument_text_survives_to_the_letter(events: list[sp.Event]) -> None:
     whole = {event.id: event.raw for event in events if isinstance(event, sp.ToolCallComplete)}
@@ -78,7 +78,7 @@ def test_argument_text_survives_to_the_letter(events: list[sp.Event]) -> None:
                 assert event.raw == whole[event.id]
 
 
-@usual_examples(60)
+@usual_examples(40)
 @given(events=answers())
 def test_a_whole_body_tells_what_the_stream_tells(events: list[sp.Event]) -> None:
     if isinstance(events[-1], sp.Done) and not events[-1].ok:
@@ -102,7 +102,7 @@ def test_a_whole_body_tells_what_the_stream_tells(events: list[sp.Event]) -> Non
 
 
 @every_wire
-@usual_examples(60)
+@usual_examples(40)
 @given(events=answers())
 def test_the_same_events_cut_otherwise_are_read_the_same(wire: str, events: list[sp.Event]) -> None:
     halved: list[sp.Event] = []

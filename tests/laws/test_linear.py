@@ -14,8 +14,11 @@ import streamparse as sp
 
 pytestmark = pytest.mark.usefixtures("uncollected")
 
-SIZES = (16 * 1024, 256 * 1024) if is_nightly() else (4 * 1024, 32 * 1024)
-"""Bytes; the larger ones with `--hypothesis-profile nightly`."""
+LARGE = (16 * 1024, 256 * 1024) if is_nightly() else (4 * 1024, 16 * 1024)
+SMALL = (16 * 1024, 256 * 1024) if is_nightly() else (1024, 6 * 1024)
+"""Bytes of a body in large pieces, and of one in small pieces: as many reads; more with the nightly profile."""
+BLANK = {"line-ends", "line-feeds", "blank-lines"}
+"""Bodies that say nothing of their wire: the first 4 KB wait for a word."""
 LIMITS = sp.Limits(max_calls=None, max_pending=None)
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>\n'
@@ -70,10 +73,14 @@ TEXTS = {
 }
 
 
+def sizes_of(name: str, piece: int) -> tuple[int, int]:
+    return LARGE if piece > 1000 or name in BLANK else SMALL
+
+
 @pytest.mark.parametrize("piece", [4, 1460])
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_work_on_text_is_linear(name: str, piece: int) -> None:
-    assert_linear(lambda: sp.TextParser(tools=TOOLS, limits=LIMITS), TEXTS[name], piece, SIZES)
+    assert_linear(lambda: sp.TextParser(tools=TOOLS, limits=LIMITS), TEXTS[name], piece, sizes_of(name, piece))
 
 
 def _fragment(arguments: str, index: int = 0, name: str | None = None) -> bytes:
@@ -119,7 +126,7 @@ BODIES = {
 @pytest.mark.parametrize("piece", [16, 1460])
 @pytest.mark.parametrize("name", BODIES)
 def test_the_work_on_bytes_is_linear(name: str, piece: int) -> None:
-    assert_linear(lambda: sp.StreamParser("openai-chat", limits=LIMITS), BODIES[name], piece, SIZES)
+    assert_linear(lambda: sp.StreamParser("openai-chat", limits=LIMITS), BODIES[name], piece, sizes_of(name, piece))
 
 
 LINES = {
@@ -134,4 +141,4 @@ LINES = {
 @pytest.mark.parametrize("piece", [16, 1460])
 @pytest.mark.parametrize("name", LINES)
 def test_the_work_on_lines_is_linear(name: str, piece: int) -> None:
-    assert_linear(lambda: sp.StreamParser("ollama-chat", limits=LIMITS), LINES[name], piece, SIZES)
+    assert_linear(lambda: sp.StreamParser("ollama-chat", limits=LIMITS), LINES[name], piece, sizes_of(name, piece))

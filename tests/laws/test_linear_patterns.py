@@ -39,8 +39,7 @@ def _gradual() -> list[str]:
         for tools in (TOOLS, None):
             for text in (row.example, f"{row.example} x", row.example[:-5]):
                 parser = sp.TextParser([name], tools=tools)
-                for character in text:
-                    parser.feed(character)
+                parser.feed(text)
                 parser.close()
     made = {each._wanted for each in gc.get_objects() if type(each) is _Later}
     return sorted({source for module, source, _ in made if module == "regex" and source not in RUNS})

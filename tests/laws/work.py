@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from cuts import in_pieces
@@ -18,11 +19,12 @@ from cuts import in_pieces
 import streamparse as sp
 from streamparse.dialects.engine.reader import Reader
 
-__all__ = ["assert_linear", "repeated", "work"]
+__all__ = ["assert_linear", "count_calls", "read", "repeated", "work"]
 
 PACKAGE = Path(sp.__file__).parent
 READS_IN_PLACE, SCANNER = str(PACKAGE / "json"), str(PACKAGE / "json" / "scan.py")
 GROWTH = 1.15
+TEXTS = {str, bytes, bytearray}
 
 
 def repeated(text: str, before: str = "", after: str = "") -> Callable[[int], str]:
@@ -30,12 +32,30 @@ def repeated(text: str, before: str = "", after: str = "") -> Callable[[int], st
     return lambda size: before + text * (size // len(text)) + after
 
 
-def _held(frame: FrameType) -> int:
+@cache
+def _names_of(code: CodeType) -> tuple[str, ...] | None:
+    """The arguments of a function whose text counts; None of any other."""
+    path = code.co_filename
+    counts = path.startswith(str(PACKAGE)) and (path == SCANNER or not path.startswith(READS_IN_PLACE))
+    return code.co_varnames[: code.co_argcount] if counts else None
+
+
+def _held(values: dict[str, Any], names: tuple[str, ...]) -> int:
     """The text within reach of a function that is about to run."""
-    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    held = sum(len(value) for name in names if isinstance(value := frame.f_locals.get(name), (str, bytes, bytearray)))
-    reader = frame.f_locals.get("self")
-    return held + (len(reader.buffer) if isinstance(reader, Reader) and hasattr(reader, "buffer") else 0)
+    held = 0
+    for name in names:
+        value = values.get(name)
+        if type(value) in TEXTS:
+            held += len(value)
+        elif type(value) is Reader and hasattr(value, "buffer"):
+            held += len(value.buffer)
+    return held
+
+
+def read(parser: Any, pieces: list[Any]) -> None:
+    for piece in pieces:
+        parser.feed(piece)
+    parser.close()
 
 
 def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
@@ -46,20 +66,33 @@ def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
         nonlocal calls, reach
         if event == "call":
             calls += 1
-            path = frame.f_code.co_filename
-            if path.startswith(str(PACKAGE)) and (path == SCANNER or not path.startswith(READS_IN_PLACE)):
-                reach += _held(frame)
+            if names := _names_of(frame.f_code):
+                reach += _held(frame.f_locals, names)
         elif event == "c_call":
             calls += 1
 
     sys.setprofile(count)
     try:
-        for piece in pieces:
-            parser.feed(piece)
-        parser.close()
+        read(parser, pieces)
     finally:
         sys.setprofile(None)
     return calls, reach
+
+
+def count_calls(step: Callable[[], object]) -> int:
+    """How many calls a step takes, those of C functions too."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        step()
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 def assert_linear(
@@ -67,7 +100,7 @@ def assert_linear(
 ) -> None:
     """Assert that neither of the figures grows, for each byte or character, between two sizes of a body."""
     per_byte = []
-    work(parser(), in_pieces(body(sizes[0]), piece))  # patterns are compiled when they are first used
+    read(parser(), in_pieces(body(sizes[0]), piece))  # patterns are compiled when they are first used
     for size in sizes:
         data = body(size)
         calls, reach = work(parser(), in_pieces(data, piece))

@@ -40,7 +40,7 @@ def copy(tmp_path: Path) -> Path:
             shutil.copy2(ROOT / name, tmp_path)
     for name in TESTED:
         shutil.copytree(ROOT / "tests" / name, tmp_path / "tests" / name)
-    for file in (ROOT / "tests").glob("*.py"):
+    for file in (ROOT / "tests").glob("*.*"):
         shutil.copy2(file, tmp_path / "tests")
     return tmp_path
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from collection import json_file
 from cuts import assert_same_in_every_cut, calls_of, text_of
-from thoroughness import is_nightly
 
 import streamparse as sp
 from streamparse.tools import Toolset
@@ -23,9 +22,6 @@ VECTORS = {
 NAMED_OTHERWISE = {"tool-name-tag-unknown_then_known"}
 """Vectors that want what the format's own description forbids; `docs/ground_truth.md` says why."""
 
-CUTS = None if is_nightly() else 16
-"""In how many places a vector is cut in two."""
-
 AUTO_OTHERWISE = {*NAMED_OTHERWISE, "functionary-v3.2-unknown_then_known"}
 """Vectors whose opener is ambiguous, so that "auto" may not take it for one."""
 
@@ -35,7 +31,7 @@ def _case(name: str) -> str:
 
 
 def _events(vector: dict[str, Any], dialects: Any) -> list[sp.Event]:
-    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"], CUTS)
+    events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, tools=TOOLS), vector["text"])
     assert calls_of(events) == [(call["name"], call["arguments"]) for call in vector["calls"]]
     assert isinstance(events[-1], sp.Done)
     return events
