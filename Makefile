@@ -4,7 +4,7 @@
 #   make test      style, types, and every test
 #   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
 #   make bench     what the parser costs: by room, end to end, against the floor, in memory
-#   make nightly   the property tests, with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
+#   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
 #   make clean     remove what was made
@@ -38,7 +38,7 @@ coverage: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benches --benchmark-timer=time.process_time --benchmark-disable-gc --benchmark-columns=min,median,rounds
 
-nightly: $(INSTALLED)
+nightly: coverage
 	$(BIN)/python -m pytest --hypothesis-profile=nightly
 	$(MAKE) mutants
 

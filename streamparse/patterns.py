@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, AnyStr, cast
 if TYPE_CHECKING:
     import regex
 
-__all__ = ["gradual", "lazy_partial", "lazy_re", "plain"]
+__all__ = ["lazy_partial", "lazy_re"]
 
 
 class _LazyPattern:
@@ -37,6 +37,3 @@ def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 def lazy_partial(source: str, flags: int = 0) -> regex.Pattern[str]:
     """Return a pattern of the `regex` engine, which can match in part ("need more"); its length must be bounded."""
     return cast("regex.Pattern[str]", _LazyPattern("regex", source, flags))
-
-
-plain, gradual = lazy_re, lazy_partial  # as other rooms call them so far

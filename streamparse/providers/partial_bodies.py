@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from streamparse.dialects.grammars.call_json import extract_calls
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.providers.gemini.parts import OWN_PARTS
 from streamparse.providers.gemini.sdk_dump import restore_fields, to_camel_case
 from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
@@ -44,12 +44,12 @@ from streamparse.providers.sdks import MESSAGE_TYPES, write_chat_message
 # -- facts -------------------------------------------------------------------------------------------------------------
 
 _KINDS: Final = {
-    "anthropic": plain(r"(?:redacted_)?thinking|(?:\w+_)?tool_use|(?:\w+_)?tool_result|container_upload"),
-    "openai-responses": plain(
+    "anthropic": lazy_re(r"(?:redacted_)?thinking|(?:\w+_)?tool_use|(?:\w+_)?tool_result|container_upload"),
+    "openai-responses": lazy_re(
         r"reasoning|(?:function|custom_tool|tool_search|mcp|web_search|file_search|computer|code_interpreter"
         r"|image_generation|local_shell|shell|apply_patch)_call|mcp_list_tools|mcp_approval_request"
     ),
-    "openai-chat": plain(
+    "openai-chat": lazy_re(
         "refusal|output_text|input_text|image_url|input_audio|audio|file|reference|document_url"  # Mistral's, too
     ),
 }

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from streamparse.frames import Frame
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 # -- ----------------------------------------------------------------------------------------------------
 # A character whose halves are in two messages: a surrogate pair of JSON escapes, cut in the middle.
@@ -19,8 +19,8 @@ from streamparse.patterns import plain
 # Some servers cut text by UTF-16 units and escape what is not ASCII.  A message that ends in half of a pair waits for
 # the next one, which may begin with the other half.  A half that stays alone becomes U+FFFD, as elsewhere in JSON.
 
-_HIGH_AT_END: Final = plain(rb'(?<!\\)((?:\\\\)*+\\u[dD][89abAB][0-9a-fA-F]{2})"')
-_LOW_AT_START: Final = plain(rb'(?<!\\)"(\\u[dD][c-fC-F][0-9a-fA-F]{2})')
+_HIGH_AT_END: Final = lazy_re(rb'(?<!\\)((?:\\\\)*+\\u[dD][89abAB][0-9a-fA-F]{2})"')
+_LOW_AT_START: Final = lazy_re(rb'(?<!\\)"(\\u[dD][c-fC-F][0-9a-fA-F]{2})')
 _LOST: Final = rb"\ufffd"
 _UNIT: Final = len(_LOST)
 

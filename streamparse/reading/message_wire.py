@@ -22,7 +22,7 @@ from streamparse.finish_reasons import COMMON_STOPS, Stop, find_stop
 from streamparse.frames import Frame, ValueScanner
 from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.reading.decode import (
     decode_untyped,
     find_objects,
@@ -108,10 +108,10 @@ class BareJsonJoiner(msgspec.Struct, eq=False):
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_PATH = plain(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
-_STEP = plain(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
+_PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
+_STEP = lazy_re(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
 _MOST_PRUNINGS: Final = 8
-_HTML: Final = plain(rb"<[A-Za-z!]")
+_HTML: Final = lazy_re(rb"<[A-Za-z!]")
 _LONGEST_PAGE: Final = 2000
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from textwrap import dedent
 from typing import NamedTuple
 
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 _PARAMETER_TITLES = {
     "args", "arguments", "attributes", "params", "parameters", "keyword args", "keyword arguments", "other parameters",
@@ -26,12 +26,12 @@ _OTHER_TITLES = {
 }  # fmt: skip
 _TITLES = _PARAMETER_TITLES | _OTHER_TITLES
 
-_NAME = plain(r"\w+")
+_NAME = lazy_re(r"\w+")
 # Google's, NumPy's and Sphinx's style.
-_INDENTED_ENTRY = plain(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
-_UNDERLINED_ENTRY = plain(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()$")
-_FIELD_ENTRY = plain(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
-_FIELD = plain(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
+_INDENTED_ENTRY = lazy_re(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:\s*(.*)")
+_UNDERLINED_ENTRY = lazy_re(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()$")
+_FIELD_ENTRY = lazy_re(r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)")
+_FIELD = lazy_re(r":(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?|meta)\b.*:")
 
 
 class Docstring(NamedTuple):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from streamparse.json import JSONError, read
-from streamparse.patterns import gradual, plain
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.walk import resolve_ref
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _NUMBERS: Final = {
     "integer": r"-?(?:0|[1-9][0-9]*)(?:\.0+)?",
 }
 # What Python's numbers may begin with, and JSON's may not.
-_ADORNED: Final = plain(r"^\+?(-?)0*(?=[0-9])")
+_ADORNED: Final = lazy_re(r"^\+?(-?)0*(?=[0-9])")
 _CONTAINERS: Final = {"object": "{", "array": "[", "quoted": '"'}
 _CONTAINER_TYPES: Final = {"object": dict, "array": list, "quoted": str}
 _LONGEST_SCALAR: Final = 1000
@@ -145,7 +145,7 @@ def _compile_scalar(kinds: Kinds) -> regex.Pattern[str]:
 @cache
 def _compile(source: str) -> regex.Pattern[str]:
     """A pattern of scalars: there are a few, where the kinds may hold texts of a request's schema."""
-    return gradual(source)
+    return lazy_partial(source)
 
 
 def _read_container(text: str, kinds: Kinds) -> str | None:

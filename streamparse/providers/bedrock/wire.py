@@ -19,7 +19,7 @@ import msgspec
 
 from streamparse.frames import Frame
 from streamparse.limits import Limits
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 from streamparse.providers.bedrock.invoke import Invoked
 from streamparse.reading.blocks import Blocks
 from streamparse.reading.decode import decode_untyped, get_fields, write_argument_text, write_initial_arguments
@@ -112,7 +112,7 @@ class Event(Named, gc=False):
 
 _EXCEPTIONS: Final = Exceptions.__struct_fields__
 _EVENTS: Final = tuple(name for name in Named.__struct_fields__ if name not in _EXCEPTIONS)
-_FAILURE: Final = plain(rb"(?i).+(?:error|exception)$")
+_FAILURE: Final = lazy_re(rb"(?i).+(?:error|exception)$")
 _CALLS: Final = (None, "tool_use")
 """The types of a call of the caller's tools (Nova 2 names it); with another one the server runs the tool itself."""
 _ITEMS: Final = ("metrics", "trace", "additionalModelResponseFields")

@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from streamparse.patterns import plain
+from streamparse.patterns import lazy_re
 
 Path: TypeAlias = list[str | int]
 
-_STEP = plain(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]""")
+_STEP = lazy_re(r"""\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]""")
 
 
 class PartialArg(msgspec.Struct, gc=False):
