@@ -40,8 +40,8 @@ class Patterns:
     Few of the dialects that are armed ever meet their marker.
     """
 
-    def __init__(self, compile: Callable[[str], Pattern] = lazy_partial, /, **sources: str) -> None:
-        self.__dict__.update({name: compile(source) for name, source in sources.items()})
+    def __init__(self, make: Callable[[str], Pattern] = lazy_partial, /, **sources: str) -> None:
+        self.__dict__.update({name: make(source) for name, source in sources.items()})
 
     def __getattr__(self, name: str) -> Pattern:
         raise AttributeError(name)

@@ -96,7 +96,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         """What is around the parameters, and between them."""
         next_call = self._next_call
         return Patterns(
-            self.compile,
+            self.compile_pattern,
             opening=self.call,
             token=self._write_token(self.call_close),
             last_token=self._write_token(rf"{self.call_close}|\Z" if self.stop else self.call_close),
@@ -107,7 +107,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
             entering=self.value_open,
         )
 
-    def compile(self, source: str) -> Pattern:
+    def compile_pattern(self, source: str) -> Pattern:
         """The pattern that is written so."""
         return lazy_partial(source)
 
@@ -252,7 +252,7 @@ def _make_value_end(tags: TagCalls, cdata: bool, key: str) -> ValueEnd:
     if cdata:
         close = rf"\]\]>{tags.gap}{close}"
         last = f"{close}(?:{after}|(?={over}))"
-        return ValueEnd(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compile, others)
+        return ValueEnd(Markers(("]]>",)), f"{close}{after}", last, "(?!)", False, tags.compile_pattern, others)
     newline = r"(?:\r?\n)?" if tags.trim else ""
     unclosed = rf"|{tags.gap}(?P<odd>)(?={tags.parameter})" if tags.unclosed else ""
     closing = rf"{newline}{close}{after}{unclosed}|{newline}(?P<odd>)(?={tags.call_close}{tags.gap}{tags._next_call})"
@@ -260,4 +260,4 @@ def _make_value_end(tags: TagCalls, cdata: bool, key: str) -> ValueEnd:
     inner = (
         rf"{newline}(?:{tags.call}{tags.gap}(?={tags.parameter_begin}|{tags.call_close})|(?P<out>{tags.call_close}))"
     )
-    return ValueEnd(tags.markers, closing, last, inner, tags.trim, tags.compile, others)
+    return ValueEnd(tags.markers, closing, last, inner, tags.trim, tags.compile_pattern, others)

@@ -155,7 +155,7 @@ class ValueEnd(msgspec.Struct, frozen=True, dict=True):
     # One line break after the opening tag and one before the closing tag belong to the tags.
     trim: bool
     # Makes a pattern of `closing`, `last` and `inner`.
-    compile: Callable[[str], Pattern] = lazy_partial
+    compile_pattern: Callable[[str], Pattern] = lazy_partial
     # The same without the closing tags that hold a key, where `closing` takes any key: it is compared afterwards, for a
     # pattern for each key of a request would have to be compiled.
     others: ValueEnd | None = None
@@ -163,7 +163,7 @@ class ValueEnd(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def patterns(self) -> Patterns:
         """The same, compiled."""
-        return Patterns(self.compile, closing=self.closing, last=self.last, inner=self.inner)
+        return Patterns(self.compile_pattern, closing=self.closing, last=self.last, inner=self.inner)
 
     @cached_property
     def begins(self) -> Callable[[str], re.Match[str] | None]:

@@ -104,7 +104,7 @@ class _TagsOfTool(TagCalls, frozen=True, dict=True):
     tool: str = ""
     members: frozenset[str] = frozenset()
 
-    def compile(self, source: str) -> Pattern:
+    def compile_pattern(self, source: str) -> Pattern:
         """The pattern that is written so, for this tool."""
         return cast("Pattern", ToolPattern(source, self.tool, self.members))
 
