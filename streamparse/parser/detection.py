@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from streamparse.dialects import DIALECTS
+from streamparse.dialects import DIALECTS, Dialect
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.whole_bodies import BodyReader, Reading
 from streamparse.providers.adapters import ADAPTERS
@@ -80,7 +80,11 @@ def _make_findings(reading: Reading, native: Reading, tools: Toolset) -> Finding
         shown_by=body.shown_by.data[:_EXCERPT].decode("utf-8", "replace") if body.shown_by else None,
         dialect=reading.dialect,
         marker=_find_marker(reading.dialect, text),
-        also=[name for name in DIALECTS if name != reading.dialect and _has_call(name, text, tools)],
+        also=[
+            name
+            for name, dialect in DIALECTS.items()
+            if name != reading.dialect and _has_opener(dialect, text, tools) and _has_call(name, text, tools)
+        ],
         calls=response.tool_calls,
         broken_calls=response.broken_calls,
         text=len(response.content),
@@ -112,6 +116,15 @@ def _find_marker(dialect: str | None, text: str) -> str | None:
     openers = DIALECTS[dialect].openers if dialect in DIALECTS else ()
     found = [(text.find(opener.text), opener.text) for opener in openers if opener.text and opener.text in text]
     return min(found)[1] if found else None
+
+
+def _has_opener(dialect: Dialect, text: str, tools: Toolset) -> bool:
+    """Whether one of a dialect's markers is in a text: without one there is no call, and no parser need be made."""
+    return any(
+        opener.text + name in text
+        for opener in dialect.openers
+        for name in (tools.names if opener.each_tool else ("",))
+    )
 
 
 def _has_call(name: str, text: str, tools: Toolset) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import streamparse as sp
 from streamparse.cli.formats import EXAMPLE_TOOLS
+from streamparse.parser import detection
 from streamparse.parser.detection import Findings, detect_format
 from streamparse.providers.adapters import ADAPTERS
 
@@ -56,6 +57,14 @@ def test_a_format_without_a_marker_is_seen_with_the_declared_tools() -> None:
     assert "bare-json" in detect_format(CALL).also or "llama3-json" in detect_format(CALL).also
     found = detect_format(CALL, [{"name": "look", "parameters": {}}])
     assert found.dialect == "bare-json"
+
+
+@pytest.mark.parametrize("text", [MARKED, CALL, "<look></look>", "<get_weather>{}</get_weather>", "look()", "Hello."])
+def test_a_dialect_is_tried_wherever_it_could_find_a_call(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = [{"name": "look", "parameters": {}}]
+    found = detect_format(text, tools)
+    monkeypatch.setattr(detection, "_has_opener", lambda *_: True)
+    assert detect_format(text, tools) == found
 
 
 @pytest.mark.parametrize("wire", sp.WIRES)

@@ -254,4 +254,8 @@ def leave_out_calls(dialects: Dialects, *words: str) -> Dialects:
     """Return the dialects with each of the words, `"auto"` or `"all"`, replaced by `"reasoning"`."""
     if isinstance(dialects, str):
         return ("reasoning",) if dialects in words else dialects
-    return tuple("reasoning" if isinstance(each, str) and each in words else each for each in dialects)
+    chosen = tuple(dialects)
+    for word in words:
+        if word in chosen:
+            chosen = tuple("reasoning" if each == word else each for each in chosen)
+    return chosen

@@ -38,7 +38,7 @@ _BLANKS = lazy_re(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
 _MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
-_TOKEN_SIGNS: Final = ("|", "｜", "[TOOL_CALLS]")
+_TOKEN_SIGN = lazy_re(r"[|｜]|\[TOOL_CALLS\]")
 
 
 class InBandParser:
@@ -442,4 +442,4 @@ class InBandParser:
 
 def _is_token(marker: str) -> bool:
     """Whether a marker is a special token, which is never code."""
-    return any(sign in marker for sign in _TOKEN_SIGNS)
+    return _TOKEN_SIGN.search(marker) is not None

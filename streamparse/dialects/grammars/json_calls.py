@@ -293,10 +293,10 @@ class _Objects(msgspec.Struct):
         while is_more and name not in context.tools:
             text = yield from self.format.read_text(reader, context)
             found = None if text is None else self.format.find_call(text, context, is_strict=True)
+            following = yield from reader.match(self.format.patterns.in_list)
             if found is None:
                 break
             name = found.name
-            following = yield from reader.match(self.format.patterns.in_list)
             is_more = following is not None and following["more"] is not None
         reader.rewind(start)
         return name in context.tools

@@ -139,8 +139,9 @@ def _skip_arguments(reader: Reader, context: Context) -> Step[bool]:
 
 
 class LiteralCalls(msgspec.Struct, frozen=True):
-    """Dicts in a list, each a call."""
+    """Dicts in a list, each a call; one of `closes` may follow."""
 
+    closes: tuple[str, ...] = ()
     names: tuple[str, ...] = ("name",)
     arguments: tuple[str, ...] = ("arguments", "parameters")
 
@@ -177,7 +178,10 @@ class LiteralCalls(msgspec.Struct, frozen=True):
 
     def _read_next(self, reader: Reader) -> Step[bool]:
         following = yield from reader.match(_BETWEEN_DICTS)
-        return following is not None and following["more"] is not None
+        if following is not None and following["more"] is not None:
+            return True
+        yield from reader.match(compile_pattern(rf"{GAP}{write_any(self.closes)}"))
+        return False
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
         """Read one key and its value; False where it is not sound."""
