@@ -29,7 +29,7 @@ _LENGTHS = struct.Struct(">III")
 def decoder(wire: str) -> Decode:
     """The decoder that a wire itself uses, without anything around it."""
     reader: Any = sp.WIRES[wire](Deaf(), Toolset.of(None), sp.Limits())
-    return cast(Decode, reader._decoder.fast)
+    return cast(Decode, reader.decode)
 
 
 def floor(corpus: Corpus) -> Callable[[Iterable[bytes]], None]:
