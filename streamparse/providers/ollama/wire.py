@@ -30,7 +30,15 @@ class _Message(msgspec.Struct, gc=False):
     tool_calls: list[_Call] | None = None
 
 
-class _Counts(msgspec.Struct, gc=False):
+class _Line(msgspec.Struct, gc=False):
+    # In the order of the server's fields, which msgspec looks for first.
+    message: _Message | None = None
+    response: str | None = None
+    thinking: str | None = None
+    done: bool = False
+    done_reason: str | None = None
+    error: Any = None
+    detail: Any = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
     total_duration: int | None = None
@@ -39,14 +47,7 @@ class _Counts(msgspec.Struct, gc=False):
     eval_duration: int | None = None
 
 
-class _Line(_Counts, gc=False):
-    message: _Message | None = None
-    response: str | None = None
-    thinking: str | None = None
-    done: bool = False
-    done_reason: str | None = None
-    error: Any = None
-    detail: Any = None
+_COUNTS = tuple(name for name in _Line.__struct_fields__ if name.endswith(("_count", "_duration")))
 
 
 class OllamaChat(MessageWire[_Line]):
@@ -64,21 +65,30 @@ class OllamaChat(MessageWire[_Line]):
             self.ignored += 1
             return
         message = line.message
-        thinking, text = (line.thinking, line.response) if message is None else (message.thinking, message.content)
-        if thinking:
-            self._sink.reasoning(thinking)
-        if text:
-            self._text(text)
-        for call in message.tool_calls or () if message is not None else ():
-            function = call.function or _Function()
-            send_whole_call(self._sink, function.name, function.arguments, call.id)
+        if message is not None:
+            if message.thinking:
+                self._sink.reasoning(message.thinking)
+            if message.content:
+                self._text(message.content)
+            if message.tool_calls:
+                self._send_calls(message.tool_calls)
+        else:
+            if line.thinking:
+                self._sink.reasoning(line.thinking)
+            if line.response:
+                self._text(line.response)
         if line.error or line.detail:
             self._fail(line.error or line.detail)
         if line.done:
             self._finish(line)
 
+    def _send_calls(self, calls: list[_Call]) -> None:
+        for call in calls:
+            function = call.function or _Function()
+            send_whole_call(self._sink, function.name, function.arguments, call.id)
+
     def _finish(self, line: _Line) -> None:
-        self._send_usage(get_fields(line, _Counts.__struct_fields__) or None)
+        self._send_usage(get_fields(line, _COUNTS) or None)
         if line.done_reason:
             self._sink.finish(line.done_reason, find_outcome(line.done_reason))
         self._sink.end()

@@ -40,7 +40,7 @@ class Response(msgspec.Struct, gc=False):
     incomplete_details: Any = None
 
 
-class Event(Response, gc=False):
+class Event(msgspec.Struct, gc=False):
     """An event, an error as an event or as the body, or a whole response."""
 
     type: str | None = None
@@ -58,9 +58,16 @@ class Event(Response, gc=False):
     annotation: Any = None
     response: Response | None = None
     # an error
+    error: Any = None
     code: Any = None
     message: Any = None
     detail: Any = None
+    # a whole response; last, for msgspec looks for the fields in this order
+    id: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    incomplete_details: Any = None
 
 
 # -- ----------------------------------------------------------------------------------------------------
@@ -299,7 +306,7 @@ class OpenAIResponses(MessageWire[Event]):
         self._output = Output(self._sink, self._limits)
         self._run_key = None
 
-    def _finish(self, response: Response, status: str) -> None:
+    def _finish(self, response: Response | Event, status: str) -> None:
         self._output.take_list(response.output or [])
         self._send_usage(response.usage)
         self._fail(response.error)
