@@ -76,6 +76,14 @@ def test_the_sniffer_waits_for_the_end_of_a_first_object_no_longer_than_for_a_li
         assert (len(frames), error) == ((2, None) if size <= N else (0, ("limit_line", N)))
 
 
+@pytest.mark.parametrize("most", [2, 3, 17, 18])
+def test_an_event_that_is_a_chunk_of_its_own_counts_for_the_limit_of_the_body(most: int) -> None:
+    framer, event = SSE(Limits(max_total=most)), b"data: 1\n\n"
+    singles = [framer.try_single(event) for _ in range(3)]
+    assert singles == [b"1"] * (most // len(event)) + [None] * (3 - most // len(event))
+    assert framer.received == len(event) * (most // len(event))
+
+
 @pytest.mark.parametrize("make", [SSE, NDJSON, JSONArray, JSONBody, AutoFramer])
 def test_after_an_error_nothing_comes_and_nothing_is_held(make: Callable[[Limits], Framer]) -> None:
     framer = make(Limits(max_line=N, max_event=N))

@@ -17,7 +17,9 @@ from streamparse.repair import (
     Strategy,
     SwitchMode,
     SwitchModel,
+    answer_broken,
 )
+from streamparse.tools import Toolset
 
 pytest.importorskip("jsonschema_rs")
 
@@ -109,6 +111,21 @@ def test_every_call_of_an_answer_that_may_not_run_gets_an_error_result_with_its_
     assert "search" in (unfit.error or "")
     assert (fit.call_id, fit.tool_name, fit.success) == ("call_0", "search", False)
     assert "call it again" in (fit.error or "")
+
+
+def test_the_answer_to_a_broken_call_names_the_arguments_of_its_tool() -> None:
+    many = {"properties": {f"p{number}": {} for number in range(21)}}
+    now = {"name": "now", "input_schema": {"properties": {}}}
+    tools = Toolset.of([SEARCH, now, {"name": "many", "input_schema": many}])
+    listed = {
+        "search": "query (required), limit",
+        "now": "none",
+        "many": ", ".join(f"p{number}" for number in range(20)) + ", …",
+    }
+    for name, arguments in listed.items():
+        (broken,) = sp.parse_response(_chat((name, '{"query": tea, "limit"}'))).broken_calls
+        error = answer_broken(broken, tools).error or ""
+        assert error.endswith(f"write one whole call; the arguments of '{name}' are: {arguments}")
 
 
 def test_after_two_attempts_it_gives_up_as_text_and_loses_nothing() -> None:

@@ -129,6 +129,16 @@ def test_an_answer_that_broke_before_any_tool_began_is_forgotten_and_asked_for_a
     assert (sent.history, sent.number) == (ASKED, 1)
 
 
+@pytest.mark.parametrize("code", ["provider_error", "transport_error", "empty_body", "not_a_stream", "frame_checksum"])
+def test_an_answer_in_which_the_server_failed_is_asked_for_again_and_the_model_is_not_told(code):
+    loop, _ = begin()
+    failed = Error("stream", code, "overloaded", None, 10)
+    wait = loop.take(AnswerEnded(text("hal", ok=False, finish_reason=None, errors=[failed]), 1.0))
+    assert isinstance(wait, Wait)
+    assert (loop.was_discarded, loop.failure) == (True, ModelFailure(f"{code}: overloaded", is_retryable=True))
+    assert loop.take(Waited(wait.until)).history == ASKED
+
+
 def test_an_answer_that_broke_after_a_tool_had_begun_stays():
     loop, _ = begin()
     answer = calling("look", ok=False, errors=[CUT])

@@ -112,6 +112,7 @@ CHUNKS: dict[str, list[Any]] = {
     "models of pydantic's": [Told.model_validate(message) for message in MESSAGES],
     "dataclasses": [Record(**message) for message in MESSAGES],
     "server-sent events": list(ServerSentEvents().iter_sse()),
+    "server-sent events without a type": [SimpleNamespace(event=None, data=json.dumps(each)) for each in MESSAGES],
 }
 
 RESPONSES: dict[str, Callable[[], object]] = {
@@ -222,6 +223,7 @@ NO_CHUNKS = [
     Plain(),
     Other(total=1),
     SimpleNamespace(x=1),
+    SimpleNamespace(event=1, data="{}"),
     [b"x"],
     (b"x",),
     {1},

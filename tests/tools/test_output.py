@@ -143,6 +143,12 @@ def test_the_schema_is_a_valid_one_of_an_object_and_takes_what_is_read(output_ty
     assert (schema["type"], bool(schema["properties"])) == ("object", True)
 
 
+def test_the_schema_of_a_choice_between_types_takes_each_of_them_and_nothing_else():
+    validator = jsonschema.Draft202012Validator(make_output_tool(Refund | Point).parameters)
+    assert all(validator.is_valid({"answer": each}) for each in ({"number": "1"}, {"x": 1}))
+    assert not any(validator.is_valid({"answer": each}) for each in (7, "a", {}, {"number": 1}, {"y": 1}))
+
+
 @pytest.mark.parametrize("output_type, arguments", WRONG.values(), ids=WRONG)
 def test_what_does_not_fit_is_refused_by_the_gate_and_cannot_be_read(output_type, arguments):
     tool = make_output_tool(output_type)

@@ -86,6 +86,27 @@ def test_what_the_sdk_dumps_gives_the_events_of_what_the_server_sent(wire: str, 
     assert [event for chunk in dumped for event in as_dumped.feed(chunk)] + as_dumped.close() == expected
 
 
+MARKS_OF_DUMPS: dict[str, list[str]] = {
+    "of a chunk": ["create_time", "model_version", "prompt_feedback", "response_id", "usage_metadata"],
+    "of a candidate": ["finish_message", "finish_reason"],
+    "of a part": ["function_call", "thought_signature"],
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(place, name) for place, names in MARKS_OF_DUMPS.items() for name in names]
+)
+def test_one_name_that_only_a_dump_has_shows_that_all_chunks_are_dumps(place: str, name: str) -> None:
+    part = {"text": "Hi"} | ({name: None} if place == "of a part" else {})
+    candidate = {"content": {"parts": [part]}} | ({name: None} if place == "of a candidate" else {})
+    chunk = {"candidates": [candidate]} | ({name: None} if place == "of a chunk" else {})
+    last = {"candidates": [{"finish_reason": "MAX_TOKENS"}]}
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in (chunk, last)).encode()
+    done = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body)[-1]
+    assert isinstance(done, sp.Done)
+    assert (done.finish_reason, done.ok) == ("MAX_TOKENS", True)
+
+
 @pytest.mark.parametrize("together", [1, 2])
 def test_dumps_in_an_array_are_read_however_they_are_cut(together: int) -> None:
     call = {"content": {"parts": [{"function_call": {"name": "f", "args": {}}}]}, "finish_reason": None}
