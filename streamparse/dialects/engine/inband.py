@@ -87,6 +87,7 @@ class InBandParser:
         self.end = sink.end
 
         self._reader = Reader(limits.max_held_text)
+        self._taped = self._reader.tape.pieces  # looked up once: the list stays the same
         self._budget = RescanBudget()
         self._text = VisibleText(sink)
         self._thought: OpenThought | None = None
@@ -123,7 +124,7 @@ class InBandParser:
             return
         reader = self._reader
         if self._attempt is not None:
-            taped = reader.tape.pieces
+            taped = self._taped
             if len(taped) > _MOST_PIECES:
                 reader.tape.trim()
             taped.append(text)
