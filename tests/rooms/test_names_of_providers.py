@@ -24,8 +24,6 @@ NAMES = re.compile(
 KNOWING = ("providers/", "dialects/table/", "cli/", "proxy/", "negotiate/capabilities", "writing/markup.py")
 """Where the names belong: providers, tables, and applications; `writing/markup.py` is a table of dialects."""
 FACES = ("__init__.py", "writing/__init__.py", "runtime/__init__.py")
-NOT_YET: set[str] = {}
-"""What still has to go."""
 MODULES = [str(path.relative_to(PACKAGE)) for path in sorted(PACKAGE.rglob("*.py"))]
 
 
@@ -49,4 +47,4 @@ def _named(source: str) -> set[str]:
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(KNOWING) and name not in FACES])
 def test_no_engine_names_a_provider(name: str) -> None:
     named = _named((PACKAGE / name).read_text(encoding="utf-8"))
-    assert named == set() or name in NOT_YET
+    assert named == set()
