@@ -158,15 +158,11 @@ XAI_ROWS = (
             Branch(
                 _XAI_IN_BLOCK,
                 _XAI_INVOKE,
-                Branch(_XAI_OBJECT, _XAI_JSON, Branch(rf"<{_XAI_ANY}\s", _XAI_ATTRIBUTE, _XAI_ELEMENT)),
+                Branch(_XAI_OBJECT, _XAI_JSON, _XAI_TAGGED),
             )
         ),
         rf"{_XAI_OBJECT}|{_XAI_IN_BLOCK}|(?:{_XAI_ATTRIBUTE.call})|(?:{_XAI_ELEMENT.call})",
-        companions=(
-            follow_stray_tags(
-                "xai tags", *(Opener(tag, inclusive=True) for tag in (*_XAI_BEGINS, *_XAI_ENDS)), words=_XAI_WORDS
-            ),
-        ),
+        companions=(_XAI_STRAY_TAGS,),
         models="Grok",
         example='<xai:function_call name="get_weather">\n<parameter name="city">Paris</parameter>\n'
         "</xai:function_call>",
