@@ -214,7 +214,7 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_finds", "_index", "_leads", "_longest", "_tools", "may_hold")
+    __slots__ = ("_finds", "_index", "_leads", "_longest", "_may_hold", "_tools")
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
@@ -227,12 +227,16 @@ class IndexedMarkers:
         self._tools = tools
         self._finds = (_compile_trie_filter(universe), *tools.get_filters(self._leads))
         self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
-        # `may_hold(text)`: quicker than `search(text)`.  None only if that is None; else there may be no marker.
-        self.may_hold: Callable[[str], MarkerMatch | None] = self.search
+        self._may_hold: _Find | None = None
         if not self._leads:
-            self.may_hold = self._finds[0]
+            self._may_hold = self._finds[0]
         elif tools.are_words and "" not in self._leads:
-            self.may_hold = _compile_tag_filter(universe, frozenset(self._leads) - _TAGS)
+            self._may_hold = _compile_tag_filter(universe, frozenset(self._leads) - _TAGS)
+
+    @property
+    def may_hold(self) -> Callable[[str], MarkerMatch | None]:
+        """A search that is quicker than `search`.  None only if that is None; else there may be no marker."""
+        return self._may_hold or self.search
 
     @property
     def literals(self) -> frozenset[str]:
