@@ -151,7 +151,6 @@ class Assembler:
             formats[call.index] = "json-content" if source == "recovered" else self.record.dialect
             self.record.origins[call.index] = (source, place)
         if call.state < State.COMPLETE:
-            call.emit = self._make_emitter(call)
             self._open[call.index] = call
         return call
 
@@ -159,7 +158,7 @@ class Assembler:
         assert isinstance(call, CallState)
         if call.state == State.OPEN:
             if call.scanner is None or (end := call.scanner.scan(fragment)) < 0:
-                call.emit(fragment)
+                self._emit(call, fragment)
             else:
                 self._close_at(call, fragment, end)
         elif call.state == State.PENDING:
@@ -171,7 +170,7 @@ class Assembler:
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
         assert isinstance(call, CallState)
-        scanner, emit = call.scanner, call.emit
+        scanner, emit = call.scanner, self._make_emitter(call)
         if scanner is None:
             return emit
 
@@ -195,7 +194,7 @@ class Assembler:
             arguments = "{}"
         if self._open or len(arguments) > min(self._max_args, self._max_pending):
             self._open[call.index] = call
-            self._make_emitter(call)(arguments)
+            self._emit(call, arguments)
         else:
             call.prefix = arguments
             self.record.events.append(ToolCallDelta(call.index, arguments))
@@ -403,7 +402,7 @@ class Assembler:
     def _close_at(self, call: CallState, fragment: str, end: int) -> None:
         """The root object ends within a fragment, or its brackets do not match there."""
         assert call.scanner is not None
-        call.emit(fragment[:end])
+        self._emit(call, fragment[:end])
         if call.scanner.error is not None:
             self.call_error(call, call.scanner.error, f"the arguments of {call.name!r} are not JSON")
         else:
@@ -459,7 +458,7 @@ class Assembler:
         if text.strip(BLANK) in _NOTHING:
             text = "{}"
         call.restart()
-        call.emit(text)
+        self._emit(call, text)
         self._complete(call)
 
     def _settle_waiting(self) -> None:
@@ -502,8 +501,22 @@ class Assembler:
 
     # -- deltas, as far as the limits have room ------------------------------------------------------------------
 
+    def _emit(self, call: CallState, fragment: str) -> None:
+        """Make a delta of a fragment."""
+        room = call.room - len(fragment)
+        if room < 0:
+            fragment = self._keep_within_limits(call, fragment)
+        else:
+            call.room = room
+        if fragment:
+            call.chunks.append(fragment)
+            self.record.events.append(ToolCallDelta(call.index, fragment))
+
     def _make_emitter(self, call: CallState) -> Callable[[str], None]:
-        """Return the function that makes the deltas of a call; a closure costs less than a method."""
+        """Return the function that makes the deltas of a call; a closure costs less than a method.
+
+        It refers to the call, so the call must not refer to it.
+        """
         record, index, write = self.record, call.index, call.chunks.append
 
         def emit(fragment: str) -> None:

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
 
@@ -48,10 +47,6 @@ BLANK: Final = " \t\r\n"
 """The characters that count for nothing around an argument value."""
 
 
-def _emit_nothing(_: str) -> None:
-    """The `emit` of a call that came whole."""
-
-
 class CallState(msgspec.Struct, eq=False):
     """A call from its start to its end; only the assembler changes it.
 
@@ -72,8 +67,6 @@ class CallState(msgspec.Struct, eq=False):
     """The text after that, not joined yet."""
     room: int = 0
     """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
-    emit: Callable[[str], None] = _emit_nothing
-    """Makes a delta of a fragment."""
     scanner: Scanner | None = None
     """Finds the end of a native call; of a call in the text the grammar does."""
     was_repaired: bool = False
@@ -116,7 +109,6 @@ class CallState(msgspec.Struct, eq=False):
         self.state = state
         if state >= State.COMPLETE:
             self.room = -1
-            self.emit = _emit_nothing  # which refers to the call: a cycle would keep both alive
 
     def read_so_far(self, limits: Limits) -> dict[str, Any]:
         """Return the arguments so far; another time costs only what came since."""

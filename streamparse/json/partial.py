@@ -59,7 +59,7 @@ class PartialReader:
         self._root: Any = _NOTHING
         self._open: list[Any] = []
         self._keys: list[str] = []  # of each open container; "" in a list
-        self._step: Callable[[], None] = self._read_start
+        self._step: Callable[[PartialReader], None] = PartialReader._read_start  # not bound, which would be a cycle
         self._text = ""
         self._at = 0
         self._rest = ""  # half an escape
@@ -70,11 +70,11 @@ class PartialReader:
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the text; what follows the value, or a fault, is not looked at."""
-        if self.is_whole or self._step == self._skip_all:
+        if self.is_whole or self._step is PartialReader._skip_all:
             return
         self._text, self._at, self._rest = self._rest + piece, 0, ""
         while self._at < len(self._text):
-            self._step()
+            self._step(self)
         self._text = ""
 
     def end_literal(self) -> None:
@@ -91,7 +91,7 @@ class PartialReader:
     @property
     def value(self) -> Any:
         """The value so far, None if there is nothing to show yet; what is closed in it is not to be changed."""
-        is_text = self._step == self._read_string and not self._is_streaming
+        is_text = self._step is PartialReader._read_string and not self._is_streaming
         shown = self._grown if is_text else self._root
         for container, key in zip(reversed(self._open), reversed(self._keys), strict=True):
             copy = container.copy()
@@ -106,7 +106,7 @@ class PartialReader:
         if self._text[self._at] == "\ufeff":
             self.is_odd = True
             self._at += 1
-        self._step = self._read_value
+        self._step = PartialReader._read_value
 
     def _read_value(self) -> None:
         char = self._skip_to_next()
@@ -114,11 +114,11 @@ class PartialReader:
             self._open_container({} if char == "{" else [])
         elif char == '"':
             self._at += 1
-            self._step = self._read_string
+            self._step = PartialReader._read_string
             if self._is_streaming:
                 self.begun.add(self._keys[-1])
         elif char:
-            self._step = self._read_scalar
+            self._step = PartialReader._read_scalar
 
     def _read_item(self) -> None:
         """In an array, at its start or after a comma."""
@@ -126,7 +126,7 @@ class PartialReader:
         if char == "]":
             self._close_container()
         elif char:
-            self._step = self._read_value
+            self._step = PartialReader._read_value
 
     def _read_member(self) -> None:
         """In an object, at its start or after a comma."""
@@ -135,7 +135,7 @@ class PartialReader:
             self._close_container()
         elif char == '"':
             self._at += 1
-            self._step = self._read_key
+            self._step = PartialReader._read_key
         elif char:
             self._fail()
 
@@ -147,13 +147,13 @@ class PartialReader:
             key, self._grown = self._grown, ""
             self.is_odd = self.is_odd or key in self._open[-1] or (len(self._open) == 1 and key in self.begun)
             self._keys[-1] = key
-            self._step = self._read_colon
+            self._step = PartialReader._read_colon
 
     def _read_colon(self) -> None:
         char = self._skip_to_next()
         if char == ":":
             self._at += 1
-            self._step = self._read_value
+            self._step = PartialReader._read_value
         elif char:
             self._fail()
 
@@ -166,7 +166,7 @@ class PartialReader:
             return
         value, self._grown = self._grown, ""
         if self._is_streaming:
-            self._is_after_comma, self._step = False, self._read_more
+            self._is_after_comma, self._step = False, PartialReader._read_more
         else:
             self._close_value(value)
 
@@ -195,7 +195,7 @@ class PartialReader:
         elif char == ",":
             self._at += 1
             self._is_after_comma = True
-            self._step = self._read_member if is_object else self._read_item
+            self._step = PartialReader._read_member if is_object else PartialReader._read_item
         elif char:
             self._fail()
 
@@ -215,7 +215,7 @@ class PartialReader:
 
     def _fail(self) -> None:
         self.is_odd = True
-        self._step = self._skip_all
+        self._step = PartialReader._skip_all
 
     def _read_inside(self) -> bool:
         """Read on in the string that is open; return whether its closing quote has come."""
@@ -250,7 +250,7 @@ class PartialReader:
         self._open.append(container)
         self._keys.append("")
         self._is_after_comma = False
-        self._step = self._read_member if isinstance(container, dict) else self._read_item
+        self._step = PartialReader._read_member if isinstance(container, dict) else PartialReader._read_item
 
     def _close_container(self) -> None:
         self._at += 1
@@ -263,10 +263,10 @@ class PartialReader:
         self._is_after_comma = False
         if self._open:
             put_member(self._open[-1], self._keys[-1], value)
-            self._step = self._read_more
+            self._step = PartialReader._read_more
         else:
             self._root, self.is_whole = value, True
-            self._step = self._skip_all
+            self._step = PartialReader._skip_all
 
 
 def snapshot(text: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, Final
 
 from streamparse.parser.whole_bodies import NativeReader
@@ -21,6 +22,11 @@ _WISH: Final = (
     r"\b(?:(?:I|[Ww]e)(?:['’](?:ll|m going to|re going to|d like to)|"
     r" (?:will|shall|must|should|need to|have to|want to|am going to|are going to|would like to))|"
     r"(?:I['’]m|I am|[Ww]e['’]re|[Ww]e are)(?= \w{1,12}ing)|[Ll]et me|[Ll]et us|[Ll]et['’]s)"
+)
+# Where a wish may begin.  Each is looked for by itself: `re` is quick where a pattern begins with a literal.
+_BEGINNINGS: Final = tuple(
+    lazy_re(rf"{word}(?=['’](?:ll|m|re|d|s) | (?:will|shall|must|should|need|have|want|am|are|would|me|us) )")
+    for word in ("I", "We", "we", "Let", "let")
 )
 _ADVERBS: Final = r"(?: (?:now|first|then|next|also|just|quickly|try to|start by|begin by|go ahead and)){0,3}"
 _VERB: Final = r" (?:us|call|invok|run|execut|query|try)(?:e|ing|n?ning|ying|y)? "
@@ -62,14 +68,19 @@ _NOT_NAMES: Final = lazy_re(
 
 def find_intents(text: str, tools: Toolset) -> list[ToolIntent]:
     """Find the tools that a text says will be used, each once, in order."""
+    if not (tools or "tool" in text or "function" in text):
+        return []
     known = {_fold_name(name): name for name in tools}
-    elsewhere = [(match.start(), match.end()) for match in _ELSEWHERE.finditer(text)]
-    starts = [start for start, _ in elsewhere]
+    elsewhere: list[tuple[int, int]] | None = None
     found: dict[str, ToolIntent] = {}
-    for match in _INTENT.finditer(text):
-        span = bisect_right(starts, match.start()) - 1
+    for match in _find_wishes(text):
         name = _find_name(match, known)
-        if name is None or name in found or (span >= 0 and match.start() < elsewhere[span][1]):
+        if name is None or name in found:
+            continue
+        if elsewhere is None:
+            elsewhere = [each.span() for each in _ELSEWHERE.finditer(text)]
+        span = bisect_right(elsewhere, (match.start(), len(text))) - 1
+        if span >= 0 and match.start() < elsewhere[span][1]:
             continue
         before, sentence = _find_sentence(text, match)
         offered = _OFFERED.search(sentence) or _CONDITIONED.search(sentence)
@@ -91,6 +102,15 @@ class HeuristicParser(NativeReader):
         response.tool_calls = []
         response.intents = find_intents(response.content, self._reader.options.tools)
         return response
+
+
+def _find_wishes(text: str) -> Iterator[re.Match[str]]:
+    starts = sorted(match.start() for pattern in _BEGINNINGS for match in pattern.finditer(text))
+    end = 0
+    for start in starts:
+        if start >= end and (match := _INTENT.match(text, start)) is not None:
+            end = match.end()
+            yield match
 
 
 def _find_name(match: re.Match[str], known: dict[str, str]) -> str | None:

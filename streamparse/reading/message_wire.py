@@ -267,8 +267,8 @@ class MessageWire(Generic[T]):
     def _find_error(self, text: str) -> JSONError | None:
         try:
             read(text, "lenient", self._limits)
-        except JSONError as error:
-            return error
+        except JSONError as error:  # a new one: this one's traceback leads back to who keeps it
+            return JSONError(error.code, error.message, error.offset)
         return None
 
     def _refuse(self, frame: Frame, error: JSONError | None) -> None:

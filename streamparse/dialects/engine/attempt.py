@@ -42,6 +42,26 @@ class Setting(msgspec.Struct, frozen=True):
     on_dialect: Callable[[str], object] | None
     on_marker: Callable[[int], object] | None
 
+    # What believes recorded calls, by name and text.  An attempt has none of its own, which would keep it alive.
+
+    def is_declared(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
+        return name in self.context.tools
+
+    def is_known(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
+        tools = self.context.tools
+        return not tools or name in tools
+
+    def is_callable(self, name: str, raw: str) -> bool:
+        tools = self.context.tools
+        if not tools:
+            return True
+        return name in tools and _has_required_text(tools[name], raw, self.context.limits)
+
+    def takes_anything(self, name: str) -> bool:
+        """Whether a call of a declared tool is one whatever its arguments are."""
+        tools = self.context.tools
+        return name in tools and not tools[name].parameters.get("required")
+
 
 class MarkerMet(msgspec.Struct, frozen=True):
     """A marker that was met, and what it is there."""
@@ -88,12 +108,14 @@ class Attempt:
         self._dialect: Dialect | None = None  # the one that reads
         self._record: RecordingSink | None = None
         self._outcome: Outcome | None = None  # once what was read is a call, or settled as text
-        self._steps = self._read()
 
-    def resume(self) -> Outcome | None:
-        """Let the grammar go on; return None if it needs more text."""
+    def resume(self, steps: Step[Dialect | None]) -> Outcome | None:
+        """Let the grammar go on with what `read` returned; return None if it needs more text.
+
+        The caller keeps the steps: they refer to the attempt, and would keep it alive if it had them.
+        """
         try:
-            next(self._steps)
+            next(steps)
         except StopIteration as stop:
             return self._end(stop.value, sys.maxsize)
         except Overflow as overflow:
@@ -113,7 +135,8 @@ class Attempt:
             return self._outcome
         return Outcome(dialect, min(max(self._looked, len(kept)), seen))
 
-    def _read(self) -> Step[Dialect | None]:
+    def read(self) -> Step[Dialect | None]:
+        """Return the steps of the attempt; the last one returns the dialect that has read a call."""
         reader, met = self._reader, self.met
         reader.tape.restart(reader.buffer, reader.at)
         if self._setting.on_marker is not None:
@@ -198,7 +221,7 @@ class Attempt:
     def _get_open_draft(self) -> Draft | None:
         """The recorded call that has begun, is not over, and would be reported."""
         draft = self._record.open_draft if self._record is not None and not self._record.is_live else None
-        return draft if draft is not None and self._is_known(draft.name, "") else None
+        return draft if draft is not None and self._setting.is_known(draft.name, "") else None
 
     def _make_record(self, candidate: Candidate) -> RecordingSink | None:
         """How calls after the marker are judged; None if they are reported as they come."""
@@ -206,14 +229,14 @@ class Attempt:
         if candidate.is_companion:
             return None
         if met.in_thought:
-            return RecordingSink(setting.direct, self._reader, "thought", self._is_known)
+            return RecordingSink(setting.direct, self._reader, "thought", setting.is_known)
         if met.is_quoted:
-            judge = self._is_declared if setting.reports_quoted and not met.is_drafted else None
+            judge = setting.is_declared if setting.reports_quoted and not met.is_drafted else None
             return RecordingSink(setting.direct, self._reader, "quoted", judge)
         if opener.bare:
-            return RecordingSink(setting.direct, self._reader, "bare", self._is_callable)
+            return RecordingSink(setting.direct, self._reader, "bare", setting.is_callable)
         if opener.word and self._tools:
-            return RecordingSink(setting.direct, self._reader, "plain", self._is_callable, self._takes_anything)
+            return RecordingSink(setting.direct, self._reader, "plain", setting.is_callable, setting.takes_anything)
         return None
 
     def _limit_held(self, candidate: Candidate) -> int | None:
@@ -224,21 +247,6 @@ class Attempt:
         if self.met.is_quoted and not self._setting.reports_quoted:  # it will be text: none of it waits for long
             return min(most(limits.max_held_text), _MOST_QUOTED)
         return limits.max_held_text
-
-    def _is_declared(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
-        return name in self._tools
-
-    def _is_known(self, name: str, raw: str) -> bool:  # noqa: ARG002 - a judge
-        return not self._tools or name in self._tools
-
-    def _is_callable(self, name: str, raw: str) -> bool:
-        if not self._tools:
-            return True
-        return name in self._tools and _has_required_text(self._tools[name], raw, self._setting.context.limits)
-
-    def _takes_anything(self, name: str) -> bool:
-        """Whether a call of a declared tool is one whatever its arguments are."""
-        return name in self._tools and not self._tools[name].parameters.get("required")
 
 
 def _has_required_text(tool: Tool, raw: str, limits: Limits) -> bool:

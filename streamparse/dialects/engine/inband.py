@@ -23,9 +23,9 @@ from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.grammar import Context, Dialects, Quoted, Reasoning, Thought, leave_out_calls
+from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
-from streamparse.dialects.engine.reader import Reader, RescanBudget
+from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
 from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
 from streamparse.events import Place, Scope, Source
@@ -93,12 +93,13 @@ class InBandParser:
         self._thought: OpenThought | None = None
         self._joins_thoughts = False  # since the last call there was a thought
         self._follows_quoted = False  # nothing but blanks since a call that was quoted
-        self._direct = DirectSink(sink, self._reader, self._pass_text)
+        self._direct = DirectSink(sink, self._reader, self._text)
         self._setting = Setting(
             self._reader, self._direct, Context(self._direct, tools, limits, thoughts=self._has_reasoning),
             quoted == "calls", on_dialect, on_marker,
         )  # fmt: skip
         self._attempt: Attempt | None = None
+        self._steps: Step[Dialect | None]  # of the attempt
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self._dialects = leave_out_calls(chosen, *ignored) if ignored else chosen
@@ -109,7 +110,7 @@ class InBandParser:
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
         elif "" in self._active.openers:
-            self._attempt = Attempt(self._setting, MarkerMet("", 0, self._active.list_candidates("", "start")))
+            self._try(MarkerMet("", 0, self._active.list_candidates("", "start")))
 
     # -- the verbs of a wire ---------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class InBandParser:
                 reader.tape.trim()
             taped.append(text)
         if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
-            rest = reader.fast_path(text)
+            rest = reader.fast_path(text, reader)
             if rest is None:
                 return
             text = rest
@@ -218,7 +219,7 @@ class InBandParser:
         reader = self._reader
         while True:
             if self._attempt is not None:
-                outcome = self._attempt.resume()
+                outcome = self._attempt.resume(self._steps)
                 if outcome is None:
                     return
                 self._finish(self._attempt.met, outcome)
@@ -284,14 +285,6 @@ class InBandParser:
             self._follows_quoted = False
         if self._span.write(text):
             self._markers = self._span.get_markers(self._active)
-
-    def _pass_text(self, text: str) -> None:
-        """Pass on visible text that a grammar has read."""
-        if self._reader.tape.has_call:  # it is not of the call before it
-            self._reader.tape.restart(self._reader.buffer, self._reader.at, text)
-        if text.strip(BLANK) and self._text.revoke("text_follows"):
-            self._markers = self._span.get_markers(self._active)
-        self._text.pass_on(text)
 
     def _take(self, size: int) -> str:
         """Take what opens nothing."""
@@ -390,6 +383,7 @@ class InBandParser:
         """Let the dialects read what follows a marker."""
         if met.candidates:
             self._attempt = Attempt(self._setting, met)
+            self._steps = self._attempt.read()
         else:
             self._pass_over(met)
 
@@ -398,6 +392,9 @@ class InBandParser:
     def _finish(self, met: MarkerMet, outcome: Outcome) -> None:
         """What follows a marker was read."""
         self._attempt = None
+        if self._direct.has_revoked:
+            self._direct.has_revoked = False
+            self._markers = self._span.get_markers(self._active)
         if self._reader.tape.has_call:
             self._reader.tape.restart(self._reader.buffer, self._reader.at)
         if outcome.record is not None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import regex
 
 T = TypeVar("T")
+# Goes on with a long value, see `Reader.fast_path`.
+GoOn: TypeAlias = "Callable[[str, Reader], str | None]"
 Match: TypeAlias = "regex.Match[str]"
 Pattern: TypeAlias = "regex.Pattern[str]"
 # A piece of a grammar: yields where it needs more text, returns what it read.
@@ -54,8 +56,8 @@ class Reader:
         # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
         self.stopped = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
-        # returns the text, for the grammar to go on with.
-        self.fast_path: Callable[[str], str | None] | None = None
+        # returns the text, for the grammar to go on with.  It is given this reader, and must not refer to it.
+        self.fast_path: GoOn | None = None
         self._kept: StringIO | None = None
         self._most: int | None = None
         self._pinned = False
@@ -223,7 +225,7 @@ class Reader:
         marker, and it has `least` characters or more, it is dropped.
         """
 
-        def go_on(text: str) -> str | None:
+        def go_on(text: str, _: Reader) -> str | None:
             if markers.search(text) is not None:
                 return text
             tell(text)

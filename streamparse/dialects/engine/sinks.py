@@ -2,8 +2,7 @@
 
 Calls without a marker of their own, calls after plain words, calls in thoughts and calls that are quoted may turn out
 to be prose.  For these a `RecordingSink` takes the reports of one grammar, keeps the text that the grammar takes, and
-judges each call at its end: what is believable is reported at once, what is not stays text.  `HeldCalls` are calls
-that were reported, and may still be revoked.
+judges each call at its end: what is believable is reported at once, what is not stays text.
 """
 
 from __future__ import annotations
@@ -15,22 +14,25 @@ from typing import Any
 import msgspec
 
 from streamparse.dialects.engine.reader import Reader
+from streamparse.dialects.engine.spans import BLANK, VisibleText
 from streamparse.events import Place, Scope, Source
 from streamparse.sink import Call, Sink
 
 
 class DirectSink:
-    """Passes the reports of a grammar on to `sink`: calls in open text, and visible text through `pass_text`.
+    """Passes the reports of a grammar on to `sink`: calls in open text, and visible text to `visible`.
 
     A call that only the end of the text ends stays open, unless the model itself ended the text.
     """
 
-    def __init__(self, sink: Sink, reader: Reader, pass_text: Callable[[str], None]) -> None:
+    def __init__(self, sink: Sink, reader: Reader, visible: VisibleText) -> None:
         self._sink = sink
         self._reader = reader
+        self._visible = visible
         # The calls of open text that were reported.
         self.calls: list[Call] = []
-        self.text = pass_text
+        # Visible text revoked calls that were held: other markers may count from here on.
+        self.has_revoked = False
         self.reasoning = sink.reasoning
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
@@ -45,6 +47,14 @@ class DirectSink:
             self.calls.append(call)
             self._reader.tape.has_call = True
         return call
+
+    def text(self, text: str) -> None:
+        reader = self._reader
+        if reader.tape.has_call:  # it is not of the call before it
+            reader.tape.restart(reader.buffer, reader.at, text)
+        if text.strip(BLANK) and self._visible.revoke("text_follows"):
+            self.has_revoked = True
+        self._visible.pass_on(text)
 
     def call_error(self, call: Call, code: str, message: str) -> None:
         self._reader.tape.has_call = False  # the error has its text
@@ -242,34 +252,3 @@ class RecordingSink:
         if self.is_live:
             self._sink.error(scope, code, message, offset)
         self.is_spoiled = True
-
-
-class HeldCalls:
-    """Complete calls that may still be revoked, in order, and all text from the marker of the first one on."""
-
-    __slots__ = ("_text", "calls")
-
-    def __init__(self) -> None:
-        self.calls: list[Call] = []
-        self._text = StringIO()
-
-    def add(self, calls: list[Call], text: str) -> None:
-        """Hold calls, and the text from which they were read."""
-        self.calls += calls
-        self._text.write(text)
-
-    def add_text(self, text: str) -> None:
-        """Hold text between calls, or after them."""
-        self._text.write(text)
-
-    def release(self) -> None:
-        """Hold nothing any more: the calls are calls."""
-        self.calls, self._text = [], StringIO()
-
-    def revoke(self, sink: Sink, reason: str) -> str:
-        """Revoke the calls, and hold nothing any more; return the text."""
-        calls, text = self.calls, self._text.getvalue()
-        self.release()
-        for call in calls:
-            sink.call_revoke(call, reason)
-        return text

@@ -8,14 +8,14 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import StringIO
 from typing import Final
 
 from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
 from streamparse.dialects.engine.quotes import Quotes
-from streamparse.dialects.engine.sinks import HeldCalls
-from streamparse.sink import Sink
+from streamparse.sink import Call, Sink
 
 BLANK: Final = " \t\r\n"
 
@@ -27,6 +27,37 @@ _MOST_LEAD: Final = 16  # characters of the visible text in which one of `_LEADS
 _CLOSING_TAGS: Final = ("</", "[/", "◁/")
 _LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
 _LEAD_OPENER: Final = "Action:"
+
+
+class HeldCalls:
+    """Complete calls that may still be revoked, in order, and all text from the marker of the first one on."""
+
+    __slots__ = ("_text", "calls")
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._text = StringIO()
+
+    def add(self, calls: list[Call], text: str) -> None:
+        """Hold calls, and the text from which they were read."""
+        self.calls += calls
+        self._text.write(text)
+
+    def add_text(self, text: str) -> None:
+        """Hold text between calls, or after them."""
+        self._text.write(text)
+
+    def release(self) -> None:
+        """Hold nothing any more: the calls are calls."""
+        self.calls, self._text = [], StringIO()
+
+    def revoke(self, sink: Sink, reason: str) -> str:
+        """Revoke the calls, and hold nothing any more; return the text."""
+        calls, text = self.calls, self._text.getvalue()
+        self.release()
+        for call in calls:
+            sink.call_revoke(call, reason)
+        return text
 
 
 class VisibleText:

@@ -13,7 +13,7 @@ from io import StringIO
 from typing import Any
 
 from streamparse.dialects.engine.markers import Stops
-from streamparse.dialects.engine.reader import Reader, Step
+from streamparse.dialects.engine.reader import GoOn, Reader, Step
 from streamparse.json import JSONError, read
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits
@@ -59,14 +59,14 @@ def read_container(reader: Reader, stops: Stops, max_depth: int | None, write: C
     return scanner.error is None
 
 
-def _make_fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> Callable[[str], str | None]:
+def _make_fast_path(scanner: Scanner, stops: Stops, write: Callable[[str], Any]) -> GoOn:
     """The short way for text that continues the value, while no marker can be in it."""
     firsts = {literal[0] for literal in stops.literals}
     first = next(iter(firsts)) if len(firsts) == 1 else ""  # nearly all are tags: looking for one character is quick
     look = re.compile("|".join(map(re.escape, firsts)) or "(?!)").search
     scan, goes_on = scanner.scan, scanner.goes_on
 
-    def go_on(text: str) -> str | None:
+    def go_on(text: str, _: Reader) -> str | None:
         quote = scanner.quote
         if (not quote or quote in text or "\\" in text or scanner.overshoot) and not goes_on(text):
             if (first in text) if first else (look(text) is not None):

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.engine.reader import GoOn, Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import fail_call
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_partial, lazy_re
@@ -359,10 +359,10 @@ def _unescape(escape: Match) -> str:
     return "\ufffd" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code)
 
 
-def _make_fast_path(quote: str, write: Write) -> Callable[[str], str | None]:
+def _make_fast_path(quote: str, write: Write) -> GoOn:
     """The short way for text that only continues a string."""
 
-    def go_on(text: str) -> str | None:
+    def go_on(text: str, _: Reader) -> str | None:
         if quote in text or "\\" in text:
             return text
         write(escape_text(text))

@@ -234,7 +234,7 @@ def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -
 def _wait(reader: Reader, ending: ValueEnd, value: ValueWriter) -> Step[None]:
     """Wait; text that cannot end the value goes the short way."""
 
-    def go_on(text: str) -> str | None:
+    def go_on(text: str, reader: Reader) -> str | None:
         if reader.buffer:
             text = reader.take_rest() + text
         verbatim = value.verbatim

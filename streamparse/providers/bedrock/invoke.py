@@ -115,14 +115,11 @@ _CLAUDE: Final = "anthropic"
 
 
 class Invoked:
-    """Gives each message to its wire, once one shows; `converse` takes those that are events of Converse."""
+    """Gives each message to its wire, once one shows."""
 
-    def __init__(
-        self, sink: Sink, tools: Toolset, limits: Limits, choice: int, converse: Callable[[Frame], None]
-    ) -> None:
+    def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int) -> None:
         self._sink = sink
         self._options = (tools, limits, choice)
-        self._converse = converse
         self._name = ""
         self._wire: Wire | None = None
         self._undecided: list[Frame] = []
@@ -133,17 +130,17 @@ class Invoked:
         """How many messages were passed over."""
         return self._lost + (self._wire.ignored if self._wire is not None else 0)
 
-    def take(self, data: bytes) -> None:
-        """Take the next message."""
+    def take(self, data: bytes, converse: Callable[[Frame], None]) -> None:
+        """Take the next message; `converse` takes those that are events of Converse."""
         frame = Frame(data)
         if self._name == _CONVERSE:
-            self._converse(frame)
+            converse(frame)
         elif self._wire is not None:
             self._send(self._wire, frame)
         elif self._lost:
             self._lost += 1
         else:
-            self._decide(frame)
+            self._decide(frame, converse)
 
     def close(self) -> None:
         """The body is over: messages that showed no wire are an error."""
@@ -152,7 +149,7 @@ class Invoked:
         elif self._undecided:
             self._refuse()
 
-    def _decide(self, frame: Frame) -> None:
+    def _decide(self, frame: Frame, converse: Callable[[Frame], None]) -> None:
         """Find out the wire; messages that do not show it wait."""
         message = decode_frame(frame)
         is_text = isinstance(message, dict) and BedrockText.claims(message, b"")
@@ -162,19 +159,19 @@ class Invoked:
             return
         self._undecided.append(frame)
         if is_text:
-            self._begin("", BedrockText)
+            self._begin("", BedrockText, converse)
         elif name is not None:
-            self._begin(name, WIRES[name])
+            self._begin(name, WIRES[name], converse)
         elif len(self._undecided) >= UNDECIDED_FRAMES:
             self._refuse()
 
-    def _begin(self, name: str, wire: type[Wire]) -> None:
+    def _begin(self, name: str, wire: type[Wire], converse: Callable[[Frame], None]) -> None:
         self._name = name
         if name != _CONVERSE:
             self._wire = wire(self._sink, *self._options)
         waiting, self._undecided = self._undecided, []
         for frame in waiting:
-            self.take(frame.data)
+            self.take(frame.data, converse)
 
     def _send(self, wire: Wire, frame: Frame) -> None:
         wire.frame(frame)

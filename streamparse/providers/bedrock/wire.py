@@ -128,7 +128,7 @@ class BedrockConverse(MessageWire[Event]):
         super().__init__(sink, tools, limits, choice)
         self._blocks = Blocks(sink, limits)
         self._arguments = self._blocks.add_arguments
-        self._invoked = Invoked(sink, tools, limits, choice, self.frame)
+        self._invoked = Invoked(sink, tools, limits, choice)
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -158,7 +158,7 @@ class BedrockConverse(MessageWire[Event]):
             elif delta.text is None:
                 self._take_delta(event.contentBlockIndex, delta)
         elif event.payload is not None:
-            self._invoked.take(event.payload)
+            self._invoked.take(event.payload, self.frame)
             self.ignored = self._invoked.ignored
         elif event.start is not None:
             self._start(event.contentBlockIndex, event.start)

@@ -10,6 +10,7 @@ envelope of Code Assist.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -103,6 +104,21 @@ _NOTHING: Final = "{} \t\r\n"
 _FIELDS: Final = frozenset(("candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"))
 
 
+class _Decoder:
+    """Decodes messages; the first one shows whether they are dumps of an SDK's objects."""
+
+    __slots__ = ("fast", "is_dump")
+
+    def __init__(self, fast: Callable[[bytes], Chunk]) -> None:
+        self.fast = fast
+        self.is_dump: bool | None = None
+
+    def __call__(self, data: bytes) -> Chunk:
+        if self.is_dump is None:
+            self.is_dump = is_dumped(data)
+        return self.fast(restore_message(data) if self.is_dump else data)
+
+
 class Gemini(MessageWire[Chunk]):
     """Google Gemini and Vertex AI: `streamGenerateContent`, with `alt=sse` or as one growing JSON array."""
 
@@ -111,9 +127,8 @@ class Gemini(MessageWire[Chunk]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
-        self._fast = self.decode
-        self.decode = self._decode
-        self._dumped: bool | None = None  # the first message shows it
+        self._decoder = _Decoder(self.decode)
+        self.decode = self._decoder  # until a message was taken
         self._interactions = Interactions(sink, limits)
         self._usage: dict[str, Any] | None = None  # cumulative: the last one counts
         self._call: Call | None = None  # whose arguments come in pieces
@@ -133,6 +148,8 @@ class Gemini(MessageWire[Chunk]):
         return Interactions.claims(message)
 
     def take(self, chunk: Chunk) -> None:
+        if self.decode is self._decoder and not self._decoder.is_dump:
+            self.decode = self._decoder.fast
         if self._over:
             self.ignored += 1
             return
@@ -160,17 +177,8 @@ class Gemini(MessageWire[Chunk]):
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _decode(self, data: bytes) -> Chunk:
-        """Decode the first message, which shows what all are, and those of a dump."""
-        if self._dumped is None:
-            self._dumped = is_dumped(data)
-        if not self._dumped:
-            self.decode = self._fast
-            return self._fast(data)
-        return self._fast(restore_message(data))
-
     def _mend(self, message: dict[str, Any]) -> None:
-        if self._dumped:
+        if self._decoder.is_dump:
             restored = restore_fields(message)
             message.clear()
             message.update(restored)

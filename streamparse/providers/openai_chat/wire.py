@@ -162,8 +162,7 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits, choice: int = 0) -> None:
         super().__init__(sink, tools, limits, choice)
-        if sink.reads_markup:
-            self._text = self._begin_text
+        self._is_begun = not sink.reads_markup  # the first of the text needs another look, see `_begin_text`
         self._echo: Echo | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
@@ -191,7 +190,7 @@ class OpenAIChat(MessageWire[Chunk]):
                     self._take_thought(delta)
                 elif isinstance(content, str):
                     if content:
-                        self._text(content)
+                        (self._text if self._is_begun else self._begin_text)(content)
                 elif content:
                     self._take_parts(content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
@@ -216,7 +215,7 @@ class OpenAIChat(MessageWire[Chunk]):
         delta = chunk.choices[0].delta if chunk.choices else None
         if delta is None or isinstance(delta.content, list) or self._over:
             return None
-        if self._echo is not None or (delta.content and self._text == self._begin_text):
+        if self._echo is not None or (delta.content and not self._is_begun):
             return None
         plain: Plain
         alone = Delta(delta.content)
@@ -260,29 +259,31 @@ class OpenAIChat(MessageWire[Chunk]):
         if thought and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
             self._echo.feed_thought(thought)
-            self._text = self._echo.take_text
+            self._text, self._is_begun = self._echo.take_text, True
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
             delta.thinking_blocks = None
         if isinstance(delta.content, list):
             self._take_parts(delta.content)
         elif delta.content:
-            self._text(delta.content)
+            self._send_text(delta.content)
+
+    def _send_text(self, text: str) -> None:
+        (self._text if self._is_begun else self._begin_text)(text)
 
     def _begin_text(self, text: str) -> None:
         """Send the first of the text; if that begins a thought between tags, its own field may repeat it."""
         if is_thought_start(text):
             self._echo = Echo(self._sink.text)
             self._text = self._echo.take_text
-        elif text.strip():
-            self._text = self._sink.text
-        (self._sink.text if self._text == self._begin_text else self._text)(text)
+        self._is_begun = bool(text.strip())
+        self._text(text)
 
     def _can_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
         """Whether a thought from its own field may be in the content, too."""
         if self._echo is not None:
             return self._echo.active
-        return self._text == self._begin_text and isinstance(content, str) and is_thought_start(content)
+        return not self._is_begun and isinstance(content, str) and is_thought_start(content)
 
     def _take_contents(self, delta: Delta) -> None:
         """What Snowflake Cortex sends besides the content: calls, and the content once more."""
@@ -294,7 +295,7 @@ class OpenAIChat(MessageWire[Chunk]):
             elif content.get("type") not in (None, "text"):
                 self._sink.item(str(content["type"]), content)
             elif not delta.content and (text := read_str(content.get("text"))):
-                self._text(text)
+                self._send_text(text)
 
     def _take_items(self, delta: Delta) -> None:
         """What the server found, ran or made by itself, and thoughts that the provider wants back."""
@@ -357,7 +358,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if thinking := _read_thinking(part.thinking):
                 self._sink.reasoning(thinking)
             elif part.text:
-                self._text(part.text)
+                self._send_text(part.text)
             elif part.text is None and part.thinking is None:  # references of Mistral, images
                 self._sink.item(part.type, read_value(raw))
 
