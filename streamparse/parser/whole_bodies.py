@@ -58,6 +58,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """The wire that claims one of the first frames."""
     shown_by: Frame | None = None
     """That frame."""
+    is_cut: bool = False
+    """Whether only the beginning of that frame shows the wire: its JSON breaks off."""
     is_whole: bool = False
     """Whether it is all of an answer: one object that is no message of a stream."""
     is_prose: bool = False
@@ -119,10 +121,15 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
     completed = complete_body(value)
     if completed is not None and completed != value:
         return msgspec.structs.replace(_read_value(completed), framing=framing, size=len(data), text=text)
-    wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
+    if isinstance(value, dict):  # which is what the only frame holds
+        wire, shown_by = _find_wire([(find_claimant(value, frames[0].event), frames[0])])
+    else:
+        wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
+    is_cut = False
     if wire is None and text is not None and framing in _JSON:  # perhaps it was cut
         wire = _find_wire((find_claimant(message, b""), None) for message in _list_messages(snapshot(text)))[0]
         shown_by = frames[0] if frames and wire is not None else None
+        is_cut = True
     return Body(
         frames=frames,
         framing=framing,
@@ -130,6 +137,7 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         text=text,
         wire=wire,
         shown_by=shown_by,
+        is_cut=is_cut,
         is_whole=isinstance(value, dict) and not is_piece(value),
         fault=fault,
     )
@@ -301,11 +309,16 @@ class _BodyLine(AssemblyLine):
 
     def take_frames(self, body: Body) -> None:
         """Take the frames of a wire, and the end of the body."""
-        assert self._selector is not None
+        selector = self._selector
+        assert selector is not None
+        claimed = body.shown_by if body.wire == selector.name and not body.is_cut else None
         try:
             for frame in body.frames:
                 self._record.position = frame
-                (self._selector.take or self._selector.look)(frame)
+                if frame is claimed:  # no second look is needed
+                    selector.accept(frame)
+                else:
+                    (selector.take or selector.look)(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)
