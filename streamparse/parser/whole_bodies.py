@@ -29,7 +29,7 @@ from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES
 from streamparse.reading.decode import decode_frame, read_excerpt
 from streamparse.reading.wire import detect, find_claimant, find_foreign_error
 from streamparse.response import ParsedResponse
-from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
@@ -282,7 +282,7 @@ class NativeReader:
         tools: Iterable[Any] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=Toolset.of(tools), limits=limits)
+        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=read_toolset(tools), limits=limits)
         self._reader = BodyReader(options)
 
 

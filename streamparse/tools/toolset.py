@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import marshal
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -93,6 +95,28 @@ class Toolset(Mapping[str, Tool]):
 
 
 _NO_TOOLS = Toolset()
+_MOST_KEPT = 256 * 1024  # bytes of definitions; longer ones are read each time
+
+
+def read_toolset(tools: Iterable[Any] | None) -> Toolset:
+    """Read the tools of a request as `Toolset.of` does; definitions that are as they were before are not read again.
+
+    What is returned is made of a copy, and shared: it must not be changed.
+    """
+    if tools.__class__ is list or tools.__class__ is tuple:
+        try:
+            content = marshal.dumps(tools)
+        except ValueError:  # something else than the values of JSON
+            return Toolset.of(tools)
+        if len(content) <= _MOST_KEPT:
+            return _read_copy(content)
+    return Toolset.of(tools)
+
+
+@lru_cache(maxsize=32)
+def _read_copy(content: bytes) -> Toolset:
+    # The same bytes are always the same values, whatever becomes of those that were given.
+    return Toolset.of(marshal.loads(content))
 
 
 def _read_tools(declared: Any) -> Iterable[Tool]:
