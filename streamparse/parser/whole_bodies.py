@@ -87,7 +87,7 @@ def read_body(thing: Any, limits: Limits) -> Body:
         if isinstance(value, str):
             return _read_text(value, limits)
         if isinstance(value, bytes):
-            return _drop_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
+            return _drop_silent_text(_read_bytes(value, None, limits))
         if value == []:
             return Body(fault=FramingError("empty_body", "there is no response", 0))
         return _read_value(value)
@@ -104,6 +104,7 @@ def _read_text(text: str, limits: Limits) -> Body:
 
 
 def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
+    """Read a body, whose text is decoded only if it shows no wire."""
     framer = AutoFramer(limits)
     most = limits.max_total
     frames = framer.feed(data if most is None else data[:most])
@@ -114,18 +115,21 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         frames += framer.close()
         fault = framer.error
     framing = framer.format or "empty"
-    if framing == "empty":
-        text = None
     is_one_value = framing == "json-array" or (len(frames) == 1 and framing in ("json", "ndjson"))
     value = decode_frame(Frame(data)) if is_one_value and fault is None else None
     completed = complete_body(value)
     if completed is not None and completed != value:
+        text = data.decode("utf-8", "replace") if text is None else text
         return msgspec.structs.replace(_read_value(completed), framing=framing, size=len(data), text=text)
     if isinstance(value, dict):  # which is what the only frame holds
         wire, shown_by = _find_wire([(find_claimant(value, frames[0].event), frames[0])])
     else:
         wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
     is_cut = False
+    if framing == "empty":
+        text = None
+    elif wire is None and text is None:
+        text = data.decode("utf-8", "replace")
     if wire is None and text is not None and framing in _JSON:  # perhaps it was cut
         wire = _find_wire((find_claimant(message, b""), None) for message in _list_messages(snapshot(text)))[0]
         shown_by = frames[0] if frames and wire is not None else None
@@ -145,11 +149,11 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
 
 def _drop_silent_text(body: Body) -> Body:
     """Drop the text of bytes that are no answer: of no wire, and blank, a page, or JSON (perhaps cut) without calls."""
+    if body.wire is not None:
+        return body
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
-    if body.wire is not None:
-        return body
     if (
         silent
         or _PAGE.match(text)

@@ -58,9 +58,7 @@ def test_what_was_read_does_not_change_with_the_definition() -> None:
         pytest.param([sp.Tool("a")], id="a Tool"),
         pytest.param([*_declare("a"), sp.Tool("b")], id="a definition and a Tool"),
         pytest.param((*_declare("a"), *_declare("b")), id="a tuple"),
-        pytest.param(
-            [{"name": "a", "input_schema": {"maximum": 1.5, "enum": (1, None)}}], id="values"
-        ),
+        pytest.param([{"name": "a", "input_schema": {"maximum": 1.5, "enum": (1, None)}}], id="values"),
         pytest.param([{"name": "a", "description": "x" * 400_000}], id="long"),
     ],
 )
