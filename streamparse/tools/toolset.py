@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import marshal
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -103,20 +102,21 @@ def read_toolset(tools: Iterable[Any] | None) -> Toolset:
 
     What is returned is made of a copy, and shared: it must not be changed.
     """
-    if tools.__class__ is list or tools.__class__ is tuple:
+    if tools.__class__ is list:
         try:
-            content = marshal.dumps(tools)
-        except ValueError:  # something else than the values of JSON
-            return Toolset.of(tools)
-        if len(content) <= _MOST_KEPT:
-            return _read_copy(content)
+            content = msgspec.json.encode(tools)
+            copy, known = _read_copy(content) if len(content) <= _MOST_KEPT else (None, _NO_TOOLS)
+        except (TypeError, ValueError, RecursionError):  # not JSON, or not tools
+            copy, known = None, _NO_TOOLS
+        if copy == tools:  # some other values are written in JSON, too
+            return known
     return Toolset.of(tools)
 
 
 @lru_cache(maxsize=32)
-def _read_copy(content: bytes) -> Toolset:
-    # The same bytes are always the same values, whatever becomes of those that were given.
-    return Toolset.of(marshal.loads(content))
+def _read_copy(content: bytes) -> tuple[list[Any], Toolset]:
+    copy = msgspec.json.decode(content)
+    return copy, Toolset.of(copy)
 
 
 def _read_tools(declared: Any) -> Iterable[Tool]:
