@@ -60,7 +60,7 @@ class Assembler:
         self._max_open = most(limits.max_open_calls)
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
-        self._ids: set[str] = set()  # of the calls so far
+        self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
         self._minted = 0
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
@@ -131,7 +131,7 @@ class Assembler:
             self._settle_waiting()
         if not self._taken_back:
             self._take_back("refusal")
-        self.record.refusal.write(text)
+        self.record.add_refusal(text)
         self.record.events.append(RefusalDelta(text))
 
     def item(self, kind: str, data: Any, index: int | None = None) -> None:
@@ -339,7 +339,7 @@ class Assembler:
         if len(self._open) >= self._max_open:
             self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
         given = id if id and id not in self._ids else self._make_id(id, index)
-        self._ids.add(given)
+        self._ids[given] = None
         call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
         self.calls_found += 1
         self.record.mark_position("call", index)
@@ -397,7 +397,7 @@ class Assembler:
         self._open.pop(call.index, None)
         self._waiting.pop(call.index, None)
         if call.repairs:
-            self.record.leniencies.update(call.repairs)
+            self.record.count_repairs(call.repairs)
 
     def _close_at(self, call: CallState, fragment: str, end: int) -> None:
         """The root object ends within a fragment, or its brackets do not match there."""

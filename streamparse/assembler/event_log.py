@@ -5,7 +5,7 @@ Duplicates among the complete calls are found here, and calls are revoked.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from io import StringIO
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -36,6 +36,9 @@ class Offset(NamedTuple):
     offset: int | None
 
 
+_NOWHERE = Offset(None)
+
+
 class EventLog:
     """The events made since they were taken last, and the sum of all of them.
 
@@ -54,15 +57,15 @@ class EventLog:
     """
 
     def __init__(self) -> None:
-        self.position: HasOffset = Offset(None)
+        self.position: HasOffset = _NOWHERE
         self.characters: int | None = None
         self.events: list[Event] = []
         self.origins: dict[int, tuple[Source, Place]] = {}
         self.dialect = ""
         self.content = StringIO()
         self.reasoning = StringIO()
-        self.refusal = StringIO()
-        self.leniencies: Counter[str] = Counter()
+        self.refusal: StringIO | None = None  # which hardly any answer has
+        self.leniencies: dict[str, int] = {}
         self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
         self.has_taken_back = False
         self._native: list[_Seen] = []
@@ -95,8 +98,8 @@ class EventLog:
         What came since the last time is appended, so that looking after each event costs as much as looking once.
         """
         for field in ("content", "reasoning", "refusal"):
-            buffer: StringIO = getattr(self, field)
-            if buffer.tell():
+            buffer: StringIO | None = getattr(self, field)
+            if buffer is not None and buffer.tell():
                 # CPython extends a str in place if nobody else holds it; so the response must not while it grows.
                 whole: str = getattr(self.response, field)
                 setattr(self.response, field, "")
@@ -110,6 +113,16 @@ class EventLog:
         event = Error(scope, code, message, index, self.position.offset if offset is None else offset)
         self.events.append(event)
         self.response.errors.append(event)
+
+    def count_repairs(self, repairs: Iterable[str]) -> None:
+        """Count the repairs that reading the arguments of a call took."""
+        for repair in repairs:
+            self.leniencies[repair] = self.leniencies.get(repair, 0) + 1
+
+    def add_refusal(self, text: str) -> None:
+        """Add a piece of a refusal to the sum."""
+        self.refusal = self.refusal or StringIO()
+        self.refusal.write(text)
 
     # -- complete calls --------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from streamparse.parser.whole_bodies import BodyReader, NativeReader
 from streamparse.protocols import ToolCallParser
 from streamparse.providers.wires import DEFAULT_WIRE, WireName
 from streamparse.response import BrokenCall, Mark, ParsedResponse, ToolCall
-from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 Strategy: TypeAlias = Literal["merge", "first"]
 """Whose calls count: those of all parsers, or those of the first that finds some."""
@@ -72,7 +72,7 @@ class CompositeParser:
             wire = parsers
         given = None if isinstance(parsers, str) else parsers
         options = ParserOptions(
-            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning,
+            wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
             limits=limits, quoted=quoted,
         )  # fmt: skip
         self._reader = BodyReader(options)
@@ -168,7 +168,7 @@ class MarkupParser:
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         options = ParserOptions(
-            wire=wire, otherwise=otherwise, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning,
+            wire=wire, otherwise=otherwise, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning,
             limits=limits,
         )  # fmt: skip
         self._reader = BodyReader(options)

@@ -19,6 +19,7 @@ from streamparse.providers.adapters import ADAPTERS
 from streamparse.providers.names import PROVIDERS
 from streamparse.response import BrokenCall, ToolCall
 from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 _EXCERPT: Final = 120
 _CALL: Final = ToolCall("get_weather", {"city": "Paris"}, "call_0")
@@ -62,7 +63,7 @@ def detect_format(text_or_body: Any, tools: Iterable[Any] | None = None) -> Find
 
     Takes all that `parse_response` takes, and raises TypeError for what that refuses.
     """
-    known = Toolset.of(tools)
+    known = read_toolset(tools)
     native = BodyReader(ParserOptions(dialects=(), tools=known)).read(text_or_body)
     return _make_findings(BodyReader(ParserOptions(tools=known)).read(text_or_body), native, known)
 

@@ -18,15 +18,16 @@ from streamparse.patterns import lazy_re
 from streamparse.response import ParsedResponse, ToolIntent
 from streamparse.tools import Toolset
 
+_WORDS: Final = "will|shall|must|should|need|have|want|am|are|would|me|us"
 _WISH: Final = (
     r"\b(?:(?:I|[Ww]e)(?:['’](?:ll|m going to|re going to|d like to)|"
     r" (?:will|shall|must|should|need to|have to|want to|am going to|are going to|would like to))|"
     r"(?:I['’]m|I am|[Ww]e['’]re|[Ww]e are)(?= \w{1,12}ing)|[Ll]et me|[Ll]et us|[Ll]et['’]s)"
 )
-# Where a wish may begin.  Each is looked for by itself: `re` is quick where a pattern begins with a literal.
+# Where a wish may begin, by its first letter: `re` is quick where a pattern begins with one character.
 _BEGINNINGS: Final = tuple(
-    lazy_re(rf"{word}(?=['’](?:ll|m|re|d|s) | (?:will|shall|must|should|need|have|want|am|are|would|me|us) )")
-    for word in ("I", "We", "we", "Let", "let")
+    (first, lazy_re(rf"{first}(?={rest}(?:['’](?:ll|m|re|d|s)| (?:{_WORDS})) )"))
+    for first, rest in (("I", ""), ("W", "e"), ("w", "e"), ("L", "et"), ("l", "et"))
 )
 _ADVERBS: Final = r"(?: (?:now|first|then|next|also|just|quickly|try to|start by|begin by|go ahead and)){0,3}"
 _VERB: Final = r" (?:us|call|invok|run|execut|query|try)(?:e|ing|n?ning|ying|y)? "
@@ -105,7 +106,8 @@ class HeuristicParser(NativeReader):
 
 
 def _find_wishes(text: str) -> Iterator[re.Match[str]]:
-    starts = sorted(match.start() for pattern in _BEGINNINGS for match in pattern.finditer(text))
+    found = (pattern.finditer(text) for first, pattern in _BEGINNINGS if first in text)
+    starts = sorted(match.start() for matches in found for match in matches)
     end = 0
     for start in starts:
         if start >= end and (match := _INTENT.match(text, start)) is not None:

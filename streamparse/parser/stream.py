@@ -23,7 +23,7 @@ from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
 from streamparse.reading.wire import Wire
 from streamparse.stats import Stats
-from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 _MAX_MISSES: Final = 16
 """After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
@@ -63,7 +63,7 @@ class StreamParser(AssemblyLine):
         quoted: Quoted = "text",
     ) -> None:
         options = ParserOptions(
-            wire=wire, dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits,
+            wire=wire, dialects=dialects, tools=read_toolset(tools), reasoning=reasoning, limits=limits,
             strict=strict, choice=choice, quoted=quoted,
         )  # fmt: skip
         super().__init__(options, wire)

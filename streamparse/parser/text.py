@@ -12,7 +12,7 @@ from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.options import ParserOptions
 from streamparse.stats import Stats
-from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 _HIGH: Final = ("\ud800", "\udbff")
 """The first and the last high surrogate."""
@@ -36,7 +36,7 @@ class TextParser(AssemblyLine):
     ) -> None:
         self._joiner = SurrogateJoiner()
         options = ParserOptions(
-            dialects=dialects, tools=Toolset.of(tools), reasoning=reasoning, limits=limits, quoted=quoted
+            dialects=dialects, tools=read_toolset(tools), reasoning=reasoning, limits=limits, quoted=quoted
         )
         super().__init__(options)
         self._length = self._record.characters = 0

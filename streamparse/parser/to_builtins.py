@@ -132,6 +132,19 @@ class _Values:
         self._left -= 1
         if depth > _MOST_DEPTH or self._left < 0:
             raise RecursionError("too deep, or without end")
+        kind = value.__class__  # what JSON is decoded to, nearly always
+        if kind is str or kind in _SCALARS:
+            return _repair_surrogates(value) if kind is str else value
+        if kind is dict:
+            return {
+                _repair_surrogates(key if key.__class__ is str else str(key)): self.read(inner, depth + 1)
+                for key, inner in value.items()
+            }
+        if kind is list:
+            return [self.read(inner, depth + 1) for inner in value]
+        return self._read_other(value, depth)
+
+    def _read_other(self, value: Any, depth: int) -> Any:
         if isinstance(value, enum.Enum):
             value = value.value
         if isinstance(value, str):

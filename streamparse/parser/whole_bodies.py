@@ -29,7 +29,7 @@ from streamparse.providers.wires import DEFAULT_WIRE, UNDECIDED_FRAMES
 from streamparse.reading.decode import decode_frame, read_excerpt
 from streamparse.reading.wire import detect, find_claimant, find_foreign_error
 from streamparse.response import ParsedResponse
-from streamparse.tools import Toolset
+from streamparse.tools.toolset import read_toolset
 
 _JSON: Final = ("json", "ndjson", "json-array")
 _OBJECT: Final = lazy_re(r"\s*+\[?\s*+\{\s*+(?:\"|\}?\s*+\]?\s*+$)")
@@ -58,6 +58,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """The wire that claims one of the first frames."""
     shown_by: Frame | None = None
     """That frame."""
+    is_cut: bool = False
+    """Whether only the beginning of that frame shows the wire: its JSON breaks off."""
     is_whole: bool = False
     """Whether it is all of an answer: one object that is no message of a stream."""
     is_prose: bool = False
@@ -85,7 +87,7 @@ def read_body(thing: Any, limits: Limits) -> Body:
         if isinstance(value, str):
             return _read_text(value, limits)
         if isinstance(value, bytes):
-            return _drop_silent_text(_read_bytes(value, value.decode("utf-8", "replace"), limits))
+            return _drop_silent_text(_read_bytes(value, None, limits))
         if value == []:
             return Body(fault=FramingError("empty_body", "there is no response", 0))
         return _read_value(value)
@@ -102,6 +104,7 @@ def _read_text(text: str, limits: Limits) -> Body:
 
 
 def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
+    """Read a body, whose text is decoded only if it shows no wire."""
     framer = AutoFramer(limits)
     most = limits.max_total
     frames = framer.feed(data if most is None else data[:most])
@@ -112,17 +115,25 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         frames += framer.close()
         fault = framer.error
     framing = framer.format or "empty"
-    if framing == "empty":
-        text = None
     is_one_value = framing == "json-array" or (len(frames) == 1 and framing in ("json", "ndjson"))
     value = decode_frame(Frame(data)) if is_one_value and fault is None else None
     completed = complete_body(value)
     if completed is not None and completed != value:
+        text = data.decode("utf-8", "replace") if text is None else text
         return msgspec.structs.replace(_read_value(completed), framing=framing, size=len(data), text=text)
-    wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
+    if isinstance(value, dict):  # which is what the only frame holds
+        wire, shown_by = _find_wire([(find_claimant(value, frames[0].event), frames[0])])
+    else:
+        wire, shown_by = _find_wire((detect(frame), frame) for frame in frames[:UNDECIDED_FRAMES])
+    is_cut = False
+    if framing == "empty":
+        text = None
+    elif wire is None and text is None:
+        text = data.decode("utf-8", "replace")
     if wire is None and text is not None and framing in _JSON:  # perhaps it was cut
         wire = _find_wire((find_claimant(message, b""), None) for message in _list_messages(snapshot(text)))[0]
         shown_by = frames[0] if frames and wire is not None else None
+        is_cut = True
     return Body(
         frames=frames,
         framing=framing,
@@ -130,6 +141,7 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
         text=text,
         wire=wire,
         shown_by=shown_by,
+        is_cut=is_cut,
         is_whole=isinstance(value, dict) and not is_piece(value),
         fault=fault,
     )
@@ -137,11 +149,11 @@ def _read_bytes(data: bytes, text: str | None, limits: Limits) -> Body:
 
 def _drop_silent_text(body: Body) -> Body:
     """Drop the text of bytes that are no answer: of no wire, and blank, a page, or JSON (perhaps cut) without calls."""
+    if body.wire is not None:
+        return body
     text = body.text or ""
     silent = body.framing == "aws-eventstream" or (body.framing == "sse" and not body.frames)
     is_json = bool(_OBJECT.match(text)) or text.strip() in ("null", "[]")
-    if body.wire is not None:
-        return body
     if (
         silent
         or _PAGE.match(text)
@@ -274,7 +286,7 @@ class NativeReader:
         tools: Iterable[Any] | None = None,
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=Toolset.of(tools), limits=limits)
+        options = ParserOptions(wire=wire, otherwise=otherwise, dialects=(), tools=read_toolset(tools), limits=limits)
         self._reader = BodyReader(options)
 
 
@@ -301,11 +313,16 @@ class _BodyLine(AssemblyLine):
 
     def take_frames(self, body: Body) -> None:
         """Take the frames of a wire, and the end of the body."""
-        assert self._selector is not None
+        selector = self._selector
+        assert selector is not None
+        claimed = body.shown_by if body.wire == selector.name and not body.is_cut else None
         try:
             for frame in body.frames:
                 self._record.position = frame
-                (self._selector.take or self._selector.look)(frame)
+                if frame is claimed:  # no second look is needed
+                    selector.accept(frame)
+                else:
+                    (selector.take or selector.look)(frame)
             if body.fault is not None:
                 self._halt(body.fault.code, body.fault.message, body.fault)
             end = Offset(body.size)

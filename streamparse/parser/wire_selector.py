@@ -70,13 +70,18 @@ class WireSelector:
             report_provider_error(self._sink, error)
         elif self.wire is None:
             self._decide(frame, owner)
+        elif owner is not None:
+            self.accept(frame)
         else:
-            if owner is None:
-                self._suspect(frame, message)
-            else:
-                self._is_doubtful = False
-                self.take = self.wire.frame
+            self._suspect(frame, message)
             self.wire.frame(frame)
+
+    def accept(self, frame: Frame) -> None:
+        """Take a frame that the named wire claims."""
+        assert self.wire is not None
+        self._is_first = self._is_doubtful = False
+        self.take = self.wire.frame
+        self.take(frame)
 
     def give_up(self) -> None:
         """No more frames come: those that showed no wire are an error as every provider writes one, or no answer."""

@@ -71,6 +71,8 @@ _OTHERS: Final = frozenset({"done", "type", "choices", "event_type"})
 """What other wires have next to the `message`."""
 _BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "candidates", "output", "error"})
 """What only bodies have, not values that are kept alone."""
+_LISTED: Final = frozenset({"type", "role", "generated_text", "toolUse", "functionCall", "function_call"})
+"""One of them every element has of a list that is a body; see `_complete_list`."""
 _GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
 
 
@@ -101,7 +103,8 @@ def wrap_bare_value(value: Any) -> dict[str, Any] | None:
 
 
 def _wrap_object(value: dict[str, Any]) -> dict[str, Any] | None:
-    if (body := _complete_list([value])) is not None or not _BODIES.isdisjoint(value):
+    body = None if _LISTED.isdisjoint(value) else _complete_list([value])
+    if body is not None or not _BODIES.isdisjoint(value):
         return body
     content = value.get("content")
     if "role" not in value and isinstance(content, list):

@@ -108,6 +108,11 @@ class BareJsonJoiner(msgspec.Struct, eq=False):
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+
+_DECODERS: Final[dict[type[Any], Callable[[bytes], Any]]] = {}
+"""The decoder of each shape, made once: it has no state."""
+
+
 _PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
 _STEP = lazy_re(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
 _MOST_PRUNINGS: Final = 8
@@ -134,11 +139,14 @@ class MessageWire(Generic[T]):
         self._text: Callable[[str], None] = sink.text
         self._choice = choice
         self._limits = limits
-        self.decode: Callable[[bytes], T] = msgspec.json.Decoder(self.shape).decode
-        self._bare_json = BareJsonJoiner(most(limits.max_event))
+        decode = _DECODERS.get(self.shape)
+        if decode is None:
+            decode = _DECODERS[self.shape] = msgspec.json.Decoder(self.shape).decode
+        self.decode: Callable[[bytes], T] = decode
+        self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
-        self._page = StringIO()  # HTML where an event should be: a gateway has failed
+        self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
         self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
         self._over = False
         self._failed = False
@@ -174,11 +182,12 @@ class MessageWire(Generic[T]):
     def close(self) -> None:
         """The body is over: send what waited for more.  A wire that has more to send calls this first."""
         self._flush_half()
-        frame = self._bare_json.close()
+        frame = self._bare_json.close() if self._bare_json is not None else None
         if frame is not None:
             self._take_frame(frame)
             self._flush_half()
-        self._fail(self._page.getvalue())
+        if self._page is not None:
+            self._fail(self._page.getvalue())
 
     def _mend(self, message: dict[str, Any]) -> None:
         """Mend known deviations of a message, in place, that `decode` refused."""
@@ -304,11 +313,14 @@ class MessageWire(Generic[T]):
             self.ignored += 1
         elif frame.event == b"error" or frame.field.lower() == b"error":
             self._take_error(frame.data)
-        elif _HTML.match(frame.field) or self._page.tell():
+        elif _HTML.match(frame.field) or self._page is not None:
+            self._page = self._page or StringIO()
             if self._page.tell() < _LONGEST_PAGE:
                 self._page.write((frame.field + frame.data).decode("utf-8", "replace"))
-        elif (whole := self._bare_json.add(frame)) is not None:
-            self._take_frame(whole)
+        else:
+            self._bare_json = self._bare_json or BareJsonJoiner(most(self._limits.max_event))
+            if (whole := self._bare_json.add(frame)) is not None:
+                self._take_frame(whole)
 
     def _take_frame(self, frame: Frame) -> None:
         message = self._decode_message(frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -93,6 +94,29 @@ class Toolset(Mapping[str, Tool]):
 
 
 _NO_TOOLS = Toolset()
+_MOST_KEPT = 256 * 1024  # bytes of definitions; longer ones are read each time
+
+
+def read_toolset(tools: Iterable[Any] | None) -> Toolset:
+    """Read the tools of a request as `Toolset.of` does; definitions that are as they were before are not read again.
+
+    What is returned is made of a copy, and shared: it must not be changed.
+    """
+    if tools.__class__ is list:
+        try:
+            content = msgspec.json.encode(tools)
+            copy, known = _read_copy(content) if len(content) <= _MOST_KEPT else (None, _NO_TOOLS)
+        except (TypeError, ValueError, RecursionError):  # not JSON, or not tools
+            copy, known = None, _NO_TOOLS
+        if copy == tools:  # some other values are written in JSON, too
+            return known
+    return Toolset.of(tools)
+
+
+@lru_cache(maxsize=32)
+def _read_copy(content: bytes) -> tuple[list[Any], Toolset]:
+    copy = msgspec.json.decode(content)
+    return copy, Toolset.of(copy)
 
 
 def _read_tools(declared: Any) -> Iterable[Tool]:

@@ -50,6 +50,8 @@ class Candidate(NamedTuple):
 
 _Candidates: TypeAlias = dict[str, list[Candidate]]
 _Counts: TypeAlias = Callable[[Candidate], bool]
+_Built: TypeAlias = tuple[IndexedMarkers, IndexedMarkers, IndexedMarkers]
+_NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
 
 
 class Catalogue:
@@ -201,11 +203,12 @@ class ActiveMarkers:
         # Markers that are structure, and dropped.
         self.drops = selection.drops
         # What may follow the bare calls that were found, so that they are not revoked.
-        self.settles: frozenset[str] = frozenset()
-        self._found: frozenset[str] = frozenset()  # the dialects that produced a call
-        self._repeated: frozenset[str] = frozenset()  # markers that count next to a call of their dialect
+        self.settles = _NONE
+        self._found = _NONE  # the dialects that produced a call
+        self._repeated = _NONE  # markers that count next to a call of their dialect
         self._repeated_leads: tuple[str, ...] = ()
-        self._build()
+        # What is looked for at the start, after a call, and in text.
+        self.at_start, self.later, self.prose = _build_first(selection, tools)
 
     def note_found(self, dialect: Dialect) -> None:
         """A dialect produced a call.
@@ -274,17 +277,32 @@ class ActiveMarkers:
 
     def _build(self) -> None:
         """Build the sets of markers that are looked for at the start, after a call, and in text."""
-        selection, own = self._selection, get_index(self.drops)
-        self.at_start = self._build_markers(selection.at_start, own, selection.everywhere)
-        after_call = get_index(self.drops | self.settles | self._repeated)
-        self.later = self._build_markers(selection.later, after_call, selection.everywhere, self._repeated_leads)
-        self.prose = self._build_markers(selection.prose, own, selection.in_prose)
+        after_call = self.drops | self.settles | self._repeated
+        built = _build(self._selection, self._tools, self.drops, after_call, self._repeated_leads)
+        self.at_start, self.later, self.prose = built
 
-    def _build_markers(
-        self, place: _Place, own: MarkerIndex, universe: frozenset[str], leads: tuple[str, ...] = ()
-    ) -> IndexedMarkers:
-        leads = tuple({*place.leads, *leads}) if leads else place.leads
-        return IndexedMarkers((place.fixed, own), universe, leads, self._tools)
+
+@lru_cache(maxsize=64)
+def _build_first(selection: _Selection, tools: ToolNames) -> _Built:
+    """Build what an answer is searched for before anything was found in it."""
+    return _build(selection, tools, selection.drops, selection.drops, ())
+
+
+def _build(
+    selection: _Selection, tools: ToolNames, drops: frozenset[str], after_call: frozenset[str], leads: tuple[str, ...]
+) -> _Built:
+    """Build the sets of markers that are looked for at the start, after a call, and in text.
+
+    `after_call` and `leads` count only after a call.
+    """
+    at_start, later, prose = selection.at_start, selection.later, selection.prose
+    own = get_index(drops)
+    leads = tuple({*later.leads, *leads}) if leads else later.leads
+    return (
+        IndexedMarkers((at_start.fixed, own), selection.everywhere, at_start.leads, tools),
+        IndexedMarkers((later.fixed, get_index(after_call)), selection.everywhere, leads, tools),
+        IndexedMarkers((prose.fixed, own), selection.in_prose, prose.leads, tools),
+    )
 
 
 def _get_rank(candidate: Candidate) -> int:

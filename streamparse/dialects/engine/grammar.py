@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 from msgspec import field
@@ -24,6 +24,8 @@ from streamparse.tools import Toolset
 # What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 
+_NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
+
 
 class TagBalance:
     """Counts the tags of a text that are plain words, or names of tools, and notes which of them held a call."""
@@ -32,11 +34,11 @@ class TagBalance:
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
-        self._called: set[str] = set()
+        self._called: frozenset[str] = _NONE
 
     def note_call(self, tag: str) -> None:
         """Note that a tag held a call."""
-        self._called.add(tag)
+        self._called |= {tag}
 
     def open(self, tag: str) -> None:
         """Note that a tag opens in the text."""

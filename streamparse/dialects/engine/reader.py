@@ -261,13 +261,14 @@ class Tape:
     are what has come since it began.
     """
 
-    __slots__ = ("_at", "_buffer", "_is_whole", "_joined", "_kept", "_most", "has_call", "pieces")
+    __slots__ = ("_at", "_buffer", "_is_lost", "_is_whole", "_joined", "_kept", "_most", "has_call", "pieces")
 
     def __init__(self, most_kept: int) -> None:
         self.pieces: list[str] = []
         self.has_call = False  # a call was reported in the stretch
         self._most = most_kept
-        self._kept: StringIO | None = StringIO()  # None once it would be more than `most_kept` characters
+        self._kept: StringIO | None = None
+        self._is_lost = False  # it would be more than `most_kept` characters
         self._buffer, self._at = "", 0
         self._joined: StringIO | None = None  # many pieces
         self._is_whole = True  # the stretch is not too long to be kept
@@ -286,10 +287,12 @@ class Tape:
 
     def keep(self, text: str | None) -> None:
         """Keep the text of a call; None: it is too long."""
-        if self._kept is None or text is None or self._kept.tell() + len(text) > self._most:
-            self._kept = None
-        else:
-            self._kept.write(text)
+        kept = self._kept or StringIO()
+        self._is_lost = self._is_lost or text is None or kept.tell() + len(text) > self._most
+        self._kept = None
+        if not self._is_lost and text is not None:
+            kept.write(text)
+            self._kept = kept
 
     def trim(self) -> None:
         """Join many pieces.  A caller that adds many calls this now and then."""
@@ -304,8 +307,9 @@ class Tape:
 
     def give_back(self) -> str | None:
         """Return all that was kept, and keep nothing of it; None if it was too long."""
-        kept, self._kept = self._kept, StringIO()
-        return None if kept is None else kept.getvalue()
+        kept, is_lost = self._kept, self._is_lost
+        self._kept, self._is_lost = None, False
+        return None if is_lost else "" if kept is None else kept.getvalue()
 
     def _read_stretch(self, unread: int) -> str:
         text, at = self._buffer, self._at

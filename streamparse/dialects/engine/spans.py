@@ -36,24 +36,26 @@ class HeldCalls:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self._text = StringIO()
+        self._text: StringIO | None = None
 
     def add(self, calls: list[Call], text: str) -> None:
         """Hold calls, and the text from which they were read."""
         self.calls += calls
-        self._text.write(text)
+        self.add_text(text)
 
     def add_text(self, text: str) -> None:
         """Hold text between calls, or after them."""
+        if self._text is None:
+            self._text = StringIO()
         self._text.write(text)
 
     def release(self) -> None:
         """Hold nothing any more: the calls are calls."""
-        self.calls, self._text = [], StringIO()
+        self.calls, self._text = [], None
 
     def revoke(self, sink: Sink, reason: str) -> str:
         """Revoke the calls, and hold nothing any more; return the text."""
-        calls, text = self.calls, self._text.getvalue()
+        calls, text = self.calls, "" if self._text is None else self._text.getvalue()
         self.release()
         for call in calls:
             sink.call_revoke(call, reason)

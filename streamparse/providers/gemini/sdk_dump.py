@@ -56,7 +56,7 @@ def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
 
 def to_camel_case(name: str) -> str:
     """Spell the name of a field as the wire does."""
-    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name) if "_" in name else name
 
 
 def _restore_names(fields: dict[str, Any]) -> dict[str, Any]:
