@@ -57,6 +57,16 @@ CASES = {
     "a string where an object should be": Case(
         ["function_calls-array"], '<function_calls>[ "{": "get"]', [], '<function_calls>[ "{": "get"]'
     ),
+    "a form feed before an object whose key is a name": Case(
+        ["apertus"], '<|tools_prefix|>[\f{"f": {"a": 1}}]', [], '<|tools_prefix|>[\f{"f": {"a": 1}}]'
+    ),
+    "a form feed before a key that is a name": Case(
+        ["apertus"], '<|tools_prefix|>[{\f"f": {"a": 1}}]', [], '<|tools_prefix|>[{\f"f": {"a": 1}}]'
+    ),
+    "a form feed before a dict": Case(
+        ["sarashina"], "<|tool_calls|>[\f{'name': 'f', 'arguments': {}}]", [],
+        "<|tool_calls|>[\f{'name': 'f', 'arguments': {}}]",
+    ),
     "an escape of Python that breaks off": Case(
         ["sarashina"], r"<|tool_calls|>[{'name': 'f', 'arguments': {'a': 'x\u12 y'}}]", [("f", {"a": r"x\u12 y"})], ""
     ),
