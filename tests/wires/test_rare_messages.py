@@ -133,7 +133,13 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
         "gemini",
         [_step(type="function_call", id="c"), _delta(type="arguments_delta", arguments="{}"),
          _delta(type="text", text="Yes."), STOP, COMPLETE],
-        [{"type": "error", "code": "orphan_arguments"}, TEXT],
+        [NO_NAME, {"type": "error", "code": "orphan_arguments"}, TEXT],
+    ),
+    "a call of an interaction that began without a name, with its arguments": (
+        "gemini",
+        [_step(type="function_call", id="c", arguments={"a": 1}), STOP, _step(type="model_output"),
+         _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [NO_NAME, TEXT],
     ),
     "a dump of Gemini in an envelope": (
         "gemini",
