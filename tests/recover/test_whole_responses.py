@@ -237,7 +237,7 @@ def test_an_answer_that_was_not_awaited_for_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("lines", "calls"), [(63, 1), (64, 0)])
-def test_json_is_looked_for_in_so_many_places_only(lines: int, calls: int) -> None:
+def test_json_is_looked_for_in_64_places_at_most(lines: int, calls: int) -> None:
     assert len(sp.parse_response("[x]\n" * lines + ENVELOPE, tools=TOOLS).tool_calls) == calls
 
 

@@ -1,4 +1,4 @@
-"""Calls that what follows shows to be none are revoked, and their text is given back where it stood."""
+"""What follows a call may show that it was none: it is revoked, and its text is given back where it was."""
 
 from __future__ import annotations
 

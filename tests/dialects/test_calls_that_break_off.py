@@ -1,4 +1,4 @@
-"""Calls of every family that break off, or are none after all: text, thought, an error, and never a guess."""
+"""Calls that break off, or are none after all, in every family: text, a thought or an error; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ CASES = {
     "JSON inside a tag that the text ends in": Case(
         ["hunyuan-v3"], '<tool_calls>\n<tool_call>f<tool_sep>\n{"a": 1', [], "", codes=("truncated_call",)
     ),
-    "a nested value that holds a lesser-than sign": Case(
+    "a nested value that holds a less-than sign": Case(
         ["minimax-m3"], NESTED % f"1 {NEST}<3" + NESTED_END, [("f", {"a": {"b": f"1 {NEST}<3"}})], ""
     ),
     "a nested value that the text ends in": Case(
@@ -112,7 +112,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_call_that_breaks_off_is_told_as_far_as_it_is_certain(case: str) -> None:
+def test_a_call_that_breaks_off_is_reported_as_far_as_it_is_certain(case: str) -> None:
     dialects, text, calls, said, thought, codes, options = CASES[case]
     events = assert_same_in_every_cut(lambda: sp.TextParser(dialects, **options), text)
     assert (calls_of(events), text_of(events), reasoning_of(events)) == (calls, said, thought)
