@@ -281,14 +281,17 @@ class Assembler:
 
     def close(self, truncated: str | None = "stream_truncated") -> None:
         """Give up what is open and make `Done`; `truncated` is the code for a turn that never ended."""
-        if self._done:
+        if self._done:  # a limit was met while this settled what is open
             return
         self._done = True
         if truncated and not self.has_ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
         if self._settled:
-            self._settle_empty()
+            try:
+                self._settle_empty()
+            except ParseHalted:  # not even `{}` fits: what is open is cut
+                pass
             self._fail_lacking()
         for call in list(self._open.values()):
             self.call_error(call, "truncated_call", f"the stream ended inside the call of {call.name!r}: {call.raw}")

@@ -172,9 +172,7 @@ class EventLog:
 
         It was revoked before, is not a plain call, had to be repaired, or text follows it.
         """
-        found = next((each for each in self.response.tool_calls if each.index == index), None)
-        if found is None:
-            return False
+        found = next(each for each in self.response.tool_calls if each.index == index)
         counts = found.place == "plain" and found.source == "inband" and not found.revoked
         if counts and not self._has_text_since(index):
             return False

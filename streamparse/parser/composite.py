@@ -283,7 +283,7 @@ def _put_native_first(response: ParsedResponse) -> None:
     doubles = [place for place, broken in enumerate(response.broken_calls) if broken.code == "duplicate_call"]
     in_text: defaultdict[object, deque[int]] = defaultdict(deque)
     for at, call in enumerate(response.tool_calls if doubles else ()):
-        if call.source != "native":
+        if call.index in response.formats:  # its source does not tell: a native call may have been repaired
             in_text[_identify(call)].append(at)
     for place in doubles:
         double = response.broken_calls[place]
@@ -301,8 +301,7 @@ def _exchange(response: ParsedResponse, at: int, place: int) -> None:
     kept, left = (call.id, double.id) if shared else (double.id, call.id)
     response.tool_calls[at] = replace(call, id=kept, source="native", raw=double.raw)
     response.broken_calls[place] = replace(double, id=left, raw=call.raw)
-    if call.index in response.formats:
-        response.formats[double.index] = response.formats.pop(call.index)
+    response.formats[double.index] = response.formats.pop(call.index)
 
 
 def _group_equal(found: Iterable[tuple[int, Iterable[Made], Callable[[Made], object]]]) -> list[Same[Made]]:

@@ -176,8 +176,8 @@ class Blocks:
             return
         elif block.kind is not None:
             self._sink.item(block.kind, _build_item(block.item), index)
-        elif (signature := block.item.read_text(_SIGNATURE)) is not None:
-            self._sink.item(_SIGNATURE, signature, index)
+        else:
+            self._sink.item(_SIGNATURE, block.item.read_text(_SIGNATURE), index)
 
     def _end_call(self, block: _Block, can_wait: bool) -> None:
         """End a call; the arguments of its start count if no others came, and without any it may have to wait."""

@@ -340,9 +340,7 @@ def _has_text(response: ParsedResponse) -> bool:
 
 
 def _find_server_fault(response: ParsedResponse) -> ModelFailure | None:
-    """Find what the server or the connection did to an answer, by the errors in its stream."""
-    if response.ok:
-        return None
+    """Find what the server or the connection did to an answer that is not ok, by the errors in its stream."""
     for error in response.errors:
         if error.scope == "stream" and error.code in SERVER_FAULTS | OUR_FAULTS:
             return ModelFailure(f"{error.code}: {error.message}", is_retryable=error.code in SERVER_FAULTS)

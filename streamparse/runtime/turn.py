@@ -432,7 +432,7 @@ class Turn:
                 call.deadline = None
             elif call.phase == "running":
                 self._cancel(call, "timed_out", f"the tool timed out after {call.timeout:g} s")
-            elif call.stuck_since is not None:
+            else:  # it has found no place for too long
                 held = (each for each in self._live.values() if each.occupies and each.phase == "answered")
                 self._answer(call, endings.describe_no_place(call, held))
 

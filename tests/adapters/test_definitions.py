@@ -164,6 +164,22 @@ def test_gemini_s_parameters_are_read_as_openapi_in_and_out_of_their_list() -> N
         assert Toolset.of([definition])["t"].parameters == _schema(a={"type": "string"})
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"type": "ARRAY", "items": True}, {"type": "array", "items": True}),
+        ({"description": "any", "nullable": True}, {"description": "any"}),
+        (
+            {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}], "nullable": True},
+            {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+        ),
+    ],
+)
+def test_what_openapi_says_of_a_parameter_is_said_in_json_schema(written: dict[str, Any], read: dict[str, Any]) -> None:
+    declaration = {"name": "t", "parameters": {"type": "OBJECT", "properties": {"a": written}}}
+    assert Toolset.of([declaration])["t"].parameters == _schema(a=read)
+
+
 _values = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from(["x", "", "string", "null", "date"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2),
@@ -226,5 +242,10 @@ def test_an_object_that_is_no_definition_is_none_though_it_can_be_dumped() -> No
         def model_dump(self) -> dict[str, Any]:
             return {"name": "agent", "args_schema": {}}
 
-    with pytest.raises(TypeError, match="a tool must be a Tool"):
-        Toolset.of([Agent()])
+    class Names:
+        def model_dump(self) -> list[str]:
+            return ["name"]
+
+    for thing in (Agent(), Names()):
+        with pytest.raises(TypeError, match="a tool must be a Tool"):
+            Toolset.of([thing])

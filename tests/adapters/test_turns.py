@@ -322,3 +322,11 @@ def test_a_thought_that_only_a_citation_of_no_text_follows_ends_no_message(provi
     cited = Item("citations_delta", {"type": "citations_delta", "cited_text": "x"})
     turn = Message("assistant", [Text("Yes."), Item("signature", "sig"), cited])
     assert ADAPTERS[provider].adapt_messages([turn], "") == [Message("assistant", [Text("Yes.")])]
+
+
+def test_a_thought_of_responses_is_a_thought_and_the_item_that_goes_back() -> None:
+    item = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "So."}]}
+    responses = ADAPTERS["openai-responses"]
+    (message,) = responses.read_messages([item])
+    assert (message.thought, message.role) == ("So.", "assistant")
+    assert responses.write_messages([message], []) == [item]

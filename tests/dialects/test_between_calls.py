@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, text_of
+from cuts import assert_same_in_every_cut, calls_of, events_of, text_of
 
 import streamparse as sp
 from streamparse.dialects.engine.markers import Markers
@@ -63,3 +63,21 @@ def test_of_a_marker_that_the_end_cuts_its_least_size_and_more_is_no_text(text: 
     reader.final = True
     assert list(reader.read_until(Markers(("<|end|>",)), pieces.append, least=3)) == []
     assert "".join(pieces) == told
+
+
+def test_an_item_of_a_list_is_no_quotation_but_may_hold_one() -> None:
+    assert _read(f"- {CALL}") == (1, "- ")
+    assert _read(f"- > {CALL}") == (0, f"- > {CALL}")
+
+
+def test_an_item_of_a_list_that_holds_nothing_indents_nothing() -> None:
+    assert _read(f"- a\n\n    {CALL}") == (1, "- a\n\n    ")
+    assert _read(f"-\n\n    {CALL}") == (0, f"-\n\n    {CALL}")
+
+
+def test_a_line_end_of_two_characters_is_one_wherever_they_are_parted() -> None:
+    for size in range(120, 136):  # what has come is looked at now and then: the second must not end another line
+        text = f"{'x' * size}\r\n    "
+        parser = sp.TextParser(["hermes"], tools=TOOLS)
+        events = events_of(parser, [*text, CALL])
+        assert (len(calls_of(events)), text_of(events)) == (1, text)

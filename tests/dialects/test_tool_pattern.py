@@ -6,9 +6,11 @@ import re
 
 import pytest
 import regex
+from cuts import assert_same_in_every_cut, calls_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+import streamparse as sp
 from streamparse.dialects.engine.markers import GAP, write_any
 from streamparse.dialects.grammars.tool_tags import A_KEY, NAME, ToolPattern
 
@@ -45,3 +47,12 @@ def test_a_pattern_for_all_tools_matches_as_the_pattern_of_one(source: str, data
                 assert found.partial == exact.partial
                 assert found.partial or found[0] == exact[0]
                 assert found.partial or found.groupdict() == exact.groupdict() | {"NAME": name}
+
+
+@pytest.mark.parametrize("names", [["été"], ["ciel", "ciél"], ["ciel", "été"]])
+def test_a_tag_that_is_the_name_of_a_tool_may_have_any_letters(names: list[str]) -> None:
+    parameters = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [{"name": name, "parameters": parameters} for name in names]
+    for name in names:
+        events = assert_same_in_every_cut(lambda: sp.TextParser(tools=tools), f"<{name}>\n<a>x</a>\n</{name}>")
+        assert calls_of(events) == [(name, {"a": "x"})]

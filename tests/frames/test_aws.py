@@ -160,3 +160,15 @@ BODIES: list[Callable[[int], bytes]] = [
 def test_work_for_each_byte_does_not_grow(body: Callable[[int], bytes], chunk_size: int) -> None:
     short, long = (work(AWSEventStream(Limits()), body(n), chunk_size) / n for n in (SHORT, LONG))
     assert long <= short * 1.15 + 0.01
+
+
+def test_messages_of_any_number_of_sizes_are_read() -> None:
+    head = header(":event-type", "chunk")
+    sizes = range(1, 600)
+    framer = AWSEventStream(Limits())
+    for size in sizes:
+        frames = framer.feed(message(head, b"x" * size))
+        assert [(frame.event, len(frame.data)) for frame in frames] == [(b"chunk", size)]
+    again = [framer.try_single(message(head, b"y" * size)) or framer.feed(message(head, b"y" * size)) for size in sizes]
+    assert len(again) == len(sizes)
+    assert framer.error is None

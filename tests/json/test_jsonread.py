@@ -214,6 +214,7 @@ def test_the_offset_is_that_of_the_bytes_as_they_came_also_after_a_repair(
         ('["// no", "/* comment */"]', ["// no", "/* comment */"], ()),
         ("```\n12\n```", 12, ("fence",)),
         ("False", False, ("python_literal",)),
+        ("['a', true, null]", ["a", True, None], ("single_quotes",)),
     ],
 )
 def test_healing_names_each_repair_once_in_order_of_appearance(

@@ -171,3 +171,12 @@ def calls_made(text: str) -> int:
 )
 def test_the_work_of_looking_after_each_piece_grows_no_faster_than_the_text(head: str, flood: str) -> None:
     assert calls_made(head + flood * 2_000) <= 2.1 * calls_made(head + flood * 1_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("\ufeff[1]", [1]), ('["x\ud800y"]', ["x\ufffdy"]), ('["x\ud800', ["x\ufffd"])]
+)
+def test_what_json_may_not_hold_is_read_and_is_odd(text: str, shown: object) -> None:
+    reader = PartialReader(Limits())
+    reader.feed(text)
+    assert (reader.value, reader.is_odd) == (shown, True)

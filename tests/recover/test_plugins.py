@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+import streamparse as sp
 from streamparse.dialects import DIALECTS, register_dialect
 from streamparse.plugins import load_plugins
-from streamparse.providers.wires import WIRES, register_wire
+from streamparse.providers.ollama.wire import OllamaChat
+from streamparse.providers.wires import WIRES, find_wire, register_wire
 
 MODULE = """
 import streamparse as sp
@@ -181,6 +183,19 @@ def test_without_other_distributions_nothing_is_loaded_and_nothing_is_said() -> 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert set(load_plugins()) == {"streamparse.dialects", "streamparse.wires", "streamparse.parsers"}
+
+
+def test_a_wire_of_ones_own_is_registered_by_its_name_and_found() -> None:
+    assert find_wire("openai-chat") is WIRES["openai-chat"]
+    register_wire("own", OllamaChat)
+    try:
+        assert find_wire("own") is OllamaChat
+        parser = sp.StreamParser("own")
+        assert parser.wire == "own"
+    finally:
+        del WIRES["own"]
+    with pytest.raises(ValueError, match="unknown wire 'own'"):
+        sp.StreamParser("own")
 
 
 def test_what_does_not_fit_is_not_registered() -> None:

@@ -87,6 +87,12 @@ def test_names_are_taken_once_and_unknown_ones_name_the_known() -> None:
     assert all(name in str(caught.value) for name in (*PROVIDERS, *sp.WIRES, "mine"))
 
 
+@pytest.mark.parametrize("name", ["", "-", " "])
+def test_a_name_of_nothing_is_unknown(name: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown parser .*; known are: "):
+        sp.parser_for(name)
+
+
 def test_a_factory_that_makes_no_parser_is_an_error() -> None:
     register_parser("broken", lambda _: object())  # type: ignore[arg-type,return-value]
     with pytest.raises(TypeError, match="broken"):

@@ -195,3 +195,76 @@ def test_no_body_raises(body: Any, wire: str) -> None:
     parsed = sp.parse_response(body, wire)
     assert parsed.tool_calls == []
     assert parsed.raw_response is body
+
+
+@pytest.mark.parametrize("body", [{"usage": {"total_tokens": 1}}, b'data: {"usage":{"total_tokens":1}}\n\n'])
+def test_token_counts_alone_are_no_answer(body: Any) -> None:
+    parsed = sp.parse_response(body)
+    assert (parsed.ok, [error.code for error in parsed.errors]) == (False, ["not_a_stream"])
+    assert "total_tokens" in parsed.errors[0].message
+
+
+def test_a_whole_body_has_the_limits_of_one_that_is_fed() -> None:
+    body = b'data: {"choices":[{"index":0,"delta":{"content":"Yes."}}]}\n\n'
+    parsed = sp.parse_response(body, limits=sp.Limits(max_total=len(body) - 1))
+    assert (parsed.ok, [(error.code, error.offset) for error in parsed.errors]) == (
+        False,
+        [("limit_total", len(body) - 1)],
+    )
+    assert sp.parse_response(body, limits=sp.Limits(max_total=len(body))).content == "Yes."
+
+
+def test_an_event_of_words_is_text_though_it_speaks_of_an_error() -> None:
+    text = 'event: note\ndata: the "error" is here\n\n'
+    assert sp.parse_response(text).content == text
+
+
+def test_bytes_within_an_answer_are_read_as_the_wire_had_them() -> None:
+    content = [{"reasoningContent": {"redactedContent": b"\x01\x02"}}, {"text": "Yes."}]
+    body = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "end_turn"}
+    parsed = sp.parse_response(body)
+    assert (parsed.content, parsed.items[0]["data"]) == ("Yes.", "AQI=")
+
+
+def test_an_answer_that_was_not_awaited_for_is_refused() -> None:
+    async def answer() -> str:
+        return "Yes."
+
+    waiting = answer()
+    with pytest.raises(TypeError, match="await this coroutine first"):
+        sp.parse_response(waiting)
+    waiting.close()
+
+
+@pytest.mark.parametrize(("lines", "calls"), [(63, 1), (64, 0)])
+def test_json_is_looked_for_in_64_places_at_most(lines: int, calls: int) -> None:
+    assert len(sp.parse_response("[x]\n" * lines + ENVELOPE, tools=TOOLS).tool_calls) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('get_weather(city="Paris")', 1),
+        ('get_weather("Paris")', 0),
+        ('```tool_code\nget_weather(city="Paris")\n```', 1),
+        ('```tool_code\nprint(get_weather(city="Paris"))\n```', 1),
+        ('```tool_code\nprint(get_weather(city="Paris"))\nx = 1\n```', 0),
+    ],
+)
+def test_code_that_is_nothing_but_a_call_of_a_declared_tool_is_recovered(text: str, calls: int) -> None:
+    found = sp.parse_response(text, tools=TOOLS).tool_calls
+    assert [(call.arguments, call.source) for call in found] == [({"city": "Paris"}, "recovered")] * calls
+    assert sp.parse_response(text).tool_calls == []
+
+
+@pytest.mark.parametrize("arguments", ['{"city": "Paris"}', '{"city": "Paris",}'])
+def test_a_call_that_came_natively_and_in_the_text_has_its_native_id_in_any_order(arguments: str) -> None:
+    native = {"index": 0, "id": "c", "function": {"name": "get_weather", "arguments": arguments}}
+    text = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
+    deltas: list[dict[str, Any]] = [{"tool_calls": [native]}, {"content": text}]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    for order in (deltas, deltas[::-1]):
+        body = [*({"choices": [{"index": 0, "delta": delta}]} for delta in order), end]
+        parsed = sp.parse_response(body, dialects=["hermes"])
+        assert [(call.id, call.raw) for call in parsed.tool_calls] == [("c", arguments)]
+        assert [call.code for call in parsed.broken_calls] == ["duplicate_call"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import streamparse as sp
 from streamparse.repair import GuardFailed, PathGuard, preflight
+from streamparse.repair.review import judge
 from streamparse.schema.conversions import NO_CONVERSION, convert
 
 pytest.importorskip("jsonschema_rs")
@@ -120,6 +121,19 @@ def test_control_characters_are_taken_out_only_when_asked_for() -> None:
 def test_a_path_that_leads_out_of_its_folder_is_refused(path: str) -> None:
     result = preflight(_call("read_file", path=path), [read_file], guards=[PathGuard("path")])
     assert _codes(result, True) == [("path_traversal", "/path")]
+
+
+def test_a_path_is_refused_however_often_its_steps_are_escaped_up_to_four_times() -> None:
+    step = ".."
+    for times in range(6):
+        result = preflight(_call("read_file", path=f"{step}/x"), [read_file], guards=[PathGuard("path")])
+        assert result.ok is (times > 4)
+        step = "%2e%2e" if step == ".." else step.replace("%", "%25")
+
+
+def test_a_guard_of_paths_must_know_which_parameters_are_paths() -> None:
+    with pytest.raises(ValueError, match="name the parameters"):
+        PathGuard()
 
 
 @pytest.mark.parametrize("path", ["x", "a/b.txt", "a/../b", "./a", "", "..a/b", "a%20b", "a..b/c", "é/日本"])
@@ -244,3 +258,11 @@ def test_nothing_runs() -> None:
     results = [preflight(_call(name, path="x"), tools, tier=9) for name in ("wipe", "late", "wip")]
     assert [result.ok for result in results] == [True, True, False]
     assert ran == []
+
+
+def test_an_answer_whose_calls_may_all_run_has_no_error_results() -> None:
+    look = judge([read_file])
+    fit, unfit = _call("read_file", path="a"), _call("read_file", paths="a")
+    assert look(sp.ParsedResponse(tool_calls=[fit])).results == []
+    (refused,) = look(sp.ParsedResponse(tool_calls=[unfit])).results
+    assert "path" in (refused.error or "")

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from streamparse.repair import FallbackChain, Repaired, SwitchMode, SwitchModel
+from streamparse.repair.refusals import read_refusal
 
 pytest.importorskip("jsonschema")
 
@@ -226,3 +227,14 @@ def test_an_exception_without_a_status_is_no_answer(error: Exception) -> None:
 
     with pytest.raises(StatusError):
         anyio.run(FallbackChain(send, [OBJECT_MODE], []).run, REQUEST)
+
+
+class Refused(Exception):
+    """An error as some clients raise it: a status, and the bytes that the server sent."""
+
+    status_code = 400
+    body = "the model is \N{EM DASH} elsewhere".encode()
+
+
+def test_the_bytes_of_a_refusal_in_no_known_form_are_its_words() -> None:
+    assert read_refusal(Refused()) == {"error": {"message": "the model is \N{EM DASH} elsewhere", "code": 400}}

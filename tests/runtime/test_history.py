@@ -216,6 +216,13 @@ def test_a_revoked_call_leaves_with_its_result_and_what_had_begun_is_said() -> N
     check(history)
 
 
+def test_of_a_revoked_call_that_ran_to_its_end_what_it_did_is_said_to_stand() -> None:
+    call = sp.ToolCall("look", {}, "a", revoked=True)
+    history = asked().with_round(said("Hm", tool_calls=[call]), [result("a", revoked=True, attempts=1)])
+    assert "ran to its end: what it did stands" in history.turns("openai")[-1].text
+    check(history)
+
+
 def test_a_revoked_call_that_never_began_leaves_no_word() -> None:
     call = sp.ToolCall("look", {}, "a", revoked=True)
     history = asked().with_round(said("Hm", tool_calls=[call]), [result("a", None, error="not run", revoked=True)])

@@ -332,3 +332,11 @@ def test_facts_and_commands_survive_json():
         assert again.take(copied) == command
         if command is not None:
             assert msgspec.json.decode(msgspec.json.encode(command), type=Command) == command
+
+
+def test_another_cancel_does_not_take_back_what_was_heard():
+    loop, _ = begin()
+    loop.take(Interrupted(1.0, "One"))
+    loop.take(Interrupted(1.1))
+    loop.take(AnswerEnded(text("One, two", ok=False, errors=[CUT]), 2.0))
+    assert loop.history.rounds[-1].heard == "One"

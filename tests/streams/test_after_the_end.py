@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import streamparse as sp
 
@@ -29,3 +30,35 @@ def test_a_closed_parser_takes_nothing_and_closes_but_once(make: Any, chunk: Any
 def test_a_parser_of_text_takes_nothing_else(text: Any) -> None:
     with pytest.raises(TypeError, match="must be str"):
         sp.TextParser(()).feed(text)
+
+
+def test_a_closed_parser_is_not_aborted() -> None:
+    parser = sp.StreamParser("openai-chat")
+    assert isinstance(parser.close()[-1], sp.Done)
+    assert parser.abort("transport_error", "too late") == []
+    assert [error.code for error in parser.response.errors] == ["empty_body"]
+
+
+def test_after_a_limit_nothing_comes_whatever_is_fed() -> None:
+    class Broken(BaseModel):
+        content: bytes
+
+    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_total=5))
+    assert isinstance(parser.feed(b"data: {}")[-1], sp.Done)
+    assert parser.feed(Broken(content=b"\xff")) == parser.feed({"choices": []}) == []
+    assert parser.abort("transport_error", "too late") == parser.close() == []
+
+
+def test_a_text_that_met_a_limit_is_closed_without_another_end() -> None:
+    parser = sp.TextParser(["hermes"], limits=sp.Limits(max_calls=0))
+    events = parser.feed('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+    assert [type(event) for event in events] == [sp.Error, sp.Done]
+    assert parser.close(stopped=True) == []
+
+
+def test_the_numbers_of_an_answer_do_not_change_when_asked_for_again() -> None:
+    parser = sp.TextParser(tools=[{"name": "f", "parameters": {}}])
+    parser.feed('As in `<tool_call>{"name": "f", "arguments": {}}</tool_call>`.')
+    parser.close(stopped=True)
+    assert parser.stats == parser.stats
+    assert parser.stats.unread_calls == {"quoted": 1}

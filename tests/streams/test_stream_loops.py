@@ -58,6 +58,10 @@ class AsyncRecorded:
     def __aiter__(self) -> AsyncRecorded:
         return self
 
+    @property
+    def reads(self) -> int:
+        return self._source.reads
+
     async def __anext__(self) -> bytes:
         try:
             return next(self._source)
@@ -258,6 +262,24 @@ def test_a_stream_beyond_its_limit_is_not_read_to_its_end() -> None:
     events = list(sp.iter_events(source, "openai-chat", limits=sp.Limits(max_line=100)))
     assert [type(event) for event in events] == [sp.TextDelta, sp.Error, sp.Done]
     assert (source.reads, source.closed) == (2, 1)
+
+
+@pytest.mark.anyio
+async def test_an_async_stream_beyond_its_limit_is_not_read_to_its_end() -> None:
+    source = AsyncRecorded([TEXT, TEXT.replace(b"Hi", b"Hi" * 100), *[TEXT] * 100])
+    events = [event async for event in sp.aiter_events(source, "openai-chat", limits=sp.Limits(max_line=100))]
+    assert [type(event) for event in events] == [sp.TextDelta, sp.Error, sp.Done]
+    assert (source.reads, source.closed) == (2, 1)
+
+
+@pytest.mark.anyio
+async def test_the_rest_of_an_async_body_is_read_but_not_for_ever() -> None:
+    for more in (3, 1000):
+        source = AsyncRecorded([*BODY, *[b": still here\n\n"] * more])
+        events = [event async for event in sp.aiter_events(source, "openai-chat")]
+        assert isinstance(events[-1], sp.Done)
+        assert source.reads - len(BODY) in range(min(more, 10), 100)
+        assert source.closed == 1
 
 
 @pytest.mark.anyio

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import warnings
 from collections import ChainMap
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -315,3 +317,27 @@ def test_an_unknown_wire_or_dialect_raises_before_anything_is_read() -> None:
         sp.iter_events([], "openai")
     with pytest.raises(ValueError, match="hermes"):
         sp.aiter_events([], dialects=["herpes"])
+
+
+def test_values_that_are_no_json_are_written_as_their_fields_or_their_words() -> None:
+    parser = sp.StreamParser("openai-chat")
+    annotations = [SimpleNamespace(url="u"), ChainMap({"url": "v"}), Fraction(1, 2), b"\x01"]
+    parser.feed({"choices": [{"index": 0, "delta": {"annotations": annotations}}]})
+    assert parser.response.items[0]["data"] == [{"url": "u"}, {"url": "v"}, "1/2", "AQ=="]
+
+
+def test_objects_of_attrs_are_chunks() -> None:
+    chunk = pytest.importorskip("attrs").make_class("Chunk", ["choices"])
+    check_same(list(sp.iter_events([chunk(message["choices"]) for message in MESSAGES], "openai-chat")))
+
+
+def test_models_of_the_first_pydantic_are_chunks() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # from Python 3.14 on
+        old = pytest.importorskip("pydantic.v1")
+    chunk = old.create_model("Chunk", choices=(list, ...))
+    check_same(list(sp.iter_events([chunk(choices=message["choices"]) for message in MESSAGES], "openai-chat")))
+
+
+def test_a_message_may_be_a_bytearray_inside_of_what_holds_it() -> None:
+    assert read_message(bytearray(b"data: {}\n\n")) == b"data: {}\n\n"

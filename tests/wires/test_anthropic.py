@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
-from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged
+from cuts import assert_same_in_every_cut, calls_of, events_of, in_pieces, merged, text_of
 
 import streamparse as sp
 
@@ -193,3 +194,13 @@ def test_events_of_any_shape_raise_nothing_and_the_stream_goes_on(junk: dict[str
     events = events_of(_parser(), in_pieces(body, 64))
     assert calls_of(events) == [("get_weather", {"city": "Paris"})]
     assert isinstance(events[-1], sp.Done)
+
+
+def test_input_of_a_block_that_begins_as_text_is_an_error_and_the_text_is_read() -> None:
+    text = [_start(0, type="text", text=""), _delta(0, "text_delta", text="Yes."), _stop(0)]
+    ended = _event("message_delta", delta={"stop_reason": "end_turn"})
+    for size, limits, code in ((9, sp.Limits(), "orphan_arguments"), (99, sp.Limits(max_call_args=50), "limit_args")):
+        body = b"".join([BEGIN, _arguments(0, "x" * size), *text, ended, END])
+        events = assert_same_in_every_cut(partial(_parser, limits=limits), body)
+        assert [event.code for event in events if isinstance(event, sp.Error)] == [code]
+        assert text_of(events) == "Yes."

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
-from cuts import calls_of
+from cuts import assert_same_in_every_cut, calls_of
 
 import streamparse as sp
 from streamparse.assembler import Assembler
@@ -65,3 +68,67 @@ def test_what_follows_a_complete_call_is_reported_once() -> None:
     for fragment in ('{"a": 1}', " ", "x", "y"):
         assembler.call_arguments(call, fragment)
     assert _codes(assembler.record.take()) == ["late_arguments"]
+
+
+def _read(*deltas: dict[str, Any], reason: str = "tool_calls", **options: Any) -> list[sp.Event]:
+    """The events of a chat that ends for this reason."""
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    messages = [*({"choices": [{"index": 0, "delta": delta}]} for delta in deltas), end]
+    body = "".join(f"data: {json.dumps(message)}\n\n" for message in messages)
+    return assert_same_in_every_cut(lambda: sp.StreamParser("openai-chat", **options), body.encode())
+
+
+def _call(arguments: str, index: int = 0) -> dict[str, Any]:
+    return {"tool_calls": [{"index": index, "id": f"c{index}", "function": {"name": "g", "arguments": arguments}}]}
+
+
+def test_a_call_that_waits_with_an_empty_object_is_complete_before_the_thought_that_follows_it() -> None:
+    events = _read(_call("{}"), {"reasoning_content": "So."}, {"content": "Yes."})
+    assert calls_of(events) == [("g", {})]
+    assert [type(event) for event in events[2:]] == [sp.ToolCallComplete, sp.ReasoningDelta, sp.TextDelta, sp.Done]
+
+
+def test_a_call_that_waits_with_an_empty_object_is_complete_and_revoked_before_the_refusal_that_follows_it() -> None:
+    events = _read(_call("{}"), {"refusal": "No."}, reason="stop")
+    revoked = sp.ToolCallRevoked(0, "c0", "refusal")
+    assert (calls_of(events), events[3:-1]) == ([("g", {})], [revoked, sp.RefusalDelta("No.")])
+
+
+def test_a_call_in_one_piece_has_the_limits_of_one_in_many() -> None:
+    message = {"candidates": [{"content": {"parts": [{"functionCall": {"name": "g" * 9, "args": {"a": "x" * 9}}}]}}]}
+    for limits, code in ((sp.Limits(max_name=8), "limit_name"), (sp.Limits(max_call_args=8), "limit_args")):
+        parser = sp.StreamParser("gemini", limits=limits)
+        assert _codes(parser.feed(message)) == [code]
+        assert [call.code for call in parser.response.broken_calls] == [code]
+        assert calls_of(parser.close()) == []
+
+
+def test_what_is_looked_at_twice_of_a_call_that_is_open_is_all_that_came_so_far() -> None:
+    parser = sp.StreamParser("openai-chat")
+    looks = []
+    for arguments in ('{"a": "x', 'y", "b": [1, 2', "3, "):
+        parser.feed({"choices": [{"index": 0, "delta": _call(arguments)}]})
+        looks.append(parser.partial(0))
+    assert looks == [{"a": "x"}, {"a": "xy", "b": [1]}, {"a": "xy", "b": [1, 23]}]
+
+
+def test_arguments_that_need_a_repair_are_an_error_for_a_strict_parser() -> None:
+    assert calls_of(_read(_call('{"a": [1,]}'))) == [("g", {"a": [1]})]
+    events = _read(_call('{"a": [1,]}'), strict=True)
+    assert (calls_of(events), _codes(events)) == ([], ["json_syntax"])
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls"])
+def test_an_answer_ends_though_there_is_no_room_for_the_arguments_of_a_call_without_any(reason: str) -> None:
+    events = _read(_call(""), reason=reason, limits=sp.Limits(max_pending=1))
+    assert {*_codes(events)} == {"limit_pending", "truncated_call"}
+    assert [event for event in events if isinstance(event, sp.Done)] == [sp.Done(reason, None, ok=False)] == events[-1:]
+
+
+def test_an_answer_ends_though_an_open_call_leaves_no_room_for_one_without_arguments() -> None:
+    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_pending=8))
+    for delta in (_call('{"a": 12', 0), _call("", 1)):
+        parser.feed({"choices": [{"index": 0, "delta": delta}]})
+    events = [*parser.feed("data: [DONE]\n\n"), *parser.close()]
+    assert [isinstance(event, sp.Done) for event in events].count(True) == 1
+    assert events[-1] == sp.Done(None, None, ok=False)

@@ -69,3 +69,9 @@ def test_arguments_without_names_share_one_room() -> None:
     fragments += [_fragment(index, f"n{index}", "") for index in range(2)]
     calls, codes = _read(_body(*fragments), sp.Limits(max_call_args=len(arguments) + 5))
     assert (calls, codes) == ([("n0", {"x": "y" * 20})], ["limit_args", "limit_args"])
+
+
+def test_an_id_that_comes_after_the_name_is_the_calls_id() -> None:
+    body = _body(_fragment(0, "a", ""), _fragment(0, None, "", "i"), _fragment(0, None, '{"x": 1}'))
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-chat"), body)
+    assert [(event.id, event.name) for event in events if isinstance(event, sp.ToolCallComplete)] == [("i", "a")]

@@ -195,3 +195,32 @@ def test_a_path_that_leads_nowhere_is_a_malformed_call(path: str) -> None:
         parser, [_chunk({"name": "f", "willContinue": True, "partialArgs": parts}), _chunk({}, finishReason="STOP")]
     )
     assert [call.code for call in parser.response.broken_calls] == ["malformed_call"]
+
+
+_OPEN = {"jsonPath": "$.a", "stringValue": "x", "willContinue": True}
+
+
+@pytest.mark.parametrize(
+    "parts", [[_OPEN, {"jsonPath": "$.b", "numberValue": 1}], [{"jsonPath": "$.a", "numberValue": 1}] * 2]
+)
+def test_a_path_that_the_text_so_far_cannot_lead_to_is_a_malformed_call(parts: list[dict[str, Any]]) -> None:
+    parser = sp.StreamParser("gemini")
+    pieces = [_chunk({"partialArgs": [part], "willContinue": True}) for part in parts]
+    events_of(parser, [_chunk({"name": "f", "willContinue": True}), *pieces, _chunk({}, finishReason="STOP")])
+    assert [call.code for call in parser.response.broken_calls] == ["malformed_call"]
+
+
+def test_a_path_that_is_announced_writes_nothing() -> None:
+    parts = [{"jsonPath": "$.a", "willContinue": True}, _OPEN, {"jsonPath": "$.a", "stringValue": "y"}]
+    pieces = [_chunk({"partialArgs": [part], "willContinue": True}) for part in parts]
+    body = b"".join([_chunk({"name": "f", "willContinue": True}), *pieces, _chunk({}, finishReason="STOP")])
+    assert calls_of(assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body)) == [("f", {"a": "xy"})]
+
+
+def test_a_piece_with_another_name_ends_the_call_before_it() -> None:
+    pieces = [
+        {"name": name, "willContinue": True, "partialArgs": [{"jsonPath": "$.a", "numberValue": 1}]} for name in "fg"
+    ]
+    body = b"".join([*map(_chunk, pieces), _chunk({}, finishReason="STOP")])
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body)
+    assert calls_of(events) == [("f", {"a": 1}), ("g", {"a": 1})]

@@ -39,6 +39,18 @@ def _wrapped(**event: Any) -> dict[str, Any]:
     return {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}
 
 
+def _custom(id: str, input: str) -> dict[str, Any]:
+    return _chunk(tool_calls=[{"index": 0, "id": id, "type": "custom", "custom": {"name": "sql", "input": input}}])
+
+
+def _custom_item(id: str, input: str) -> dict[str, Any]:
+    data = {"id": id, "type": "custom", "custom": {"name": "sql", "input": input}}
+    return {"type": "provider_item", "kind": "custom_tool_call", "data": data}
+
+
+TEXT = {"type": "text_delta", "text": "Yes."}
+COMPLETED = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+COHERE_TEXT = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Yes."}}}}
 COMPLETE = {"event_type": "interaction.complete", "interaction": {"status": "completed"}}
 STOP = {"event_type": "step.stop", "index": 0}
 
@@ -112,6 +124,110 @@ CASES: dict[str, tuple[str, list[Any], list[dict[str, Any]]]] = {
         [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}],
         [{"type": "error", "code": "provider_error"}],
     ),
+    "a step of an interaction that is not there": (
+        "gemini",
+        [{"event_type": "step.start", "index": 0}, _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [TEXT],
+    ),
+    "arguments of a call of an interaction that began without a name": (
+        "gemini",
+        [_step(type="function_call", id="c"), _delta(type="arguments_delta", arguments="{}"),
+         _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [NO_NAME, {"type": "error", "code": "orphan_arguments"}, TEXT],
+    ),
+    "a call of an interaction that began without a name, with its arguments": (
+        "gemini",
+        [_step(type="function_call", id="c", arguments={"a": 1}), STOP, _step(type="model_output"),
+         _delta(type="text", text="Yes."), STOP, COMPLETE],
+        [NO_NAME, TEXT],
+    ),
+    "a dump of Gemini in an envelope": (
+        "gemini",
+        [{"response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]},
+                                       "finish_reason": "STOP"}],
+                       "usage_metadata": {"total_token_count": 3}}}],
+        [TEXT],
+    ),
+    "a thought that the content repeats up to its end": (
+        "openai-chat",
+        [_chunk(reasoning_content="So.", content="<think>So.</think>"), _chunk(content="Yes."), STOPPED],
+        [{"type": "reasoning_delta", "text": "So."}, TEXT],
+    ),
+    "a thought beside a list of parts": (
+        "openai-chat",
+        [_chunk(reasoning_content="So.", content=[{"type": "text", "text": "Yes."}]), STOPPED],
+        [{"type": "reasoning_delta", "text": "So."}, TEXT],
+    ),
+    "a thought that is one text among parts, one of which is empty": (
+        "openai-chat",
+        [_chunk(content=[{"type": "thinking", "thinking": "So."}, {"type": "text", "text": ""},
+                         {"type": "text", "text": "Yes."}]), STOPPED],
+        [{"type": "reasoning_delta", "text": "So."}, TEXT],
+    ),
+    "another custom call at the same place": (
+        "openai-chat",
+        [_custom("a", "1"), _custom("b", "2"), _chunk(content="Yes."), STOPPED],
+        [_custom_item("a", "1"), TEXT, _custom_item("b", "2")],
+    ),
+    "contents of Snowflake that are no calls": (
+        "openai-chat",
+        [_chunk(content_list=[{"type": "image", "url": "u"}, {"type": "text", "text": "Yes."}]), STOPPED],
+        [{"type": "provider_item", "kind": "image", "data": {"type": "image", "url": "u"}}, TEXT],
+    ),
+    "an error of a choice that has no finish reason": (
+        "openai-chat",
+        [_chunk(content="Yes."), {"choices": [{"index": 0, "delta": {}, "error": {"message": "down", "code": 502}}]}],
+        [TEXT, {"type": "error", "code": "provider_error", "message": "502: down"}],
+    ),
+    "a signature of no call": (
+        "openai-chat",
+        [_chunk(tool_calls=[{"index": 0, "extra_content": {"google": {"thought_signature": "s"}}}]),
+         _chunk(content="Yes."), STOPPED],
+        [{"type": "provider_item", "kind": "extra_content", "data": {"google": {"thought_signature": "s"}}}, TEXT],
+    ),
+    "a thought of Responses without an id": (
+        "openai-responses",
+        [{"type": "response.output_item.done", "output_index": 0,
+          "item": {"type": "reasoning", "summary": [{"type": "summary_text", "text": "So."}]}},
+         {"type": "response.output_text.delta", "delta": "Yes."}, COMPLETED],
+        [{"type": "reasoning_delta", "text": "So."}, TEXT],
+    ),
+    "an annotation of Responses that is null": (
+        "openai-responses",
+        [{"type": "response.output_text.delta", "delta": "Yes."},
+         {"type": "response.output_text.annotation.added", "annotation": None}, COMPLETED],
+        [TEXT],
+    ),
+    "an error of a web framework behind the first events of Responses": (
+        "openai-responses",
+        [{"type": "response.output_text.delta", "delta": "Yes."}, {"detail": "Not Found"}],
+        [TEXT, {"type": "error", "code": "provider_error", "message": "Not Found"}],
+    ),
+    "the end of a call of Cohere that did not begin": (
+        "cohere",
+        [COHERE_TEXT, {"type": "tool-call-end", "index": 3},
+         {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}],
+        [TEXT],
+    ),
+    "an error of Cohere that is a message alone": (
+        "cohere",
+        [COHERE_TEXT, {"message": "too many requests"}],
+        [TEXT, {"type": "error", "code": "provider_error", "message": "too many requests"}],
+    ),
+    "a tool of the server in a whole answer of Converse": (
+        "bedrock-converse",
+        [{"output": {"message": {"role": "assistant", "content": [
+            {"toolUse": {"toolUseId": "s", "name": "search", "input": {"q": 1}, "type": "server_tool_use"}},
+            {"text": "Yes."}]}}, "stopReason": "end_turn"}],
+        [{"type": "provider_item", "kind": "server_tool_use",
+          "data": {"toolUseId": "s", "name": "search", "input": {"q": 1}, "type": "server_tool_use"}}, TEXT],
+    ),
+    "text on Bedrock that names the field of the metrics": (
+        "bedrock-converse",
+        [_wrapped(event_type="text-generation", text="See amazon-bedrock-invocationMetrics."),
+         _wrapped(event_type="stream-end", finish_reason="COMPLETE")],
+        [{"type": "text_delta", "text": "See amazon-bedrock-invocationMetrics."}],
+    ),
 }  # fmt: skip
 
 
@@ -127,6 +243,12 @@ def test_a_rare_message_gives_what_stands_beside_it(case: str) -> None:
     assert [event["type"] for event in events] == [*(event["type"] for event in expected), "done"]
     for event, parts in zip(events, expected, strict=False):
         assert {key: event[key] for key in parts} == parts
+
+
+def test_a_step_of_the_server_that_the_end_of_the_body_cuts_is_sent_as_far_as_it_came() -> None:
+    parser = sp.StreamParser("gemini")
+    parser.feed(_body("gemini", [_step(type="search_call", id="s", text="x"), _delta(type="search_call", text="y")]))
+    assert plain(parser.close())[0]["data"] == {"type": "search_call", "id": "s", "text": "xy"}
 
 
 def test_a_step_of_the_server_that_grows_beyond_the_limit_is_an_error_and_the_text_goes_on() -> None:

@@ -115,8 +115,7 @@ class Reader:
     def restart_checkpoint(self) -> str:
         """Return what was taken since `checkpoint`, and keep what is taken from here on."""
         kept = self.kept
-        if self._kept is not None:
-            self._kept = StringIO()
+        self._kept = StringIO()
         return kept
 
     def end_checkpoint(self) -> str:

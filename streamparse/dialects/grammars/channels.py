@@ -299,9 +299,8 @@ class StrippedChannels:
 
     def _read_message(self, reader: Reader, context: Context, channel: str, found: bool) -> Step[bool]:
         """Read a message that is no call; False if it cannot be one."""
-        if channel == "final":
-            if found:
-                reader.commit()
+        if channel == "final":  # never the first message: `STRIPPED` shows
+            reader.commit()
             return False
         if not context.thoughts or (channel == "commentary" and not found):
             return False

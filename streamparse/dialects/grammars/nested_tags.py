@@ -160,7 +160,7 @@ def _close(path: list[_Element], name: str) -> None:
     """Close the innermost element of that name and all inside it; a closing tag that closes nothing is ignored."""
     if not any(element.name == name for element in path):
         return
-    while path:
+    while True:
         element = path.pop()
         if path:
             path[-1].children.append((element.name, element.write_json()))

@@ -127,7 +127,7 @@ OBJECTS = (
             ("</tool_use>", "</tooluse>"), ("<tool_use>", "<tooluse>"), names=NAME_KEYS, explicit=True, by_name=True
         ),
         _JSON,
-        models="Claude, Gemini and DeepSeek behind proxies, prompted models",
+        models="Claude, Gemini and DeepSeek through proxies, prompted models",
         example='<tool_use>\n{"name": "get_weather", "input": {"city": "Paris"}}\n</tool_use>',
     ),
     Dialect(

@@ -150,7 +150,7 @@ _ROWS = (
         Branch(_INVOKE.call, _INVOKE, _OLD_INVOKE),
         thoughts=("thinking",),
         closes=("</parameter", f"</{_NS}parameter"),
-        models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM behind proxies",
+        models="Claude 2 and 3 prompts; MiniMax-M2, Kimi K2.5, GLM through proxies",
         example='<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
         "</function_calls>",
     ),

@@ -161,6 +161,8 @@ class Interactions:
                 arguments = read_argument_text(step.arguments)
                 if arguments.strip("{} \t\r\n"):  # an empty object holds the place of what follows
                     self._sink.call_arguments(self._calls[index], arguments)
+            else:
+                self._sink.error("frame", "call_without_name", f"a call ({step.id or 'no id'}) without a name")
         elif step.type in _TEXT_STEPS:
             self._send_text(step.type, step.text, read_value(step.summary) or read_value(step.content))
         else:

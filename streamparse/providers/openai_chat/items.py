@@ -42,11 +42,10 @@ class Echo:
         self._hides_tags = False
 
     def feed_thought(self, thought: str) -> None:
-        """A piece of the thought came in its own field."""
-        if self.active:
-            self._has_thought = True
-            self._ahead += thought if self._begun else thought.lstrip("\n")
-            self.active = len(self._ahead) <= _MOST_AHEAD
+        """A piece of the thought came in its own field, while the content may still repeat it."""
+        self._has_thought = True
+        self._ahead += thought if self._begun else thought.lstrip("\n")
+        self.active = len(self._ahead) <= _MOST_AHEAD
 
     def take_text(self, text: str) -> None:
         """Take a piece of the content."""

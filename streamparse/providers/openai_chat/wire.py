@@ -251,10 +251,10 @@ class OpenAIChat(MessageWire[Chunk]):
 
     def _take_thought(self, delta: Delta) -> None:
         """A delta with a thought, in whichever field, before its text."""
-        thought = delta.reasoning_content or delta.reasoning  # at once in both: the same
+        thought = delta.reasoning_content or delta.reasoning or ""  # at once in both: the same
         if delta.reasoning_details:
-            self._details.take(delta.reasoning_details, thought or "")
-        elif thought:
+            self._details.take(delta.reasoning_details, thought)
+        else:
             self._sink.reasoning(thought)
         if thought and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
