@@ -203,10 +203,12 @@ def _cut_rows(entry: Input, column: str, known: Set[int | None]) -> Iterator[Tas
                 return
             at_once = max(1, TASK_SIZE * metadata.num_rows // max(1, _measure(metadata, column)))
             for batch in table.iter_batches(at_once, columns=[column]):
-                share = entry.size * batch.num_rows // metadata.num_rows
                 end = first + batch.num_rows
+                share = left * batch.num_rows // (metadata.num_rows - first)
                 yield _Rows(entry.path, first, view_as_bytes(batch.column(0)), share, _find_within(known, first, end))
                 first, left = end, left - share
+            if left:
+                yield _Files([], left)  # there were no rows
     except (OSError, import_arrow().ArrowException) as error:
         yield _Nothing(entry.path, _describe_error(error), left)
 
