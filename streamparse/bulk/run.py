@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -16,6 +19,7 @@ from streamparse.bulk.rows import Row, RowMaker, make_failure
 from streamparse.bulk.tables import RowTable
 from streamparse.dialects import Dialects
 from streamparse.providers.wires import WireName
+from streamparse.tools import Toolset
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -85,7 +89,7 @@ def parse_many(
     """
     if jobs < 1:
         raise ValueError("jobs must be 1 or more")
-    options: dict[str, Any] = {"wire": wire, "dialects": dialects, "tools": tools if tools is None else list(tools)}
+    options: dict[str, Any] = {"wire": wire, "dialects": dialects, "tools": Toolset.of(tools)}
     maker = RowMaker(**options)
     table = RowTable(out)
     inputs = find_inputs(paths, column, table.files)
@@ -156,7 +160,8 @@ def _parse_in_processes(options: dict[str, Any], tasks: Iterator[Task], jobs: in
     running: deque[tuple[Task, Future[_Rows]]] = deque()
     try:
         for task in tasks:
-            running.append((task, pool.submit(_parse_in_worker, task)))
+            with _hold_interrupts():
+                running.append((task, pool.submit(_parse_in_worker, task)))
             if len(running) >= _AHEAD * jobs:
                 first, rows = running.popleft()
                 yield first, rows.result()
@@ -167,14 +172,41 @@ def _parse_in_processes(options: dict[str, Any], tasks: Iterator[Task], jobs: in
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _hold_interrupts() -> Iterator[None]:
+    """Let what is started meanwhile be deaf to Ctrl-C, which is for the process that writes the table."""
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - as above
+
+    resource_tracker.ensure_running()  # which would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _worker: RowMaker
 """Of a process that works for another."""
 
 
 def _start_worker(options: dict[str, Any]) -> None:
     global _worker  # noqa: PLW0603 - a process has one
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that writes the table
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     _worker = RowMaker(**options)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone: if that was killed, this one would wait for ever."""
+    from multiprocessing import parent_process  # noqa: PLC0415 - as above
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _parse_in_worker(task: Task) -> _Rows:

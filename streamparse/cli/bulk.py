@@ -36,6 +36,8 @@ def run_bulk(arguments: argparse.Namespace) -> int:
             tools=read_tools(arguments),
             on_progress=bar.show,
         )
+    except OSError as error:
+        raise CommandError(f"{error.filename or arguments.out}: {error.strerror or error}") from error
     except (ValueError, ImportError) as error:
         raise CommandError(str(error)) from error
     except RuntimeError as error:  # of a pool, one of whose processes was killed

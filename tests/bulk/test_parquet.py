@@ -84,6 +84,11 @@ def test_each_cell_of_a_column_is_a_body(kind: str, tmp_path: Path, monkeypatch:
     assert sorted(table.read_bytes().splitlines(keepends=True)) == sorted(lines)
 
 
+def test_a_table_without_rows_is_done_at_once(tmp_path: Path) -> None:
+    progress = parse_many([write_table(tmp_path / "in.parquet", [])], tmp_path / "out.jsonl")
+    assert (progress.rows, progress.done) == (0, progress.size)
+
+
 def test_a_cell_may_be_decoded_json(tmp_path: Path) -> None:
     chunk = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
     source = write_table(tmp_path / "in.parquet", [[chunk], [chunk, chunk]])
