@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -77,3 +79,18 @@ def test_what_a_plugin_raises_says_in_which_body(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(LookupError) as caught:
         maker.parse(b"", "a.jsonl", 3)
     assert caught.value.__notes__ == ["in row 3 of a.jsonl"]
+
+
+def test_the_page_describes_each_column() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "bulk.md").read_text(encoding="utf-8")
+    words = {
+        str: "text",
+        str | None: "text or null",
+        bool: "boolean",
+        int: "integer",
+        int | None: "integer or null",
+        list[str]: "list of text",
+        list[int | None]: "list of integers or null",
+    }
+    described = re.findall(r"^\| `(\w+)` \| ([\w ]+) \|", page, re.MULTILINE)
+    assert described == [(field.name, words[field.type]) for field in msgspec.structs.fields(Row)]
