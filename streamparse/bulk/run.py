@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -131,14 +132,21 @@ class _Rows(msgspec.Struct):
     unreadable: int
 
 
-_encode: Final = msgspec.json.Encoder().encode
+_encode_into: Final = msgspec.json.Encoder().encode_into
 
 
 def _parse_task(maker: RowMaker, task: Task) -> _Rows:
-    rows = [_parse_body(maker, body) for body in read_bodies(task)]
-    lines = b"".join([_encode(row) + b"\n" for row in rows])
-    not_ok = [row for row in rows if not row.ok]
-    return _Rows(lines, len(rows), len(not_ok), sum("unreadable" in row.error_codes for row in not_ok))
+    lines = bytearray()
+    count = not_ok = unreadable = 0
+    for body in read_bodies(task):
+        row = _parse_body(maker, body)
+        _encode_into(row, lines, -1)
+        lines += b"\n"
+        count += 1
+        if not row.ok:
+            not_ok += 1
+            unreadable += "unreadable" in row.error_codes
+    return _Rows(bytes(lines), count, not_ok, unreadable)
 
 
 def _parse_body(maker: RowMaker, body: Body) -> Row:
@@ -197,6 +205,7 @@ def _start_worker(options: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     _worker = RowMaker(**options)
+    gc.freeze()  # what is there now stays to the end: the garbage collector need not look at it again
 
 
 def _end_with_parent() -> None:
