@@ -84,11 +84,11 @@ def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
 
 
 def _sum(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return sum(_count(counts, name) for name in names)
+    return sum([_count(counts, name) for name in names if name in counts])
 
 
 def _find_first(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return next((count for name in names if (count := _count(counts, name))), 0)
+    return next(filter(None, [_count(counts, name) for name in names if name in counts]), 0)
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:
@@ -97,5 +97,5 @@ def _count(counts: Mapping[str, Any], name: str) -> int:
 
 
 def _find_in_details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
-    found = (_find_first(inner, names) for place in places if isinstance(inner := counts.get(place), Mapping))
-    return next(filter(None, found), 0)
+    inner = [counts[place] for place in places if place in counts]
+    return next(filter(None, [_find_first(each, names) for each in inner if isinstance(each, Mapping)]), 0)

@@ -1,5 +1,7 @@
 """`streamparse parse`: the events of a stream, printed as its bytes arrive: prose with labels in the margin, or JSON.
 
+With `--out` it parses many bodies into a table; that is in `cli/bulk.py`.
+
 Text from the stream is shown with control characters and invisible characters escaped: a model's answer
 can neither move the cursor or set the title of a window, nor hide a text.
 """
@@ -17,6 +19,7 @@ import msgspec
 from streamparse import events
 from streamparse.cli.options import (
     READ_SIZE,
+    CommandError,
     add_parser_options,
     has_colours,
     make_parser_factory,
@@ -64,25 +67,52 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "parse",
         help="print the events of a stream as its bytes arrive",
         description="Print the events of a stream as its bytes arrive. The exit status is 1 if the server did not end"
-        " the turn itself.",
+        " the turn itself. With --out, parse many bodies into a table, a row each; run again, the command goes on where"
+        " it was stopped. The exit status is then 1 if something could not be read.",
     )
-    command.add_argument("file", help="a recorded body, or - for standard input")
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
     command.add_argument(
-        "--chunk", type=parse_size, default=READ_SIZE, metavar="N", help="feed the parser in pieces of at most N bytes"
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="a recorded body, or - for standard input; with --out any number of files, folders, and tables of bodies",
     )
+    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--chunk", type=parse_size, metavar="N", help="feed the parser in pieces of at most N bytes")
+    add_bulk_options(command)
     add_parser_options(command)
     command.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.out is not None:
+        from streamparse.cli.bulk import run_bulk  # noqa: PLC0415 - one stream is shown without what many need
+
+        return run_bulk(arguments)
+    if len(arguments.paths) > 1 or arguments.jobs is not None or arguments.column is not None:
+        raise CommandError("several paths, --jobs and --column are for --out FILE")
     parser = make_parser_factory(arguments)()
     print_prose = ProsePrinter(styled=has_colours()).print
     show = partial(print_json, escaping=sys.stdout.isatty()) if arguments.json else print_prose
-    for piece in read_pieces(arguments.file, arguments.chunk):
+    for piece in read_pieces(arguments.paths[0], arguments.chunk or READ_SIZE):
         show(parser.feed(piece))
     show(parser.close())
     return 0 if parser.response.ok else 1
+
+
+def add_bulk_options(command: argparse.ArgumentParser) -> None:
+    """Add the options for many bodies."""
+    command.add_argument(
+        "--out", metavar="FILE", help="the table for many bodies: .jsonl, or .parquet, which needs pyarrow"
+    )
+    command.add_argument(
+        "--jobs", type=parse_size, metavar="N", help="with --out: how many processes parse; default: 1"
+    )
+    command.add_argument(
+        "--column",
+        metavar="NAME",
+        help="with --out: the column of bodies in tables; with it .jsonl and .ndjson files are tables, too;"
+        " default: body in .parquet files, and a .jsonl file is one body",
+    )
 
 
 def print_json(batch: Iterable[events.Event], *, escaping: bool) -> None:

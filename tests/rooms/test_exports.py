@@ -38,7 +38,7 @@ def test_what_a_module_says_that_it_offers_it_has(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["parser", "providers", "dialects", "frames", "tools", "runtime", "negotiate", "repair"]
+    "room", ["parser", "providers", "dialects", "frames", "tools", "runtime", "negotiate", "repair", "bulk"]
 )
 def test_a_room_that_users_import_says_what_it_offers(room: str) -> None:
     assert importlib.import_module(f"streamparse.{room}").__all__

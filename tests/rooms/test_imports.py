@@ -17,7 +17,7 @@ ROOMS = (
      "findings"),
     ("json",), ("schema",), ("tools",), ("response",), ("sink", "stats", "protocols"), ("frames",), ("assembler",),
     ("reading",), ("writing",), ("emitting",), ("dialects",), ("providers",), ("parser",),
-    ("negotiate",), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("cli",), ("__main__",),
+    ("negotiate",), ("repair",), ("middleware",), ("runtime",), ("proxy",), ("bulk",), ("cli",), ("__main__",),
 )  # fmt: skip
 """From below to above; those of one row do not know each other."""
 FLOORS = {"dialects": ("engine", "grammars", "table")}
@@ -26,9 +26,13 @@ SHAPES = {"openai_chat", "anthropic"}
 """Providers' folders that other providers may stand on: API shapes that several speak."""
 OUTSIDE = {"msgspec", "regex", "typing_extensions"}
 TASKS = {"anyio", "sniffio"}
-BY_ROOM = {"schema": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "cli": {"uvicorn"}}
+BY_ROOM = {
+    "schema": {"jsonschema_rs"}, "proxy": {"httpx"}, "runtime": {"httpx"}, "bulk": {"pyarrow"},
+    "cli": {"tqdm", "uvicorn"},
+}  # fmt: skip
 """What one room alone may import, and only in a function: each is an extra."""
 CLIENTS = {"httpx", "httpx_sse", "requests", "aiohttp", "openai", "anthropic", "google", "ollama", "boto3", "mistralai"}
+TABLES = {"pyarrow", "ray", "tqdm"}
 
 RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 MODULES = {
@@ -126,11 +130,11 @@ def test_importing_the_library_loads_neither_tasks_nor_clients() -> None:
     program = "import sys, streamparse; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "msgspec" in loaded
-    assert not {*loaded} & (TASKS | CLIENTS | {"trio", "asyncio"})
+    assert not {*loaded} & (TASKS | CLIENTS | TABLES | {"trio", "asyncio"})
 
 
 def test_importing_the_library_loads_no_room_that_is_not_asked_for() -> None:
     program = "import sys, streamparse; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     rooms = {name.split(".")[1] for name in loaded if name.startswith("streamparse.")}
-    assert not rooms & {"cli", "emitting", "middleware", "negotiate", "proxy", "repair", "runtime", "writing"}
+    assert not rooms & {"bulk", "cli", "emitting", "middleware", "negotiate", "proxy", "repair", "runtime", "writing"}

@@ -1,0 +1,303 @@
+"""Where bodies are: files, folders, and columns of JSONL or Parquet tables, cut into tasks of about a megabyte."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from streamparse.bulk.arrow import import_arrow, import_parquet, view_as_bytes
+
+__all__ = ["Body", "Input", "Known", "Task", "cut_tasks", "find_inputs", "read_bodies"]
+
+TASK_SIZE = 1024 * 1024
+"""Bytes of a task, about: so many that handing it to another process costs nothing beside parsing it."""
+_READ_SIZE: Final = 256 * 1024
+_LINES: Final = (".jsonl", ".ndjson")
+_PARQUET: Final = ".parquet"
+
+Known: TypeAlias = Mapping[str, Set[int | None]]
+"""The rows that are there already: numbers by source."""
+
+
+class Input(msgspec.Struct, frozen=True):
+    """A file: one body, or a table of them; or a folder that could not be listed, with the reason."""
+
+    path: str
+    size: int
+    kind: Literal["body", "lines", "parquet", "unreadable"]
+    problem: str = ""
+
+
+class Body(msgspec.Struct, frozen=True):
+    """A body and where it was, or why there is none."""
+
+    source: str
+    row: int | None
+    content: bytes | str | None
+    problem: str = ""
+
+
+class _Files(msgspec.Struct, frozen=True):
+    """Files of one body each."""
+
+    paths: list[str]
+    size: int
+
+
+class _Lines(msgspec.Struct, frozen=True):
+    """The lines of a JSONL table that begin at byte `start` or later and before `end`.
+
+    So the range need not end where a line ends.  `breaks` is how many line ends are before it.
+    """
+
+    path: str
+    start: int
+    end: int
+    breaks: int
+    column: str
+    known: Set[int | None]
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """A column of some rows of a Parquet table; `first` is the first's number."""
+
+    path: str
+    first: int
+    column: Any  # of pyarrow
+    size: int
+    known: Set[int | None]
+
+
+class _Nothing(msgspec.Struct, frozen=True):
+    """An input that cannot be read."""
+
+    path: str
+    problem: str
+    size: int
+
+
+Task: TypeAlias = _Files | _Lines | _Rows | _Nothing
+"""Some bodies, each to be read where it is parsed; `size` is how many bytes of the inputs it covers."""
+
+
+# -- finding ------------------------------------------------------------------------------------------------------
+
+
+def find_inputs(
+    paths: Sequence[str | os.PathLike[str]],
+    column: str | None = None,
+    leave_out: Collection[str | os.PathLike[str]] = (),
+) -> list[Input]:
+    """Find the files of paths and folders, in the order of names, each once.
+
+    A file is one body.  With a column, a `.jsonl` or `.ndjson` file is a table of bodies; a `.parquet` file always is.
+    Of a folder hidden files, and what is no file, are left out; so are the paths `leave_out` everywhere.
+    Raises OSError for a path that is not there, and ImportError for Parquet without pyarrow.
+    """
+    hidden = {os.path.realpath(path) for path in leave_out}
+    found: dict[str, Input] = {}
+    for each in paths:
+        path = os.path.normpath(os.fspath(each))
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            for entry in _walk(path, column):
+                found.setdefault(entry.path, entry)
+        else:
+            found.setdefault(path, _describe(path, status.st_size, column))
+    names = {os.path.basename(path) for path in leave_out}
+    return [
+        entry
+        for entry in found.values()
+        if os.path.basename(entry.path) not in names or os.path.realpath(entry.path) not in hidden
+    ]
+
+
+def _walk(folder: str, column: str | None) -> Iterator[Input]:
+    failures: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=failures.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if name.startswith("."):
+                continue
+            try:
+                status = os.stat(path)
+            except OSError as error:
+                yield Input(path, 0, "unreadable", _describe_error(error))
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield _describe(path, status.st_size, column)
+    for failure in failures:
+        yield Input(str(failure.filename), 0, "unreadable", _describe_error(failure))
+
+
+def _describe(path: str, size: int, column: str | None) -> Input:
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == _PARQUET:
+        import_parquet()
+        return Input(path, size, "parquet")
+    return Input(path, size, "lines" if column is not None and suffix in _LINES else "body")
+
+
+def _describe_error(error: Exception) -> str:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or str(error) or type(error).__name__
+
+
+# -- cutting ------------------------------------------------------------------------------------------------------
+
+
+def cut_tasks(inputs: Sequence[Input], column: str | None, known: Known) -> Iterator[Task]:
+    """Yield the tasks of inputs, in their order; rows of tables that are known are not read again."""
+    waiting: list[str] = []
+    size = 0
+    for entry in inputs:
+        if entry.kind == "body":
+            waiting.append(entry.path)
+            size += entry.size
+            if size < TASK_SIZE:
+                continue
+        if waiting:
+            yield _Files(waiting, size)
+            waiting, size = [], 0
+        rows = known.get(name_source(entry.path), frozenset())
+        if entry.kind == "lines":
+            yield from _cut_lines(entry, column or "", rows)
+        elif entry.kind == "parquet":
+            yield from _cut_rows(entry, column or "body", rows)
+        elif entry.kind == "unreadable":
+            yield _Nothing(entry.path, entry.problem, entry.size)
+    if waiting:
+        yield _Files(waiting, size)
+
+
+def _cut_lines(entry: Input, column: str, known: Set[int | None]) -> Iterator[Task]:
+    breaks = start = 0
+    try:
+        with open(entry.path, "rb") as table:
+            while piece := table.read(TASK_SIZE):
+                end, more = start + len(piece), piece.count(b"\n")
+                yield _Lines(entry.path, start, end, breaks, column, _find_within(known, breaks, breaks + more + 1))
+                start, breaks = end, breaks + more
+    except OSError as error:
+        yield _Nothing(entry.path, _describe_error(error), entry.size - start)
+
+
+def _cut_rows(entry: Input, column: str, known: Set[int | None]) -> Iterator[Task]:
+    """Cut here, not where a task is done, so that a table of one row group is shared among the processes too."""
+    parquet = import_parquet()
+    first = 0
+    left = entry.size
+    try:
+        with parquet.ParquetFile(entry.path) as table:
+            metadata = table.metadata
+            if column not in table.schema_arrow.names:
+                yield _Nothing(entry.path, f"no column {column!r}", left)
+                return
+            at_once = max(1, TASK_SIZE * metadata.num_rows // max(1, _measure(metadata, column)))
+            for batch in table.iter_batches(at_once, columns=[column]):
+                end = first + batch.num_rows
+                share = left * batch.num_rows // (metadata.num_rows - first)
+                yield _Rows(entry.path, first, view_as_bytes(batch.column(0)), share, _find_within(known, first, end))
+                first, left = end, left - share
+            if left:
+                yield _Files([], left)  # there were no rows
+    except (OSError, import_arrow().ArrowException) as error:
+        yield _Nothing(entry.path, _describe_error(error), left)
+
+
+def _find_within(known: Set[int | None], first: int, end: int) -> Set[int | None]:
+    return known & set(range(first, end)) if known else known
+
+
+def _measure(metadata: Any, column: str) -> int:
+    """Return the bytes of a column, before they were compressed."""
+    return sum(
+        chunk.total_uncompressed_size
+        for group in range(metadata.num_row_groups)
+        for number in range(metadata.num_columns)
+        if (chunk := metadata.row_group(group).column(number)).path_in_schema.split(".")[0] == column
+    )
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_bodies(task: Task) -> Iterator[Body]:
+    """Yield the bodies of a task."""
+    match task:
+        case _Files():
+            return map(_read_file, task.paths)
+        case _Lines():
+            return _read_lines(task)
+        case _Rows():
+            return _read_rows(task)
+        case _Nothing():
+            return iter([Body(name_source(task.path), None, None, task.problem)])
+
+
+def name_source(path: str) -> str:
+    """Return a path as the table has it: as it is, but for bytes that are no UTF-8."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _read_file(path: str) -> Body:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return Body(name_source(path), None, file.read())
+    except OSError as error:
+        return Body(name_source(path), None, None, _describe_error(error))
+
+
+def _read_lines(task: _Lines) -> Iterator[Body]:
+    source = name_source(task.path)
+    try:
+        with open(task.path, "rb", buffering=_READ_SIZE) as table:
+            number = task.breaks
+            if task.start:
+                table.seek(task.start - 1)
+                number += table.readline() != b"\n"  # the end of a line that began before
+            while table.tell() < task.end and (line := table.readline()):
+                if number not in task.known and line.strip():
+                    yield _read_cell(source, number, line, task.column)
+                number += 1
+    except OSError as error:
+        yield Body(source, None, None, _describe_error(error))
+
+
+def _read_cell(source: str, row: int, line: bytes, column: str) -> Body:
+    """The body in a line: text, or the JSON itself if it is no text."""
+    try:
+        cell = bytes(_decode_line(line).get(column, b"null"))
+        content = _decode_text(cell) if cell.startswith(b'"') else cell
+    except (ValueError, RecursionError) as error:
+        return Body(source, row, None, _describe_error(error))
+    return Body(source, row, None, f"no {column!r} in the line") if content == b"null" else Body(source, row, content)
+
+
+_decode_line: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_text: Final = msgspec.json.Decoder(str).decode
+
+
+def _read_rows(task: _Rows) -> Iterator[Body]:
+    source = name_source(task.path)
+    for number, cell in enumerate(task.column, task.first):
+        if number not in task.known:
+            yield _read_value(source, number, cell)
+
+
+def _read_value(source: str, row: int, cell: Any) -> Body:
+    try:
+        value = cell.as_py()
+        content = value if value is None or isinstance(value, bytes) else msgspec.json.encode(value)
+    except (ValueError, TypeError, RecursionError) as error:
+        return Body(source, row, None, _describe_error(error))
+    return Body(source, row, content, "" if content is not None else "the cell is empty")
