@@ -83,7 +83,10 @@ class Cell(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.value:,.{self.digits}f}"
-        return f"**{text}** (over {self.bound:,.{self.digits}f})" if self.fails else text
+        if not self.fails:
+            return text
+        bound = f"{self.bound:,.{self.digits}f}"
+        return f"**{text}** (over {bound})" if text != bound else str(self._replace(digits=self.digits + 1))
 
 
 class Row(NamedTuple):
@@ -146,7 +149,7 @@ class Table:
 
     def sum_up(self) -> str:
         """Return one line with the best and the worst row."""
-        best, *_, worst = sorted(self.rows, key=self.find_worst)
+        best, worst = min(self.rows, key=self.find_worst), max(self.rows, key=self.find_worst)
         return f"| {self.summary} | {self._name(best)} | {self._name(worst)} |"
 
     def _name(self, row: Row) -> str:

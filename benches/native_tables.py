@@ -122,7 +122,7 @@ def make_clients() -> Table:
         return found[name]
 
     note = f"{CLIENTS} streams at one time over loopback, {len(CHUNKS)} chunks each; CPU time of the client's process."
-    return Table("clients", columns, {name: partial(measure, name) for name in names}, (0,), note=note)
+    return Table("clients", columns, {name: partial(measure, name) for name in names}, (2,), note=note)
 
 
 def _measure_clients(names: list[str], rounds: int) -> dict[str, tuple[Cell | None, ...]]:

@@ -6,26 +6,29 @@ dearer constructor.  Without it the unit is a text delta of this tree.
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from statistics import median
 
-from compare_trees import Tree
+from compare_trees import Tree, measure_row
 from corpora import CORPORA
 from measuring import time_run
 from rooms import parse
 
-__all__ = ["RELEASE", "TEXT", "find_release", "is_release_known", "time_text_delta"]
+__all__ = ["RELEASE", "TEXT", "compare_with_release", "find_release", "is_release_known", "time_text_delta"]
 
 ROOT = Path(__file__).parents[1]
 RELEASE = os.environ.get("RELEASE", "")
 TEXT = "openai-chat, text"
 """The stream whose deltas are the unit."""
 TURNS = 7
+PAIRS = 3
 
 
 def is_release_known() -> bool:
@@ -47,6 +50,29 @@ def find_release() -> Iterator[Path]:
             yield tree
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True, capture_output=True)
+
+
+@cache
+def _open_pairs() -> list[tuple[Tree, Tree]]:
+    """Processes of the release and of this tree, which live until the end: where one lies in memory matters."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    release = stack.enter_context(find_release())
+    return [(stack.enter_context(Tree(release)), stack.enter_context(Tree(ROOT))) for _ in range(PAIRS)]
+
+
+def compare_with_release(name: str) -> float | None:
+    """Return what a stream of the corpora costs at one frame a read, over what it cost in the release.
+
+    Each counts over the floor of its own process.  None if the release did not have the stream.
+    """
+    changes = []
+    for old, new in _open_pairs():
+        if name not in old.rows:
+            return None
+        (old_floor, before), (new_floor, after) = measure_row(name, old, new)
+        changes.append((after / new_floor) / (before / old_floor))
+    return median(changes)
 
 
 def time_text_delta() -> float:

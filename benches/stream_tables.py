@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-from compare_trees import ALLOWED, Tree, measure_row
+from compare_trees import ALLOWED
 from corpora import CORPORA, Corpus
 from floor import floor
 from measuring import Case, Cell, Table, find_ratio, repeat, take_turns
@@ -24,7 +23,7 @@ from reads import (
     read_fixtures,
     take_frames,
 )
-from release import find_release, is_release_known
+from release import compare_with_release, is_release_known
 from rooms import ROOMS, parse
 
 import streamparse as sp
@@ -59,7 +58,7 @@ def make_reads() -> Table:
         name: partial(_measure_reads, name, corpus) for name, corpus in CORPORA.items() if "1 MB" not in name
     }
     columns = ("stream", "floor, µs", "minimal floor", "1 frame", "2", "8", "1,400 B", "64 KB")
-    bounds = "one frame a read at most 2 × the floor, on Ollama 3, fewer for some streams"
+    bounds = "one frame a read at most 2 × the floor, on Ollama 3, of some streams less"
     frames = f"two frames a read at most {TWO_FRAMES} × one alone, eight at most {EIGHT_FRAMES} ×"
     if is_release_known():
         columns += ("to 0.1.0",)
@@ -97,17 +96,13 @@ def _measure_reads(name: str, corpus: Corpus, rounds: int) -> tuple[Cell | None,
     }
     cells = [Cell(found[cut], bounds.get(cut)) for cut in cuts]
     each = median(spent["floor"]) * 1e6 / len(frames)
-    against_release = [_compare_with_release(name)] if is_release_known() else []
+    against_release = [_compare(name)] if is_release_known() else []
     return (Cell(each), Cell(found["minimal"]), *cells, *against_release)
 
 
-def _compare_with_release(name: str) -> Cell | None:
-    """One frame a read over what it cost in the release, each over its own floor."""
-    with find_release() as path, Tree(path) as old, Tree(Path(__file__).parents[1]) as new:
-        if name not in old.rows:
-            return None
-        (old_floor, before), (new_floor, after) = measure_row(name, old, new)
-    return Cell((after / new_floor) / (before / old_floor), ALLOWED)
+def _compare(name: str) -> Cell | None:
+    change = compare_with_release(name)
+    return None if change is None else Cell(change, ALLOWED)
 
 
 # -- as servers sent them --------------------------------------------------------------------------------------------
@@ -187,7 +182,7 @@ def make_recordings() -> Table:
         for name, recording in read_fixtures()
         if len(cut_at_frames(recording.body)) > 1
     }
-    columns = ("recording", "frames", "reads", "µs a frame", "× floor")
+    columns = ("recording", "frames", "reads", "µs a frame", "× floor", "`auto`, to named")
     return Table("recordings", columns, cases, (3,), shown=12, summary="recorded answers whole, × floor")
 
 
@@ -201,6 +196,7 @@ def _measure_recording(recording: Recording, rounds: int) -> tuple[Cell | None, 
     runs: dict[str, Callable[[], object]] = {
         "floor": lambda: bare(reads),
         "parser": lambda: parse(wire, reads),
+        "auto": lambda: parse("auto", reads),
     }
     spent = take_turns({run: repeat(what, repeats) for run, what in runs.items()}, rounds)
     each = median(spent["parser"]) * 1e6 / len(frames) / repeats
@@ -209,6 +205,7 @@ def _measure_recording(recording: Recording, rounds: int) -> tuple[Cell | None, 
         Cell(len(reads), digits=0),
         Cell(each),
         Cell(find_ratio(spent["parser"], spent["floor"])),
+        Cell(find_ratio(spent["auto"], spent["parser"])),
     )
 
 
