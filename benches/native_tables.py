@@ -121,7 +121,10 @@ def make_clients() -> Table:
             found.update(_measure_clients(names, rounds))
         return found[name]
 
-    note = f"{CLIENTS} streams at one time over loopback, {len(CHUNKS)} chunks each; CPU time of the client's process."
+    note = (
+        f"{CLIENTS} streams at one time over loopback, {len(CHUNKS)} chunks each, as fast as they can be read, "
+        "which is when a chunk costs the client least; CPU time of its process."
+    )
     return Table("clients", columns, {name: partial(measure, name) for name in names}, (2,), note=note)
 
 
