@@ -72,7 +72,7 @@ def describe_run() -> str:
     packages = ", ".join(f"{name} {_find_version(name)}" for name in ("msgspec", "regex", "anyio", "httpx"))
     python = f"{platform.python_implementation()} {platform.python_version()}"
     machine = f"{platform.system()} on {_find_processor()}, {os.cpu_count()} cores"
-    release = ", beside 0.1.0" if RELEASE else ""
+    release = " (beside the tree of the last release)" if RELEASE else ""
     return f"{today}: streamparse {sp.__version__}{release}, {python}, {packages}; {machine}."
 
 
