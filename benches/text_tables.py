@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from measuring import Case, Cell, Table, find_ratio, hide_old_objects, repeat, take_turns, time_run
+from response_bodies import BODIES, write_prose
 from texts import KIB
-from whole_bodies import BODIES, write_prose
 
 import streamparse as sp
 
