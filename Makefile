@@ -43,7 +43,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m pytest benches
 
 performance: $(INSTALLED)
-	$(BIN)/python benches/report.py
+	$(BIN)/python benches/performance.py
 
 nightly: coverage
 	$(BIN)/python -m pytest --hypothesis-profile=nightly

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from compare_trees import Tree, measure_row
 from corpora import CORPORA
 from measuring import time_run
 from rooms import parse
+from tree_process import Tree, measure_row
 
 __all__ = ["RELEASE", "TEXT", "compare_with_release", "find_release", "is_release_known", "time_text_delta"]
 

@@ -8,7 +8,6 @@ from functools import cache, partial
 from statistics import median
 from typing import Any
 
-from compare_trees import ALLOWED
 from corpora import CORPORA, Corpus
 from floor import floor
 from measuring import Case, Cell, Table, find_ratio, repeat, take_turns
@@ -25,6 +24,7 @@ from reads import (
 )
 from release import compare_with_release, is_release_known
 from rooms import ROOMS, parse
+from tree_process import ALLOWED
 
 import streamparse as sp
 

@@ -1,4 +1,4 @@
-"""Every gate of `docs/performance.md`, asserted; `python benches/report.py` writes the figures."""
+"""Every gate of `docs/performance.md`, asserted; `python benches/performance.py` writes the figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from measuring import Table
-from report import TABLES
+from performance import TABLES
 
 GATED = [table for table in (make() for make in TABLES.values()) if table.gates]
 ROWS = [(table, name) for table in GATED for name in table.cases]

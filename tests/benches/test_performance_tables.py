@@ -9,8 +9,8 @@ import pytest
 from corpora import CORPORA
 from measuring import Cell, Table
 from minimal import find_minimal_floor
+from performance import TABLES, replace_between
 from reads import RECORDED, cut_by_bytes, cut_by_frames, deal_reads, take_frames
-from report import TABLES, replace_between
 
 PAGE = (Path(__file__).parents[2] / "docs" / "performance.md").read_text(encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""Measures everything and writes the tables of `docs/performance.md` and of the README: `python benches/report.py`.
+"""Measures everything; writes the tables of `docs/performance.md` and of the README: `python benches/performance.py`.
 
-    python benches/report.py                          # all tables: some minutes
-    python benches/report.py --only reads floods      # these alone; the others stay as they are
-    RELEASE=../old python benches/report.py           # beside a tree of the last release, or a commit
+    python benches/performance.py                          # all tables: some minutes
+    python benches/performance.py --only reads floods      # these alone; the others stay as they are
+    RELEASE=../old python benches/performance.py           # beside a tree of the last release, or a commit
 
 A table stands between `<!-- NAME -->` and `<!-- /NAME -->`.  Rows that miss a gate stand first, in bold.  The exit
 status is 0 although gates are missed: `make bench` is what fails.
