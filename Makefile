@@ -3,7 +3,8 @@
 #   make demo      turns of a real model server, tools running while it writes; demo-out/timeline.html
 #   make test      style, types, and every test
 #   make coverage  the plain tests again, traced; fails if a room has lost branch coverage
-#   make bench     what the parser costs: by room, end to end, against the floor, in memory
+#   make bench     what the parser costs, against every bound that is promised; RELEASE=PATH beside a tree of the last release
+#   make performance  the same figures, written into docs/performance.md and the README
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
@@ -22,7 +23,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) 
 # The tests start hundreds of processes, each of which would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench nightly mutants clean
+.PHONY: demo test coverage bench performance nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -39,7 +40,10 @@ coverage: $(INSTALLED)
 	$(BIN)/python tests/check_coverage.py
 
 bench: $(INSTALLED)
-	$(BIN)/python -m pytest benches --benchmark-timer=time.process_time --benchmark-disable-gc --benchmark-columns=min,median,rounds
+	$(BIN)/python -m pytest benches
+
+performance: $(INSTALLED)
+	$(BIN)/python benches/performance.py
 
 nightly: coverage
 	$(BIN)/python -m pytest --hypothesis-profile=nightly
@@ -50,7 +54,7 @@ mutants: $(INSTALLED)
 	$(BIN)/python tests/mutants.py --draw $(or $(DRAW),300) --seed $(or $(SEED),1) --minutes 55
 
 clean:
-	rm -rf .coverage* .venv build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage* .venv build dist demo-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.

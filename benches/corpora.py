@@ -22,6 +22,7 @@ from gemini_bodies import gemini_array, gemini_calls, gemini_partial_call, gemin
 from ollama_bodies import ollama_generated, ollama_hermes, ollama_qwen3_coder, ollama_text
 from openai_bodies import (
     chat_calls,
+    chat_doubled_text,
     chat_noisy_text,
     chat_text,
     completions_text,
@@ -45,6 +46,7 @@ class Corpus(NamedTuple):
 CORPORA = {
     "openai-chat, text": Corpus("openai-chat", partial(chat_text, 10_000)),
     "openai-chat, text with noise": Corpus("openai-chat", partial(chat_noisy_text, 10_000)),
+    "openai-chat, as OpenRouter writes": Corpus("openai-chat", partial(chat_doubled_text, 10_000)),
     "openai-chat, call of 64 KB": Corpus("openai-chat", partial(chat_calls, 64 * KIB)),
     "openai-chat, call of 1 MB": Corpus("openai-chat", partial(chat_calls, MIB)),
     "openai-chat, 8 calls of 8 KB": Corpus("openai-chat", partial(chat_calls, 8 * KIB, 8)),

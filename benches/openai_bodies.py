@@ -12,6 +12,7 @@ from texts import Reads, arguments, fragments, sse, typed, words
 
 __all__ = [
     "chat_calls",
+    "chat_doubled_text",
     "chat_noisy_text",
     "chat_text",
     "completions_text",
@@ -33,6 +34,17 @@ def chat_noisy_text(count: int) -> Reads:
     for number, word in enumerate(words(count)):
         choice = {"index": 0, "delta": {"content": word}, "logprobs": None, "finish_reason": None}
         yield sse({**_chunk(choice), "obfuscation": f"x{number:05}"[: 1 + number % 6]})
+
+
+def chat_doubled_text(count: int) -> Reads:
+    """A thought whose words stand in two fields, as OpenRouter writes them, and then text."""
+    for number, word in enumerate(words(count)):
+        detail = {"type": "reasoning.text", "text": word, "format": "unknown", "index": 0}
+        thought = {"content": "", "reasoning": word, "reasoning_details": [detail]}
+        text = {"content": word, "reasoning": None, "reasoning_details": []}
+        delta = {"role": "assistant", **(thought if number < count // 5 else text)}
+        choice = {"index": 0, "delta": delta, "finish_reason": None, "native_finish_reason": None, "logprobs": None}
+        yield sse({**_chunk(choice), "provider": "Somebody"})
 
 
 def chat_calls(size: int, parallel: int = 1) -> Reads:

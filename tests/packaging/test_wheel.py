@@ -96,4 +96,4 @@ def test_the_source_archive_can_run_its_own_checks(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", "pyproject.toml"} <= names
-    assert {"tests/conftest.py", "fixtures/streams/index.toml", "benches/ratios.py", "examples/demo.py"} <= names
+    assert {"tests/conftest.py", "fixtures/streams/index.toml", "benches/performance.py", "examples/demo.py"} <= names
