@@ -8,6 +8,7 @@
 #   make nightly   the coverage, the property tests with 20,000 examples each, and 300 mutants of the core, SEED=7 for others
 #   make mutants   what the tests of the core do not notice: 300 mutants, an hour on two cores; DRAW=60 SEED=7 for others
 #                  and the bugs that were written by hand, which must all be caught
+#   make peers     what other libraries make of the same streams, in .venv-peers; writes docs/comparison.md
 #   make clean     remove what was made
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -15,6 +16,8 @@ PYTHON ?= $(shell for python in python3 python python3.14 python3.13 python3.12 
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+PEERS := .venv-peers/.installed
+UV_INSTALL := .venv-peers/bin/uv pip install --quiet --python .venv-peers/bin/python
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
 # One more than there are cores: some tests wait for servers and processes.
@@ -23,7 +26,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) 
 # The tests start hundreds of processes, each of which would compile the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage bench performance nightly mutants clean
+.PHONY: demo test coverage bench performance peers nightly mutants clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)
@@ -53,8 +56,21 @@ mutants: $(INSTALLED)
 	$(BIN)/python tests/mutants.py --replay
 	$(BIN)/python tests/mutants.py --draw $(or $(DRAW),300) --seed $(or $(SEED),1) --minutes 55
 
+peers: $(PEERS)
+	cd benches && ../.venv-peers/bin/python -m peers
+
+# pip takes minutes to resolve these together, uv seconds. Two of the peers are servers of several gigabytes: their
+# wheels are installed without what they need, and where there are none the page says so.
+$(PEERS): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip --disable-pip-version-check --no-input --quiet install uv
+	$(UV_INSTALL) -e '.[peers]'
+	$(UV_INSTALL) --no-deps sglang vllm || echo "No wheels of SGLang or vLLM for this platform: going on without them."
+	touch $@
+
 clean:
-	rm -rf .coverage* .venv build dist demo-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage* .venv .venv-peers build dist demo-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.
