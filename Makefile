@@ -43,7 +43,7 @@ coverage: $(INSTALLED)
 	$(BIN)/python tests/check_coverage.py
 
 bench: $(INSTALLED)
-	$(BIN)/python -m pytest benches
+	$(BIN)/python -m pytest benches --benchmark-timer=time.process_time --benchmark-disable-gc --benchmark-columns=min,median,rounds
 
 performance: $(INSTALLED)
 	$(BIN)/python benches/performance.py
@@ -70,7 +70,7 @@ $(PEERS): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .coverage* .venv .venv-peers build dist demo-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .coverage* .venv .venv-peers build dist demo-out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The server of the demo and of the live tests is a wheel that some platforms lack; all else works without it.
