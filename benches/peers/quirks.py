@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from itertools import zip_longest
+from typing import TypeVar
 
 from peers.streams import (
     AnthropicStream,
@@ -36,63 +37,31 @@ def make_quirks() -> list[Stream]:
     return [make() for make in _MAKERS]
 
 
-def _chat(name: str, what: str) -> Callable[[Callable[[ChatStream], None]], None]:
-    """A deviation of the chat wire; the role has been sent."""
-
-    def register(write: Callable[[ChatStream], None]) -> None:
-        def make() -> Stream:
-            stream = ChatStream(name, "openai-chat", what)
-            stream.delta({"role": "assistant", "content": ""})
-            write(stream)
-            return stream
-
-        _MAKERS.append(make)
-
-    return register
+_Writer = TypeVar("_Writer", bound=Stream)
 
 
-def _anthropic(name: str, what: str) -> Callable[[Callable[[AnthropicStream], None]], None]:
-    """A deviation of Anthropic's wire; the message has begun."""
+def _add_quirks_of(kind: type[_Writer], wire: str) -> Callable[[str, str], Callable[[Callable[[_Writer], None]], None]]:
+    """Return a decorator for what writes one deviation, given its name and what the server does."""
 
-    def register(write: Callable[[AnthropicStream], None]) -> None:
-        def make() -> Stream:
-            stream = AnthropicStream(name, "anthropic", what)
-            stream.begin()
-            write(stream)
-            return stream
+    def quirk(name: str, what: str) -> Callable[[Callable[[_Writer], None]], None]:
+        def register(write: Callable[[_Writer], None]) -> None:
+            def make() -> Stream:
+                stream = kind(name, wire, what)
+                stream.begin()
+                write(stream)
+                return stream
 
-        _MAKERS.append(make)
+            _MAKERS.append(make)
 
-    return register
+        return register
 
-
-def _responses(name: str, what: str) -> Callable[[Callable[[ResponsesStream], None]], None]:
-    """A deviation of the Responses wire; the response has been created."""
-
-    def register(write: Callable[[ResponsesStream], None]) -> None:
-        def make() -> Stream:
-            stream = ResponsesStream(name, "openai-responses", what)
-            stream.begin()
-            write(stream)
-            return stream
-
-        _MAKERS.append(make)
-
-    return register
+    return quirk
 
 
-def _ollama(name: str, what: str) -> Callable[[Callable[[OllamaStream], None]], None]:
-    """A deviation of Ollama's wire."""
-
-    def register(write: Callable[[OllamaStream], None]) -> None:
-        def make() -> Stream:
-            stream = OllamaStream(name, "ollama-chat", what)
-            write(stream)
-            return stream
-
-        _MAKERS.append(make)
-
-    return register
+_chat = _add_quirks_of(ChatStream, "openai-chat")
+_anthropic = _add_quirks_of(AnthropicStream, "anthropic")
+_responses = _add_quirks_of(ResponsesStream, "openai-responses")
+_ollama = _add_quirks_of(OllamaStream, "ollama-chat")
 
 
 # -- OpenAI chat: which fragment belongs to which call --------------------------------------------------------------

@@ -85,7 +85,8 @@ Each row is one deviation from the documented stream, each column a library that
 are no JSON, **wrong call** gives out another call than the model wrote (joined, split, doubled, or filled up),
 **lost** gives out too few, **raised** ends in an exception. No arguments at all count as an empty object. Where the
 stream is cut, right is to give out no call, and to raise is right, too. A call that is given out and taken back later
-counts as given out.
+counts as given out. Raw chunks are read with the loop that the SDK's documentation shows; a program may of course do
+more, and look at the finish reason first.
 
 """
 _TEXT = """\

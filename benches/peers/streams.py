@@ -91,6 +91,9 @@ class Stream:
     is_cut: bool = False
     """Whether the last call never becomes whole: it must not be given out."""
 
+    def begin(self) -> None:
+        """Write what comes before any text or call; some wires have nothing there."""
+
     def add(self, read: bytes, tokens: int = 1) -> None:
         self.reads.append(read)
         self.tokens.append(tokens)
@@ -143,6 +146,9 @@ def _file(index: int, size: int) -> Json:
 class ChatStream(Stream):
     """Writes chunks of the chat wire."""
 
+    def begin(self) -> None:
+        self.delta({"role": "assistant", "content": ""})
+
     def delta(self, delta: Json, finish: str | None = None, tokens: int = 1) -> None:
         self.chunk([{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}], tokens)
 
@@ -184,7 +190,7 @@ class ChatStream(Stream):
 def make_chat(sizes: Iterable[int], text: str = "Let me look at that.", piece: int = _PIECE) -> Stream:
     """A chat stream as documented: a text, then a call for each size, which is that of one argument in characters."""
     stream = ChatStream("as documented", "openai-chat")
-    stream.delta({"role": "assistant", "content": ""})
+    stream.begin()
     stream.text(text, piece)
     for index, size in enumerate(sizes):
         stream.call(index, "write_file", _file(index, size), size=piece)
