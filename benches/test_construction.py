@@ -1,4 +1,4 @@
-"""A set of tools that was never seen costs little: to make a parser for it, and in the dearest feed of its streams.
+"""A parser costs little to make, and a set of tools that was never seen little in the dearest feed of its streams.
 
 What is measured is the ratio to a piece of text, which is a read of a text stream with every dialect armed, in one run.
 Other sets of tools went before, so that what is made once for all of them is made.  Each figure is the least of some
@@ -8,9 +8,12 @@ rounds, for a busy machine only adds to it.
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
+from statistics import median
 from typing import Any
 
 import pytest
@@ -19,6 +22,7 @@ from texts import FRAGMENT, fragments
 
 import streamparse as sp
 from streamparse.dialects import DIALECTS
+from streamparse.tools import Toolset
 
 CONSTRUCTOR = 300
 FEED = 50
@@ -70,6 +74,41 @@ def test_a_parser_for_new_tools_costs_little(size: int, piece: float, tell: Call
     cost = min(_made(size) for _ in range(ROUNDS)) / piece
     tell(f"a parser for {size:3} new tools                {cost:8.1f} pieces of text ({piece * 1e6:.2f} µs each)")
     assert cost <= CONSTRUCTOR or size > 32  # beyond, reading the declarations is most of it: so much for each tool
+
+
+WARM = {"no tools": 15, "a Toolset": 20, "50 definitions": 45}
+"""As many pieces of text as a parser may cost of whose kind there were others before."""
+
+
+@pytest.mark.parametrize("kind", WARM)
+def test_a_parser_like_those_before_costs_little(kind: str, piece: float, tell: Callable[[str], None]) -> None:
+    definitions = _tools(next(_NUMBERS), 50)
+    tools = {"no tools": None, "a Toolset": Toolset.of(definitions), "50 definitions": definitions}[kind]
+
+    def make_some() -> None:
+        for _ in range(20):
+            sp.StreamParser("openai-chat", tools=tools)
+
+    cost = min(_seconds(make_some) for _ in range(ROUNDS)) / 20 / piece
+    tell(f"a parser with {kind:14} like those before {cost:8.1f} pieces of text")
+    assert cost <= WARM[kind]
+
+
+COLD = """
+import time
+start = time.process_time()
+from streamparse import StreamParser
+imported = time.process_time()
+StreamParser("openai-chat")
+print(imported - start, time.process_time() - imported)
+"""
+
+
+def test_the_first_parser_of_a_process_costs_a_part_of_the_import(tell: Callable[[str], None]) -> None:
+    runs = [subprocess.run([sys.executable, "-c", COLD], capture_output=True, check=True, text=True) for _ in range(9)]
+    imported, made = (median(column) for column in zip(*(map(float, run.stdout.split()) for run in runs), strict=True))
+    tell(f"import {imported * 1e3:.1f} ms, the first parser {made * 1e3:.1f} ms")
+    assert made <= imported / 4
 
 
 def _feeds(name: str) -> list[float]:

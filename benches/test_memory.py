@@ -1,13 +1,15 @@
-"""While a call is open, the parser holds one copy of its text and a constant; measured with tracemalloc."""
+"""An idle parser holds little; while a call is open, one copy of its text and a constant; measured with tracemalloc."""
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Callable, Iterator
 
 import pytest
-from ollama_bodies import ollama_hermes, ollama_qwen3_coder
-from openai_bodies import chat_calls
+from block_bodies import anthropic_text
+from ollama_bodies import ollama_hermes, ollama_qwen3_coder, ollama_text
+from openai_bodies import chat_calls, chat_text
 from rooms import parse
 from texts import KIB, MIB
 
@@ -49,3 +51,30 @@ def test_an_open_call_is_held_once(name: str, tell: Callable[[str], None]) -> No
     tell(f"{name + ', 1 MB':40} peak {small / MIB:5.2f} MiB; for each character more {more:.2f} bytes")
     assert small <= length + CONSTANT
     assert large - small <= 1.1 * (longer - length)
+
+
+IDLE = 8 * KIB
+PARSERS = 200
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "ollama-chat"])
+def test_an_idle_parser_holds_little(wire: str, tell: Callable[[str], None]) -> None:
+    make = {"openai-chat": chat_text, "anthropic": anthropic_text, "ollama-chat": ollama_text}[wire]
+    reads = list(make(8))[:6]
+
+    def make_parser() -> sp.StreamParser:
+        parser = sp.StreamParser(wire)
+        for read in reads:
+            parser.feed(read)
+        return parser
+
+    make_parser()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept = [make_parser() for _ in range(PARSERS)]
+        held = tracemalloc.get_traced_memory()[0] / len(kept)
+    finally:
+        tracemalloc.stop()
+    tell(f"an idle parser, {wire:24} {held / KIB:5.2f} KiB")
+    assert held <= IDLE
