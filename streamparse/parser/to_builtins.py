@@ -135,12 +135,15 @@ class _Values:
         self._left -= 1
         if depth > _MOST_DEPTH or self._left < 0:
             raise RecursionError("too deep, or without end")
-        kind = value.__class__  # what JSON is decoded to, nearly always
+        kind = type(value)  # what JSON is decoded to, nearly always
         if kind in _SCALARS or (kind is str and value.isascii()):
             return value
         if kind is dict:
             read = self.read
-            return {_read_key(key): read(inner, depth + 1) for key, inner in value.items()}
+            return {
+                key if type(key) is str and key.isascii() else _repair_surrogates(str(key)): read(inner, depth + 1)
+                for key, inner in value.items()
+            }
         if kind is list:
             return [self.read(inner, depth + 1) for inner in value]
         return self._read_other(value, depth)
@@ -160,10 +163,6 @@ class _Values:
             return [self.read(inner, depth + 1) for inner in value]
         fields = _find_fields(value)
         return str(value) if fields is None else self.read(fields, depth + 1)
-
-
-def _read_key(key: Any) -> str:
-    return key if key.__class__ is str and key.isascii() else _repair_surrogates(str(key))
 
 
 def _find_fields(thing: Any) -> Mapping[str, Any] | None:
