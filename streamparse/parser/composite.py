@@ -19,7 +19,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec.structs import replace
 
@@ -36,6 +36,7 @@ from streamparse.tools.toolset import read_toolset
 
 Strategy: TypeAlias = Literal["merge", "first"]
 """Whose calls count: those of all parsers, or those of the first that finds some."""
+_STRATEGIES: Final[tuple[str, ...]] = get_args(Strategy)
 
 Made = TypeVar("Made", ToolCall, BrokenCall)
 Same: TypeAlias = list[tuple[int, Made]]
@@ -66,8 +67,8 @@ class CompositeParser:
         limits: Limits = Limits(),  # noqa: B008 - frozen
         quoted: Quoted = "text",
     ) -> None:
-        if strategy not in get_args(Strategy):
-            raise ValueError(f"unknown strategy {strategy!r}; known are: {', '.join(get_args(Strategy))}")
+        if strategy not in _STRATEGIES:
+            raise ValueError(f"unknown strategy {strategy!r}; known are: {', '.join(_STRATEGIES)}")
         if isinstance(parsers, str):
             wire = parsers
         given = None if isinstance(parsers, str) else parsers
@@ -105,10 +106,12 @@ class CompositeParser:
         if not options.dialects:
             return self._reader.read(body).response
         response = self._reader.read(body, recovers=True).response
-        _put_native_first(response)
-        called = {call.name for call in response.tool_calls}
+        if response.broken_calls:
+            _put_native_first(response)
         intents = find_intents(response.content, options.tools)
-        response.intents = [intent for intent in intents if intent.name not in called]
+        if intents:
+            called = {call.name for call in response.tool_calls}
+            response.intents = [intent for intent in intents if intent.name not in called]
         return response
 
 

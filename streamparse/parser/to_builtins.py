@@ -45,6 +45,9 @@ def to_builtins(thing: Any) -> Any:
 
     Pieces of text or of a body, in a list, are joined.  Raises NoAnswer, which is a TypeError, and Unreadable.
     """
+    kind = type(thing)  # not `__class__`, which may be the object's own code
+    if kind is bytes or (kind is str and thing.isascii()):
+        return thing
     try:
         return _read(thing)
     except NoAnswer:
@@ -132,12 +135,13 @@ class _Values:
         self._left -= 1
         if depth > _MOST_DEPTH or self._left < 0:
             raise RecursionError("too deep, or without end")
-        kind = value.__class__  # what JSON is decoded to, nearly always
-        if kind is str or kind in _SCALARS:
-            return _repair_surrogates(value) if kind is str else value
+        kind = type(value)  # what JSON is decoded to, nearly always
+        if kind in _SCALARS or (kind is str and value.isascii()):
+            return value
         if kind is dict:
+            read = self.read
             return {
-                _repair_surrogates(key if key.__class__ is str else str(key)): self.read(inner, depth + 1)
+                key if type(key) is str and key.isascii() else _repair_surrogates(str(key)): read(inner, depth + 1)
                 for key, inner in value.items()
             }
         if kind is list:

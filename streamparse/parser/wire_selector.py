@@ -70,14 +70,16 @@ class WireSelector:
             report_provider_error(self._sink, error)
         elif self.wire is None:
             self._decide(frame, owner)
-        elif owner is not None:
-            self.accept(frame)
         else:
-            self._suspect(frame, message)
+            if owner is None:
+                self._suspect(frame, message)
+            else:
+                self._is_doubtful = False
+                self.take = self.wire.frame
             self.wire.frame(frame)
 
     def accept(self, frame: Frame) -> None:
-        """Take a frame that the named wire claims."""
+        """Take a frame that the named wire claims, as was found out before."""
         assert self.wire is not None
         self._is_first = self._is_doubtful = False
         self.take = self.wire.frame

@@ -73,7 +73,7 @@ _BODIES: Final = frozenset({"type", "object", "choices", "done", "event_type", "
 """What only bodies have, not values that are kept alone."""
 _LISTED: Final = frozenset({"type", "role", "generated_text", "toolUse", "functionCall", "function_call"})
 """One of them every element has of a list that is a body; see `_complete_list`."""
-_GEMINI: Final = ("candidates", "usage_metadata", "prompt_feedback")
+_GEMINI: Final = frozenset({"candidates", "usage_metadata", "prompt_feedback"})
 
 
 # -- parts of bodies ---------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def complete_body(value: Any) -> dict[str, Any] | None:
         return None
     if value.get("type") in MESSAGE_TYPES and isinstance(value.get("content"), (str, list)):
         return _make_chat_body(write_chat_message(value))
-    if any(key in value for key in _GEMINI) and "content" not in value:
+    if not _GEMINI.isdisjoint(value) and "content" not in value:
         return restore_fields(value)
     return _complete_message(value) or _complete_candidate(value) or _read_completion(value)
 

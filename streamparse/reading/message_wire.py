@@ -147,7 +147,7 @@ class MessageWire(Generic[T]):
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
         self._page: StringIO | None = None  # HTML where an event should be: a gateway has failed
-        self._sent: dict[str, Any] = {}  # what was sent last of the items that are repeated
+        self._sent: dict[str, Any] | None = None  # what was sent last of the items that are repeated
         self._over = False
         self._failed = False
         self.ignored = 0
@@ -204,6 +204,7 @@ class MessageWire(Generic[T]):
     def _send_new_items(self, message: msgspec.Struct, names: Iterable[str]) -> None:
         """Send each of these fields that is not empty, and not as it was: some servers repeat them in each message."""
         for kind, value in get_fields(message, names).items():
+            self._sent = self._sent or {}
             if value and value != self._sent.get(kind):
                 self._sent[kind] = value
                 self._sink.item(kind, value)

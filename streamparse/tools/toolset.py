@@ -102,7 +102,7 @@ def read_toolset(tools: Iterable[Any] | None) -> Toolset:
 
     What is returned is made of a copy, and shared: it must not be changed.
     """
-    if tools.__class__ is list:
+    if type(tools) is list:
         try:
             content = msgspec.json.encode(tools)
             copy, known = _read_copy(content) if len(content) <= _MOST_KEPT else (None, _NO_TOOLS)

@@ -402,17 +402,13 @@ def _compile_name_filters(leads: Collection[str], names: Collection[str]) -> tup
     """Searches that together find where one of the leads may be, with one of the names after it."""
     patterns = _list_name_patterns(leads, names)
     bare = patterns.pop("", "")
-    return tuple(_compile_search(pattern) for pattern in ("|".join(patterns.values()), bare) if pattern)
+    return tuple(re.compile(pattern, re.DOTALL).search for pattern in ("|".join(patterns.values()), bare) if pattern)
 
 
 def _compile_first_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_FirstFilter, ...]:
     """The same with a search for each lead, and with the character that it begins with."""
     patterns = _list_name_patterns(leads, names)
-    return tuple((lead[:1], _compile_search(pattern)) for lead, pattern in patterns.items())
-
-
-def _compile_search(pattern: str) -> _Find:
-    return re.compile(pattern, re.DOTALL).search
+    return tuple((lead[:1], re.compile(pattern, re.DOTALL).search) for lead, pattern in patterns.items())
 
 
 def _list_name_patterns(leads: Collection[str], names: Collection[str]) -> dict[str, str]:

@@ -56,8 +56,12 @@ def restore_fields(message: dict[str, Any]) -> dict[str, Any]:
 
 def to_camel_case(name: str) -> str:
     """Spell the name of a field as the wire does."""
-    return _UNDERSCORE.sub(lambda match: match[1].upper(), name) if "_" in name else name
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
 
 
 def _restore_names(fields: dict[str, Any]) -> dict[str, Any]:
-    return {to_camel_case(key): field for key, field in fields.items() if field is not None or "_" not in key}
+    return {
+        to_camel_case(key) if "_" in key else key: field
+        for key, field in fields.items()
+        if field is not None or "_" not in key
+    }

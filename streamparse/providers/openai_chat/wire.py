@@ -166,8 +166,8 @@ class OpenAIChat(MessageWire[Chunk]):
         self._echo: Echo | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
-        self._custom = CustomCalls(sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
-        self._details = Details(sink)
+        self._custom: CustomCalls | None = None
+        self._details: Details | None = None
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
@@ -234,7 +234,8 @@ class OpenAIChat(MessageWire[Chunk]):
     def close(self) -> None:
         super().close()
         self._fragments.close()
-        self._custom.close(cut=not (self._over or self._ended))
+        if self._custom is not None:
+            self._custom.close(cut=not (self._over or self._ended))
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -253,6 +254,7 @@ class OpenAIChat(MessageWire[Chunk]):
         """A delta with a thought, in whichever field, before its text."""
         thought = delta.reasoning_content or delta.reasoning or ""  # at once in both: the same
         if delta.reasoning_details:
+            self._details = self._details or Details(self._sink)
             self._details.take(delta.reasoning_details, thought)
         else:
             self._sink.reasoning(thought)
@@ -307,6 +309,10 @@ class OpenAIChat(MessageWire[Chunk]):
         if delta.thinking_blocks:
             self._take_blocks(delta.thinking_blocks)
 
+    def _make_custom(self) -> CustomCalls:
+        limits = self._limits
+        return CustomCalls(self._sink, most(limits.max_calls), Budget(most(limits.max_call_args)))
+
     def _take_blocks(self, blocks: list[dict[str, Any]]) -> None:
         for block in blocks:
             if block.get("signature") or block.get("data"):
@@ -316,7 +322,8 @@ class OpenAIChat(MessageWire[Chunk]):
         """The answer is over, or the server failed to give it."""
         self._fragments.start_named()
         outcome = find_outcome(choice.finish_reason) if choice.finish_reason else "failed"
-        self._custom.close(cut=outcome == "cut")
+        if self._custom is not None:
+            self._custom.close(cut=outcome == "cut")
         self._send_usage(choice.usage)
         self._fail(choice.error)
         if choice.finish_reason:
@@ -340,6 +347,7 @@ class OpenAIChat(MessageWire[Chunk]):
             if function is not None:
                 add(fragment.index, fragment.id, function.name, function.arguments)
             elif fragment.custom is not None:
+                self._custom = self._custom or self._make_custom()
                 self._custom.add(fragment.index, fragment.id, fragment.custom)
             else:
                 add(fragment.index, fragment.id, None, None)
