@@ -83,6 +83,23 @@ class AWSEventStream(Framer):
         self.singles += 1
         return chunk[begin:-4]
 
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """As `try_single`, of the message that begins at a position."""
+        end = self.find_end(data, at)
+        return self.try_single(data[at:end]) if end > 0 else None
+
+    def find_end(self, data: bytes, at: int) -> int:
+        """Find the end of a message, as its length says."""
+        size = self._size - len(self._carry) if self._carry else int.from_bytes(data[at : at + 4], "big")
+        return at + size if 0 < size <= len(data) - at else 0
+
+    def can_wait(self, rest: bytes) -> bool:
+        """Whether bytes are the beginning of a message whose prelude is not whole, or is known to be right."""
+        if self._carry or self.error is not None:
+            return False
+        is_begun = len(rest) < _PRELUDE.size or self._heads.get(rest[: self._begin], 0) > len(rest)
+        return is_begun and super().can_wait(rest)
+
     def close(self) -> list[Frame]:
         """End the body: a message without its end has no checksum, and is nothing."""
         self._carry.clear()

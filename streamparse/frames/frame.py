@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -45,8 +46,8 @@ class Framer:
     """Cuts a body into frames, the same ones however the body is cut into chunks.
 
     Nothing raises.  When a limit is hit, `error` is set, the frames before it are returned, and nothing afterwards.
-    Nearly every read is one message.  `try_single` takes such a chunk without a loop and a `Frame`; `FrameTemplate`
-    takes one that is like the chunk before.
+    Nearly every read is one message, or several.  `try_single` takes a chunk that is one message without a loop and a
+    `Frame`, `try_next` one of several; `FrameTemplate` takes one that is like the message before.
     """
 
     __slots__ = (
@@ -85,6 +86,22 @@ class Framer:
     def try_single(self, chunk: bytes) -> bytes | None:  # noqa: ARG002
         """Take a chunk that is exactly one message and return its data; None, and nothing is taken, if it is not."""
         return None
+
+    def try_next(self, data: bytes, at: int) -> bytes | None:  # noqa: ARG002
+        """As `try_single`, of the message that begins at a position; how long it is, shows in `received`."""
+        return None
+
+    def find_end(self, data: bytes, at: int) -> int:  # noqa: ARG002
+        """Find where the message that begins there may end; 0 if nowhere.
+
+        A wrong answer changes no result: what `try_next` does not take is fed.
+        """
+        return len(data)
+
+    def can_wait(self, rest: bytes) -> bool:
+        """Whether bytes may stay outside until more have come: to feed them now gives no frame and no error."""
+        size = len(rest)
+        return size <= self._max_single and self.received + size <= self._max_total
 
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
@@ -130,6 +147,12 @@ class LineFramer(Framer):
         self._stop("limit_line", f"a line holds more than {self._max_line} bytes", offset + self._max_line)
 
 
+class StringTwice(str):
+    """A string that a chunk holds at two places."""
+
+    __slots__ = ()
+
+
 class FrameTemplate:
     """The form of chunks that are the same except for one string, which is not empty.
 
@@ -137,13 +160,15 @@ class FrameTemplate:
     begins and ends as it did holds one JSON string in between, or is not JSON.
     """
 
-    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_start")
+    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_longest", "_start", "_tail")
 
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes) -> None:
         self._framer = framer
         self._data = data
         self._before = before
         self._after = after
+        self._tail = len(after) - max(after.find(b"\n"), 0)
+        self._longest = min(2 * len(before + after), framer._max_single)  # what is longer is likely to be several
         self._start = len(before) - 1
         self._end = 1 - len(after)
 
@@ -151,30 +176,108 @@ class FrameTemplate:
     def learn(cls, framer: Framer, chunk: bytes, string: str) -> FrameTemplate | None:
         """Return the form of the chunk that `framer.try_single` took last, whose message holds the string.
 
-        None if its position is not certain: the string must not be empty and must occur once, and the rest may hold no
-        escape, or the string might be written in another way there.
+        None if its position is not certain: the string must not be empty and must occur once (a `StringTwice` twice),
+        and the rest may hold no escape, or the string might be written in another way there.
         """
-        written = _encode(string)
-        start = chunk.find(written)
-        before, after = chunk[: start + 1], chunk[start + len(written) - 1 :]
-        if not string or start < 0 or chunk.rfind(written) != start or b"\\" in before or b"\\" in after:
+        written = _encode(str(string))
+        start, last = chunk.find(written), chunk.rfind(written)
+        before, after = chunk[: start + 1], chunk[last + len(written) - 1 :]
+        if not string or start < 0 or b"\\" in before or b"\\" in after:
             return None
-        return cls(framer, framer.offset - framer.received + len(chunk), before, after)
+        data = framer.offset - framer.received + len(chunk)
+        if not isinstance(string, StringTwice):
+            return cls(framer, data, before, after) if start == last else None
+        middle = chunk[start + len(written) : last]
+        if last < start + len(written) or written in middle or b"\\" in middle:
+            return None
+        return RepeatingTemplate(framer, data, before, after, middle)
+
+    def fits(self, chunk: bytes) -> bool:
+        """Whether a chunk begins and ends as those of this form do."""
+        return chunk.startswith(self._before) and chunk.endswith(self._after)
+
+    def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
+        """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
+        framer, before, after, start, end = self._framer, self._before, self._after, self._start, self._end
+        skipped, tail = len(before), self._tail
+        while data.startswith(before, at):
+            # A string of JSON holds no line break, so the first is the one that ends the data.
+            chunk = data[at : data.find(b"\n", at + skipped) + tail]
+            if not chunk.endswith(after):
+                break
+            try:
+                string = _decode(chunk[start:end])
+            except ValueError:
+                break
+            size = len(chunk)
+            received = framer.received + size
+            if not string or size > framer._max_single or received > framer._max_total:
+                break
+            framer.offset = framer.received + self._data
+            framer.received = received
+            framer.singles += 1
+            at += size
+            tell(string)
+        return at
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
-        if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
+        size = len(chunk)
+        if size > self._longest or not (chunk.startswith(self._before) and chunk.endswith(self._after)):
             return None
         try:
             string = _decode(chunk[self._start : self._end])
         except ValueError:
             return None
-        framer, size = self._framer, len(chunk)
+        framer = self._framer
         start = framer.received
         end = start + size
-        if not string or size > framer._max_single or end > framer._max_total:
+        if not string or end > framer._max_total:
             return None
         framer.offset = start + self._data
         framer.received = end
+        framer.singles += 1
+        return string
+
+
+class RepeatingTemplate(FrameTemplate):
+    """The form of chunks that hold their string at two places, with the same between them."""
+
+    __slots__ = ("_middle",)
+
+    def __init__(self, framer: Framer, data: int, before: bytes, after: bytes, middle: bytes) -> None:
+        super().__init__(framer, data, before, after)
+        self._middle = middle
+
+    def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
+        """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
+        skipped = len(self._before)
+        while data.startswith(self._before, at):
+            chunk = data[at : data.find(b"\n", at + skipped) + self._tail]
+            string = self.take(chunk)
+            if string is None:
+                break
+            at += len(chunk)
+            tell(string)
+        return at
+
+    def take(self, chunk: bytes) -> str | None:
+        """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
+        if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
+            return None
+        both, middle = chunk[self._start : self._end], self._middle
+        written = both[: (len(both) - len(middle)) // 2]
+        if both != written + middle + written:
+            return None
+        try:
+            string = _decode(written)
+        except ValueError:
+            return None
+        framer, size = self._framer, len(chunk)
+        received = framer.received + size
+        if not string or size > framer._max_single or received > framer._max_total:
+            return None
+        framer.offset = framer.received + self._data
+        framer.received = received
         framer.singles += 1
         return string

@@ -61,6 +61,26 @@ class NDJSON(LineFramer):
         self.singles += 1
         return line
 
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """As `try_single`, of the line that begins at a position."""
+        stop = data.find(b"\n", at)
+        start = self.received
+        size = stop + 1 - at
+        if stop <= at or self._carry or size > self._max_single or start + size > self._max_total:
+            return None
+        self.offset = start
+        self.received = start + size
+        self.singles += 1
+        return data[at:stop]
+
+    def find_end(self, data: bytes, at: int) -> int:
+        """Find the end of a line."""
+        return data.find(b"\n", at) + 1
+
+    def can_wait(self, rest: bytes) -> bool:
+        """Whether bytes are the beginning of a line."""
+        return not self._carry and 10 not in rest and super().can_wait(rest)
+
     def close(self) -> list[Frame]:
         """End the body: its last line needs no LF."""
         last = bytes(self._carry)
@@ -148,12 +168,13 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
-    __slots__ = ("_in_array", "_offset", "_scanner")
+    __slots__ = ("_comes_together", "_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
         self._offset = 0
         self._in_array = False
+        self._comes_together = False  # a read has held several elements, or none that could be read
         self._scanner: ValueScanner | None = None  # of an element that delimits itself
 
     def feed(self, chunk: Chunk) -> list[Frame]:
@@ -179,6 +200,8 @@ class JSONArray(Framer):
         data = chunk.strip(_BETWEEN)
         if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
             return None
+        if self._comes_together and b"\n," in data:
+            return None
         received = self.received + len(chunk)
         if len(data) > self._max_event or received > self._max_total:
             return None
@@ -186,6 +209,23 @@ class JSONArray(Framer):
         self.received = received
         self.singles += 1
         return data
+
+    def unread(self, chunk: bytes) -> None:
+        super().unread(chunk)
+        self._comes_together = True
+
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """As `try_single`; an element ends where a line begins with a comma, or the read ends."""
+        end = data.find(b"\n,", at + 1)
+        return self.try_single(data[at:end] if end > 0 else data[at:])
+
+    def find_end(self, data: bytes, at: int) -> int:
+        """Find the comma that begins a line."""
+        return max(data.find(b"\n,", at + 1), 0)
+
+    def can_wait(self, rest: bytes) -> bool:  # noqa: ARG002
+        """Whether an element has no end is only known once it was read."""
+        return False
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""

@@ -151,8 +151,10 @@ class AutoFramer(Framer):
         head = bytes(self._sniffer.head)
         self._sniffer.head.clear()
         if format in FRAMERS:
-            self.framer = FRAMERS[format](self._limits)
-            return self._follow(self.framer, self.framer.feed(head))
+            framer = self.framer = FRAMERS[format](self._limits)
+            frames = framer.feed(head)
+            self.received, self.error = framer.received, framer.error
+            return frames
         if format == "empty":
             self.error = FramingError("empty_body", "the body holds nothing but blanks", 0)
         else:

@@ -21,6 +21,9 @@ RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
 _FIELDS = (b"data", b"event", b"id", b"retry")
+_MAX_PREFIXES = 64
+_MAX_PREFIX = 100
+_plain_prefixes: set[bytes] = set()  # what stands before the data of plain events, on all servers so far
 _FAILURE = lazy_re(rb"(?i)event: ?[^\r\n]*(?:error|exception)\r?\n")  # exceptions are Amazon's
 
 
@@ -31,12 +34,16 @@ class SSE(LineFramer):
     `retry` is the last reconnection time that the server asked for, in milliseconds.
     """
 
-    __slots__ = ("_after_cr", "_data", "_event", "_id", "_idle", "_offset", "_prefix", "retry")
+    __slots__ = (
+        *("_after_cr", "_data", "_event", "_has_cr", "_id", "_idle", "_offset", "_prefix"),
+        "retry",
+    )
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
         self.retry: int | None = None
         self._prefix = b"data: "  # what stood before the data of the last single event
+        self._has_cr = False  # lines end in CRLF
         self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
         self._event = b""
         self._id = b""
@@ -62,6 +69,8 @@ class SSE(LineFramer):
             at += 1
         self._after_cr = chunk.endswith(b"\r")
         rest = b"" if chunk.endswith((b"\n", b"\r")) else lines.pop()
+        if lines:
+            self._has_cr = lines[0].endswith(b"\r\n")
         frames = self._take_and_keep(lines, rest, at)
         self._idle = not (self._carry or self._event or self._after_cr or self.error) and self._data is None
         return frames
@@ -72,7 +81,7 @@ class SSE(LineFramer):
         Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says
         that it is an error is left to `feed`; `offset` is the data's.
         """
-        if not chunk.startswith(self._prefix) and not self._learn(chunk):
+        if not chunk.startswith(self._prefix) and not self._learn(chunk, 0):
             return None
         start = len(self._prefix)
         if chunk[-2:] == b"\n\n":
@@ -92,12 +101,53 @@ class SSE(LineFramer):
         self.singles += 1
         return data
 
-    def _learn(self, chunk: bytes) -> bool:
+    def try_next(self, data: bytes, at: int) -> bytes | None:
+        """As `try_single`, of the event that begins at a position."""
+        if not data.startswith(self._prefix, at) and not self._learn(data, at):
+            return None
+        start = at + len(self._prefix)
+        stop = data.find(b"\n", start)
+        if data.startswith(b"\n\n", stop):
+            end = stop + 2
+        elif data.startswith(b"\r\n\r\n", stop - 1):
+            stop -= 1
+            end = stop + 4
+        else:
+            return None
+        payload = data[start:stop]
+        received = self.received + end - at
+        if 13 in payload or not self._idle or end - at > self._max_single or received > self._max_total:
+            return None
+        self.offset = self.received + start - at
+        self.received = received
+        self.singles += 1
+        return payload
+
+    def find_end(self, data: bytes, at: int) -> int:
+        """Find where the event that begins there ends."""
+        end = b"\r\n\r\n" if self._has_cr else b"\n\n"
+        stop = data.find(end, at)
+        return stop + len(end) if stop >= 0 else 0
+
+    def can_wait(self, rest: bytes) -> bool:
+        """Whether bytes are the beginning of an event: part of a line, after what stood before the last data or not.
+
+        Before the blank line only a whole line of an unknown field would be a frame.
+        """
+        line = rest.removeprefix(self._prefix)
+        if len(line) < len(rest):  # the line of the data may be whole, if the blank line has not begun
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+        return self._idle and 10 not in line and 13 not in line and super().can_wait(rest)
+
+    def _learn(self, data: bytes, at: int) -> bool:
         """Remember what is before the data of a single event: most events have the same there as the one before."""
-        start = chunk.find(b"\n") + 7 if chunk.startswith(b"event:") else 6
-        prefix = chunk[:start]
-        if not prefix.endswith(b"data: ") or _FAILURE.match(prefix) or len(prefix.splitlines()) > 2:
-            return False
+        start = data.find(b"\n", at) + 7 if data.startswith(b"event:", at) else at + 6
+        prefix = data[at:start]
+        if prefix not in _plain_prefixes:
+            if not prefix.endswith(b"data: ") or _FAILURE.match(prefix) or len(prefix.splitlines()) > 2:
+                return False
+            if len(_plain_prefixes) < _MAX_PREFIXES and len(prefix) <= _MAX_PREFIX:
+                _plain_prefixes.add(prefix)
         self._prefix = prefix
         return True
 

@@ -1,34 +1,35 @@
 """A response in, cut anywhere; events out.
 
-Nearly every read is one plain message.  `FastPath` takes it through the same rooms as the others with less in between:
-without a list of frames and, if it is like the message before, undecoded.
+Nearly every read is one plain message, or several.  `FastPath` takes them through the same rooms as the others, with
+less in between.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from streamparse.assembler import Offset, ParseHalted
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Event
-from streamparse.frames import AutoFramer, Frame, Framer, FrameTemplate
+from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
+from streamparse.parser.fast_path import FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.providers.wires import WireName
-from streamparse.reading.wire import Wire
 from streamparse.stats import Stats
 from streamparse.tools.toolset import read_toolset
 
-_MAX_MISSES: Final = 16
-"""After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
-_COOLDOWN: Final = 1000
-"""For this many messages."""
+_LARGE: Final = 512
+"""Bytes from which a read is likely to hold several messages."""
+_MAX_HEADS: Final = 4
+"""So many messages at the beginning of a read are taken one by one, until they have shown framing and wire."""
+_MAX_WAIT: Final = 4
+"""For so many reads, of the size of the last, the beginning of a message may wait for its end."""
 
 
 class StreamParser(AssemblyLine):
@@ -81,19 +82,24 @@ class StreamParser(AssemblyLine):
         path = self._fast_path
         if path is None or chunk.__class__ is not bytes:
             return self._feed_slow(chunk)
-        # Nearly every read is one plain message.  It is taken right here, for a call costs more than a line.
+        if path.is_cut:
+            return self._feed_several(path, chunk)
+        # Most reads are one plain message.  It is taken right here, for a call costs more than a line.
         tell: Callable[[Any], None]
         message: Any = path.template and path.template.take(chunk)
         if message is not None:
             tell = path.tell
         elif (data := path.try_single(chunk)) is None:
-            return self._feed_slow(chunk)
+            return self._feed_several(path, chunk)
         else:
             try:
                 message = path.decode(data)
             except (ValueError, RecursionError):
                 path.framer.unread(chunk)
-                return self._feed_slow(chunk)
+                self._feed_framer(chunk)
+                events = self._record.events
+                self._record.events = []
+                return events
             tell = path.take
             if path.framer.singles >= path.learns_from:
                 path.learn(chunk, message)
@@ -154,7 +160,7 @@ class StreamParser(AssemblyLine):
     def stats(self) -> Stats:
         """What was read so far, in numbers."""
         return self._count(
-            bytes=self._framer.received + self._message_bytes,
+            bytes=self._framer.received + self._message_bytes + (len(self._fast_path.held) if self._fast_path else 0),
             frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
@@ -162,28 +168,90 @@ class StreamParser(AssemblyLine):
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
 
+    def _feed_several(self, path: FastPath, chunk: bytes) -> list[Event]:
+        """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer."""
+        data = path.release() + chunk if path.held else chunk
+        before, size, at = path.framer.singles, len(data), 0
+        try:
+            if path.template is not None and self._selector.scope == "body":  # most reads are all alike
+                at = path.template.take_run(data, 0, path.tell)
+            if at < size and (not at or path.framer.find_end(data, at)):  # else part of a message is left
+                at = self._take_others(path, data, path.take_all(data, at))
+        except ParseHalted:
+            self._stop()
+        else:
+            if at < size:
+                # What has waited for a few reads waits no longer: it is copied and searched with each.
+                may_wait = self._fast_path is path and size - at <= _MAX_WAIT * len(chunk)
+                if not (may_wait and path.try_hold(data[at:])):
+                    self._feed_framer(data[at:])
+        after = path.framer.singles
+        path.is_cut = path.held != b"" or (before == path.cut_at and after != before + 1)
+        path.cut_at = after
+        record = self._record
+        events = record.events
+        record.events = []
+        return events
+
+    def _take_others(self, path: FastPath, data: bytes, at: int) -> int:
+        """Take messages of which the first is not plain; return the position of the one that has no end yet.
+
+        It is the position of the next one if the fast path is not open any more.  Raises `ParseHalted`.
+        """
+        size = len(data)
+        row = 0  # how long the messages are that came one after the other and are not plain
+        while at < size and self._fast_path is path:
+            # Often they are many, so at least twice as many are fed at once.
+            end = path.framer.find_end(data, min(at + row, size))
+            if end <= at:
+                break
+            self._feed_framer(data[at:end])
+            row += end - at
+            at = path.take_all(data, end) if self._fast_path is path else end
+            if at > end:
+                row = 0
+        return at
+
     def _feed_slow(self, chunk: Any) -> list[Event]:
+        """Take what is no read of bytes, or comes before the fast path is open, or after it was closed."""
         if self._is_closed:
             raise RuntimeError("feed() after close()")
-        if self._fast_path is not None:
-            self._fast_path.reset()
         if not isinstance(chunk, (bytes, bytearray, str)):
             return self._feed_object(chunk)
         if isinstance(chunk, str):
             self._joiner = self._joiner or SurrogateJoiner()
             chunk = self._joiner.join(chunk).encode()
         data = bytes(chunk)
-        if not self._is_open:
-            return []
+        for _ in range(_MAX_HEADS):
+            if self._fast_path is not None or len(data) < _LARGE or not (end := _find_end(data)):
+                break
+            self._feed_framer(data[:end])
+            data = data[end:]
+        if self._fast_path is not None:
+            return self._feed_several(self._fast_path, data)
+        self._feed_framer(data)
+        events = self._record.events
+        self._record.events = []
+        return events
+
+    def _feed_framer(self, data: bytes) -> None:
+        """Take bytes through the framer, which makes frames of whatever they are."""
+        if not self._is_open or not data:
+            return
+        if self._fast_path is not None:
+            self._fast_path.reset()
         most = self._options.limits.max_total
         room = len(data) if most is None else most - self._framer.received
-        if room >= len(data):
-            return self._run(self._framer.feed(data))
-        events = self._run(self._framer.feed(data[:room]))
-        return [*events, *self._end_at_limit("limit_total", f"the response exceeds {most} bytes")]
+        self._take_frames(self._framer.feed(data[:room]))
+        if room < len(data):
+            self._end_at_limit("limit_total", f"the response exceeds {most} bytes")
 
     def _feed_object(self, chunk: Any) -> list[Event]:
         """Feed a decoded message, or an object of an SDK that holds one; raise TypeError for anything else."""
+        path = self._fast_path
+        if path is not None:
+            path.reset()
+            self._feed_framer(path.release())
         try:
             message = read_message(chunk)
         except (ValueError, RecursionError) as error:
@@ -199,15 +267,17 @@ class StreamParser(AssemblyLine):
             return self._refuse(error)
         frame = Frame(data, offset=self._message_bytes)
         self._message_bytes += len(data)
-        return self._run([frame])
+        self._take_frames([frame])
+        return self._record.take()
 
     def _refuse(self, error: Exception) -> list[Event]:
         self._record.position = Offset(self._message_bytes)
         if self._is_open:
             self._record.error("frame", "unexpected_shape", f"a message is no JSON: {error}")
-        return self._run([])
+        self._take_frames([])
+        return self._record.take()
 
-    def _run(self, frames: list[Frame]) -> list[Event]:
+    def _take_frames(self, frames: list[Frame]) -> None:
         record, selector = self._record, self._selector
         try:
             for frame in frames:
@@ -225,9 +295,6 @@ class StreamParser(AssemblyLine):
                 self._open_fast_path()
         except ParseHalted:
             self._stop()
-        events = record.events
-        record.events = []
-        return events
 
     def _open_fast_path(self) -> None:
         """Once framing and wire are known and a frame has come, take the fast path for single messages."""
@@ -237,7 +304,7 @@ class StreamParser(AssemblyLine):
         wire = self._selector.wire
         if self._frames and wire is not None and self._selector.take is not None and not isinstance(framer, AutoFramer):
             self._record.position = framer
-            self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire)
+            self._fast_path = None if wire.waits else self._fast_path or FastPath(framer, wire, self._selector)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -245,14 +312,13 @@ class StreamParser(AssemblyLine):
         self._is_open = False
         self._fast_path = None
 
-    def _end_at_limit(self, code: str, message: str) -> list[Event]:
+    def _end_at_limit(self, code: str, message: str) -> None:
         if self._is_open and not self._selector.has_ended:
             self._stop()
             try:
                 self._halt(code, message, Offset(self._framer.received))
             except ParseHalted:
                 pass
-        return self._record.take()
 
     def _close(self, truncated: str) -> list[Event]:
         if self._is_closed:
@@ -262,8 +328,10 @@ class StreamParser(AssemblyLine):
             return []
         # Messages alone need no framer, and that the body is empty is no news once its transport has failed.
         is_fed = self._framer.received > 0 or not (self._message_bytes or self._record.response.errors)
-        left = self._joiner.end().encode() if self._joiner else b""
-        events = self._run([*(self._framer.feed(left) if left else ()), *self._framer.close()]) if is_fed else []
+        left = self._fast_path.release() if self._fast_path else b""
+        left += self._joiner.end().encode() if self._joiner else b""
+        if is_fed:
+            self._take_frames([*(self._framer.feed(left) if left else ()), *self._framer.close()])
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:
@@ -275,42 +343,15 @@ class StreamParser(AssemblyLine):
                 self._finish(end, truncated)
             except ParseHalted:
                 self._is_open = False
-        return [*events, *self._record.take()]
+        return self._record.take()
 
 
-class FastPath:
-    """Takes chunks that are one plain message each: without a list of frames and, if they are alike, undecoded.
-
-    `template` is the form of the message before, if that held one string and nothing else, and `tell` passes such a
-    string on.  Forms are learnt from the message number `learns_from` on, as `framer.singles` counts, and only if the
-    wire says which of its messages are like that.
-    """
-
-    def __init__(self, framer: Framer, wire: Wire) -> None:
-        self.framer = framer
-        self.try_single = framer.try_single
-        self.decode = wire.decode
-        self.take = wire.take
-        self.template: FrameTemplate | None = None
-        self.tell: Callable[[str], None]
-        self.learns_from = sys.maxsize if wire.plain is None else 0
-        self._wire: Any = wire  # whose `plain` is asked for only if it has one
-        self._misses_left = _MAX_MISSES
-        self._learnt_at = 0  # the number of the message that a form was looked for in last
-
-    def learn(self, chunk: bytes, message: Any) -> None:
-        """Keep the form of a message that is taken now, if it may serve for the next ones."""
-        self.template = None
-        number = self.framer.singles
-        was_fit = number > self._learnt_at + 1
-        self._learnt_at = number
-        self._misses_left = _MAX_MISSES if was_fit else self._misses_left - 1
-        if not self._misses_left:
-            self.learns_from, self._misses_left = number + 1 + _COOLDOWN, _MAX_MISSES
-        elif (plain := self._wire.plain(message)) is not None:
-            self.tell, string = plain
-            self.template = FrameTemplate.learn(self.framer, chunk, string)
-
-    def reset(self) -> None:
-        """Forget the form: once something else came between, a message like the one before may mean something else."""
-        self.template = None
+def _find_end(data: bytes) -> int:
+    """Guess where the first message of a body ends.  A wrong guess costs time and changes no result."""
+    if data[:1] == b"\0":
+        return int.from_bytes(data[:4], "big")  # a binary message begins with its length
+    for end in (b"\n\n", b"\r\n\r\n", b"\n"):
+        at = data.find(end)
+        if at >= 0:
+            return at + len(end)
+    return 0

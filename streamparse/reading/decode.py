@@ -143,6 +143,11 @@ def read_str(value: Any) -> str:
 
 def get_fields(message: msgspec.Struct, names: Iterable[str] | None = None) -> dict[str, Any]:
     """The fields of a message that are there, decoded: all, or those of these names."""
-    given = ((name, getattr(message, name)) for name in (message.__struct_fields__ if names is None else names))
-    decoded = ((name, read_value(value) if isinstance(value, msgspec.Raw) else value) for name, value in given)
-    return {name: value for name, value in decoded if value is not None}
+    fields = {}
+    for name in message.__struct_fields__ if names is None else names:
+        value = getattr(message, name)
+        if isinstance(value, msgspec.Raw):
+            value = read_value(value)
+        if value is not None:
+            fields[name] = value
+    return fields

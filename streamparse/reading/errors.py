@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -44,6 +45,9 @@ class ErrorFields(msgspec.Struct, gc=False):
     base_resp: Any = None
 
 
+_get_values: Final = attrgetter(*ErrorFields.__struct_fields__)
+
+
 def report_provider_error(sink: Sink, error: Any) -> None:
     """Report a provider's error, in any of the shapes above: its code, and what it says.
 
@@ -65,6 +69,8 @@ def describe_error(error: Any) -> str:
 def find_error(message: Any) -> Any:
     """Return the error that a message is, decoded or in a Struct, in any of the shapes above; None if it is not one."""
     if isinstance(message, ErrorFields):
+        if not any(_get_values(message)):  # as in nearly every message
+            return None
         message = get_fields(message, ErrorFields.__struct_fields__)
     if isinstance(message, list) and len(message) == 1:
         message = message[0]

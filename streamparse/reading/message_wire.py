@@ -215,11 +215,12 @@ class MessageWire(Generic[T]):
 
     def _decode_message(self, frame: Frame) -> T | None:
         """Decode a frame; None if it was something else than a message, which has been dealt with."""
-        try:
-            return self.decode(frame.data)
-        except (ValueError, RecursionError):
-            pass
-        data = frame.data.strip()
+        data = frame.data
+        if data != b"[DONE]":
+            try:
+                return self.decode(data)
+            except (ValueError, RecursionError):
+                data = data.strip()
         if self._over:
             self.ignored += 1
             return None

@@ -69,7 +69,8 @@ class Wire(MinimalWire, Protocol):
         """Returns the one string of a message and the verb for it, if `take` would do nothing else; None for others.
 
         While only such messages follow, one that is the same except for the string, which is not empty, is not decoded:
-        its string goes to that verb.  None if the wire has no such messages.
+        its string goes to that verb.  A message that holds the string at two places gives a `StringTwice`.  None if the
+        wire has no such messages.
         """
 
 

@@ -32,6 +32,7 @@ Item: TypeAlias = Event | ToolResult | Progress | ApprovalRequest
 Batch: TypeAlias = Event | Sequence[Event]
 """What a source yields: an event, or the list of them that one `feed` returned."""
 
+TURN_SECONDS = 0.001  # how long a source that never waits is read before the others get a turn
 CLOSE_SECONDS = 5.0  # how long the source may take to close after a cancellation
 
 
@@ -160,12 +161,19 @@ class Run(AsyncIterator[Item]):
                 async for batch in self._source:
                     await self._take(batch)
             else:
-                for batch in self._source:
-                    await self._take(batch)
-                    await anyio.lowlevel.checkpoint()
+                await self._read_at_once(self._source)
         finally:
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):
                 await self._close_source()
+
+    async def _read_at_once(self, source: Iterator[Batch]) -> None:
+        """Read a source that never waits: between its batches, often and whenever tools run, the others get a turn."""
+        turn_ends = 0.0
+        for batch in source:
+            await self._take(batch)
+            if self._executions or self._reading.cancel_called or time.monotonic() >= turn_ends:
+                await anyio.lowlevel.checkpoint()
+                turn_ends = time.monotonic() + TURN_SECONDS
 
     async def _take(self, batch: Batch) -> None:
         now = self._clock()

@@ -43,6 +43,11 @@ def chat_thought(string: str, noise: str) -> Message:
     return {"created": noise, "choices": [{"index": 0, "delta": delta}]}
 
 
+def chat_details(string: str, noise: str) -> Message:
+    detail = {"type": "reasoning.text", "text": string, "index": 0, "format": noise}
+    return {"choices": [{"index": 0, "delta": {"content": "", "reasoning": string, "reasoning_details": [detail]}}]}
+
+
 def chat_refusal(string: str, noise: str) -> Message:
     return {"choices": [{"index": 0, "delta": {"refusal": string}}], "noise": noise}
 
@@ -110,7 +115,16 @@ def cohere_plan(string: str, noise: str) -> Message:
 
 
 KINDS: dict[str, list[Callable[[str, str], Message]]] = {
-    "openai-chat": [chat, chat_thought, chat_refusal, chat_arguments, chat_named, chat_usage, chat_finish],
+    "openai-chat": [
+        chat,
+        chat_thought,
+        chat_details,
+        chat_refusal,
+        chat_arguments,
+        chat_named,
+        chat_usage,
+        chat_finish,
+    ],
     "openai-completions": [completion],
     "anthropic": [anthropic, anthropic_thought, anthropic_arguments, anthropic_call],
     "ollama-chat": [ollama, ollama_thought, ollama_end],

@@ -7,6 +7,7 @@ import threading
 from datetime import UTC, datetime
 
 import anyio
+import anyio.lowlevel
 import pytest
 from turns import DONE, FAILED, TEXT, collect, complete, stream
 
@@ -69,6 +70,29 @@ async def test_lists_of_events_are_read_like_single_ones(cut, wrap):
         items = await collect(runner, wrap(batches))
     assert [item for item in items if not isinstance(item, ToolResult)] == events
     assert [result.result for result in runner.results] == [2]
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+async def test_others_get_a_turn_where_a_source_that_never_waits_takes_long(monkeypatch, is_quick):
+    turns, now, checkpoint = 0, 0.0, anyio.lowlevel.checkpoint
+
+    async def count():
+        nonlocal turns
+        turns += 1
+        await checkpoint()
+
+    def read_clock():
+        nonlocal now
+        now += 0.0 if is_quick else 1.0
+        return now
+
+    monkeypatch.setattr(anyio.lowlevel, "checkpoint", count)
+    monkeypatch.setattr("streamparse.runtime.run.time.monotonic", read_clock)
+    async with ToolRunner([]) as runner:
+        items = await collect(runner, [[TEXT]] * 100 + [[DONE]])
+    monkeypatch.undo()
+    assert items == [TEXT] * 100 + [DONE]
+    assert turns <= 2 if is_quick else turns >= 100
 
 
 async def test_a_closed_tool_runs_while_the_model_still_talks():

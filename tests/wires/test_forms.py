@@ -55,9 +55,17 @@ def test_pieces_of_a_call_go_to_the_one_that_has_its_index_now() -> None:
     assert not [each for each in events if isinstance(each, sp.Error)]
 
 
-@pytest.mark.parametrize("cut", [None, 30], ids=["in one read", "in two reads"])
-def test_arguments_go_to_the_call_that_began_in_between(cut: int | None) -> None:
-    second = [_call("b")] if cut is None else [_call("b")[:cut], _call("b")[cut:]]
+BETWEEN = {
+    "in one read": [_call("b")],
+    "in two reads": [_call("b")[:30], _call("b")[30:]],
+    "in two lines": [_call("b").replace(b', "', b',\ndata: "', 1)],
+    "decoded": [json.loads(_call("b")[6:])],
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_arguments_go_to_the_call_that_began_in_between(between: str) -> None:
+    second = BETWEEN[between]
     pieces = [_call("a"), *map(_arguments, PIECES), *second, *map(_arguments, PIECES), FINISH, DONE]
     events = events_of(sp.StreamParser("openai-chat"), pieces)
     assert calls_of(events) == [("a", {"x": 12}), ("b", {"x": 12})]
@@ -81,8 +89,8 @@ def test_pieces_of_a_block_go_to_the_one_that_has_its_index_now() -> None:
 
 
 def test_a_message_of_a_known_form_is_held_to_the_limit_of_one_line() -> None:
-    pieces = [_text("a "), _text("b "), _text("c "), _text("d" * 300), _text("e ")]
-    limits = sp.Limits(max_line=200)
+    pieces = [_text("a "), _text("b "), _text("c "), _text("d" * 50), _text("e ")]
+    limits = sp.Limits(max_line=100)
     events = merged(events_of(sp.StreamParser("openai-chat", limits=limits), pieces))
     assert [event.code for event in events if isinstance(event, sp.Error)] == ["limit_line"]
     assert events == merged(events_of(sp.StreamParser("openai-chat", limits=limits), in_pieces(b"".join(pieces), 1)))
@@ -102,3 +110,43 @@ def test_each_message_counts_once_and_nothing_before_the_first() -> None:
     for count in range(1, 5):
         parser.feed(_text("a "))
         assert parser.stats.frames == count
+
+
+def _detail(text: str, thought: str | None = None, **fields: Any) -> bytes:
+    detail = {"type": "reasoning.text", "text": text, "index": 0, **fields}
+    return _frame({"content": "", "reasoning": text if thought is None else thought, "reasoning_details": [detail]})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _detail("x", "y"),
+        _detail("x", index=1),
+        _detail("x", signature="s"),
+        _detail('"', "\\"),
+        _text("t"),
+        _detail(""),
+    ],
+)
+def test_a_thought_that_a_message_holds_twice_is_read_as_once(other: bytes) -> None:
+    pieces = [_detail("a"), _detail("b"), _detail("c"), _detail('"d'), other, _detail("e"), _detail("f"), FINISH, DONE]
+    expected = sp.StreamParser("openai-chat")
+    events = merged(events_of(expected, in_pieces(b"".join(pieces), 1)))
+    for reads in (pieces, [b"".join(pieces)], [b"".join(pieces[:3]), b"".join(pieces[3:])]):
+        parser = sp.StreamParser("openai-chat")
+        assert merged(events_of(parser, reads)) == events
+        assert (parser.response, parser.stats) == (expected.response, expected.stats)
+
+
+def test_the_form_of_a_message_that_holds_its_string_twice_is_learnt() -> None:
+    parser = sp.StreamParser("openai-chat")
+    events = [event for piece in map(_detail, "abcd") for event in parser.feed(piece)]
+    assert "".join(event.text for event in events if isinstance(event, sp.ReasoningDelta)) == "abcd"
+    assert parser._fast_path is not None
+    form = parser._fast_path.template
+    assert form is not None
+    assert form.take(_detail("e")) == "e"
+    assert form.take(_detail("e", "f")) is None
+    assert form.take(_detail("")) is None
+    assert form.take_run(_detail("g") + _detail("h") + _detail("i", "j"), 0, events.append) == 2 * len(_detail("g"))
+    assert events[-2:] == ["g", "h"]

@@ -116,6 +116,11 @@ class Details(msgspec.Struct, eq=False):
 
     def take(self, details: list[Detail], thought: str) -> None:
         """Send the entries of a delta.  `thought` is the text of its other field, as a rule the same text."""
+        if len(details) == 1:  # nearly always one more piece of the text of the open entry
+            text = _read_text(details[0])
+            if text and thought in (text, "") and self.goes_on(details[0]):
+                self.sink.reasoning(text)
+                return
         same = thought in ("", "".join(_read_text(detail) for detail in details))
         if not same:
             self.sink.reasoning(thought)
@@ -132,6 +137,10 @@ class Details(msgspec.Struct, eq=False):
             if ends:
                 self._send(detail, without if self._open else ())
             self._open = None if ends else key
+
+    def goes_on(self, detail: Detail) -> bool:
+        """Whether an entry is one more piece of the text of the open one, and nothing else."""
+        return self._open == (detail.index, detail.type) and not (detail.data or detail.signature)
 
     def _send(self, detail: Detail, but: tuple[str, ...]) -> None:
         names = [name for name in Detail.__struct_fields__ if name not in but]
@@ -171,7 +180,9 @@ class CustomCalls(msgspec.Struct, eq=False):
 
     def close(self, cut: bool) -> None:
         """The answer is over; if it was cut, so was the last call, which is an error."""
-        last = self._calls.popitem()[1] if cut and self._calls else None
+        if not self._calls:
+            return
+        last = self._calls.popitem()[1] if cut else None
         for call in self._calls.values():
             self._send(call)
         self._calls.clear()

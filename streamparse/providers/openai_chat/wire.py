@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from streamparse.frames import StringTwice
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
@@ -148,6 +149,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
 # -- ----------------------------------------------------------------------------------------------------
 
 _decode_part = msgspec.json.Decoder(Part).decode
+_OFTEN_EMPTY: Final = ("reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls")
 _ITEMS: Final = ("annotations", "executed_tools", "images", "audio")
 
 
@@ -212,10 +214,13 @@ class OpenAIChat(MessageWire[Chunk]):
             self._take_rest(chunk)
 
     def plain(self, chunk: Chunk) -> Plain | None:
-        delta = chunk.choices[0].delta if chunk.choices else None
-        if delta is None or isinstance(delta.content, list) or self._over:
+        choice = chunk.choices[0] if chunk.choices else None
+        if choice is None or choice.finish_reason is not None or self._over:
             return None
-        if self._echo is not None or (delta.content and not self._is_begun):
+        delta = choice.delta
+        if delta is None or isinstance(delta.content, list):
+            return None
+        if not self._is_begun if delta.content else self._echo is not None:
             return None
         plain: Plain
         alone = Delta(delta.content)
@@ -223,13 +228,26 @@ class OpenAIChat(MessageWire[Chunk]):
             plain = self._text, delta.content
         elif delta.tool_calls:
             call = delta.tool_calls[0]
-            function = call.function or Function()
+            function = call.function
+            if function is None or not function.arguments:
+                return None
             alone.tool_calls = [Fragment(call.index, call.id, Function(function.name, function.arguments))]
-            plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments or ""
+            plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments
         else:
             alone.reasoning_content, alone.reasoning = delta.reasoning_content, delta.reasoning
-            plain = self._sink.reasoning, delta.reasoning_content or delta.reasoning or ""
-        return plain if chunk == Chunk(choices=[Choice(self._choice, alone)]) else None
+            thought = delta.reasoning_content or delta.reasoning or ""
+            details = delta.reasoning_details
+            known = self._details
+            if details and len(details) == 1 and details[0].text == thought and known and known.goes_on(details[0]):
+                alone.reasoning_details, thought = details, StringTwice(thought)
+            plain = self._sink.reasoning, thought
+        whole = Chunk(choices=[Choice(self._choice, alone)])
+        if chunk == whole:
+            return plain
+        for name in _OFTEN_EMPTY:
+            if not (value := getattr(delta, name)):
+                setattr(alone, name, value)
+        return plain if chunk == whole else None
 
     def close(self) -> None:
         super().close()
@@ -258,7 +276,7 @@ class OpenAIChat(MessageWire[Chunk]):
             self._details.take(delta.reasoning_details, thought)
         else:
             self._sink.reasoning(thought)
-        if thought and self._can_be_echoed(delta.content):
+        if thought and (delta.content or self._echo is not None) and self._can_be_echoed(delta.content):
             self._echo = self._echo or Echo(self._sink.text)
             self._echo.feed_thought(thought)
             self._text, self._is_begun = self._echo.take_text, True
@@ -333,7 +351,8 @@ class OpenAIChat(MessageWire[Chunk]):
     def _take_rest(self, chunk: Chunk) -> None:
         """What few chunks have: token counts, sources, an error."""
         self._send_usage((chunk.x_groq or Groq()).usage if chunk.usage is None else chunk.usage)
-        self._send_new_items(chunk, ("citations", "search_results"))
+        if chunk.citations or chunk.search_results:
+            self._send_new_items(chunk, ("citations", "search_results"))
         if chunk.error or not chunk.choices:
             self._fail(find_error(chunk))
 

@@ -1,0 +1,120 @@
+"""The short way of plain messages: without a list of frames and, if they are alike, undecoded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from streamparse.frames import Framer, FrameTemplate
+from streamparse.parser.wire_selector import WireSelector
+from streamparse.reading.wire import Wire
+
+_MAX_MISSES: Final = 4
+"""After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
+_SHORTEST_PAUSE: Final = 16
+_LONGEST_PAUSE: Final = 1024
+"""For so many messages: each time twice as many as the last, until one was in the form of the one before."""
+
+
+class FastPath:
+    """Takes chunks that are one plain message each, as long as framing and wire stay what they are.
+
+    `template` is the form of the message before, if that held one string and nothing else, and `tell` passes such a
+    string on.  Forms are learnt from the message number `learns_from` on, as `framer.singles` counts, and only if the
+    wire says which of its messages are like that.
+    """
+
+    __slots__ = (
+        *("_forms", "_learnt_at", "_misses_left", "_pause", "_selector", "_wire"),
+        *("cut_at", "decode", "framer", "held", "is_cut", "learns_from", "take", "tell", "template", "try_single"),
+    )
+
+    def __init__(self, framer: Framer, wire: Wire, selector: WireSelector) -> None:
+        self.framer = framer
+        self.try_single = framer.try_single
+        self.decode = wire.decode
+        self.take = wire.take
+        self.template: FrameTemplate | None = None
+        self.tell: Callable[[str], None]
+        self.learns_from = sys.maxsize if wire.plain is None else 0
+        self.held = b""
+        """The beginning of a message whose end has not come."""
+        self.is_cut = False
+        """Whether the last two reads were more than one message, or less: the next one is likely to be."""
+        self.cut_at = -1
+        """How many messages there were after the last such read, as `framer.singles` counts."""
+        self._wire: Any = wire  # whose `plain` is asked for only if it has one
+        self._selector = selector
+        self._forms: list[FrameTemplate] = []  # the last two: some servers change between two forms
+        self._misses_left = _MAX_MISSES
+        self._pause = _SHORTEST_PAUSE
+        self._learnt_at = 0  # the number of the message that a form was looked for in last
+
+    def take_all(self, data: bytes, at: int) -> int:
+        """Take the messages from a position on, up to the first that is not plain; return its position.
+
+        The end marker is looked for before each.  Raises `ParseHalted`.
+        """
+        framer, try_next, selector = self.framer, self.framer.try_next, self._selector
+        before = framer.received - at
+        may_end = selector.scope != "body"
+        size = len(data)
+        while at < size and not (may_end and selector.has_ended):
+            if self.template is not None:
+                at = self.template.take_run(data, at, self.tell)
+                if at == size:
+                    break
+            payload = try_next(data, at)
+            if payload is None:
+                break
+            end = framer.received - before
+            try:
+                message = self.decode(payload)
+            except (ValueError, RecursionError):
+                framer.unread(data[at:end])
+                break
+            if framer.singles >= self.learns_from:
+                self.learn(data[at:end], message)
+            self.take(message)
+            at = end
+        return at
+
+    def try_hold(self, rest: bytes) -> bool:
+        """Hold the last piece of a read; whether it may wait for its end here."""
+        may_wait = self.framer.can_wait(rest)
+        if may_wait:
+            self.held = rest
+        return may_wait
+
+    def release(self) -> bytes:
+        """Return what is held; nothing is held afterwards."""
+        held, self.held = self.held, b""
+        return held
+
+    def learn(self, chunk: bytes, message: Any) -> None:
+        """Keep the form of a message that is taken now, if it may serve for the next ones."""
+        self.template = None
+        number = self.framer.singles
+        if number > self._learnt_at + 1:
+            self._misses_left, self._pause = _MAX_MISSES, _SHORTEST_PAUSE
+        else:
+            self._misses_left -= 1
+        self._learnt_at = number
+        if not self._misses_left:
+            self.learns_from = number + 1 + self._pause
+            self._learnt_at = self.learns_from - 1
+            self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
+        elif (plain := self._wire.plain(message)) is not None:
+            self.tell, string = plain
+            for form in self._forms:
+                if form.fits(chunk):
+                    self.template = form
+                    return
+            self.template = FrameTemplate.learn(self.framer, chunk, string)
+            if self.template is not None:
+                self._forms = [self.template, *self._forms[:1]]
+
+    def reset(self) -> None:
+        """Forget the form: once something else came between, a message like the one before may mean something else."""
+        self.template = None

@@ -1,0 +1,234 @@
+"""Reads of several messages, and of parts of them: the same answers as one by one, for the same work."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cuts import cut_at, events_of, in_pieces, merged, text_of
+
+import streamparse as sp
+from streamparse.frames import SSE, AWSEventStream, Framer, JSONArray
+from streamparse.parser.fast_path import FastPath
+
+DONE = b"data: [DONE]\n\n"
+KEPT = 20
+"""Messages of a stream."""
+
+
+def chat(**delta: Any) -> bytes:
+    return b"data: %s\n\n" % json.dumps({"choices": [{"index": 0, "delta": delta}]}).encode()
+
+
+def anthropic(number: int) -> bytes:
+    delta = {"type": "text_delta", "text": f"{number} "}
+    data = json.dumps({"type": "content_block_delta", "index": 0, "delta": delta})
+    return f"event: content_block_delta\ndata: {data}\n\n".encode()
+
+
+def gemini(number: int) -> bytes:
+    content = {"role": "model", "parts": [{"text": f"{number} "}]}
+    return b"data: %s\r\n\r\n" % json.dumps({"candidates": [{"content": content}]}).encode()
+
+
+def ollama(number: int) -> bytes:
+    return json.dumps({"message": {"role": "assistant", "content": f"{number} "}, "done": False}).encode() + b"\n"
+
+
+def changing(number: int) -> bytes:
+    return chat(content=f"{number} ").replace(b"}\n", b', "noise": %d}\n' % number)
+
+
+STREAMS: dict[str, tuple[str, Callable[[int], bytes]]] = {
+    "openai-chat": ("openai-chat", lambda number: chat(content=f"{number} ")),
+    "openai-chat, no two alike": ("openai-chat", changing),
+    "anthropic": ("anthropic", anthropic),
+    "gemini": ("gemini", gemini),
+    "ollama-chat": ("ollama-chat", ollama),
+}
+
+
+def messages_of(name: str, count: int = KEPT) -> tuple[str, list[bytes]]:
+    wire, message = STREAMS[name]
+    return wire, [message(number) for number in range(count)]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("size", [2, 3, 8, KEPT])
+def test_messages_of_one_read_are_read_as_alone(name: str, size: int) -> None:
+    wire, messages = messages_of(name)
+    alone, together = sp.StreamParser(wire), sp.StreamParser(wire)
+    expected = events_of(alone, messages)
+    reads = [b"".join(messages[at : at + size]) for at in range(0, KEPT, size)]
+    assert events_of(together, reads) == expected
+    assert together.stats == alone.stats
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_each_message_is_told_in_the_read_that_ends_it(name: str) -> None:
+    wire, messages = messages_of(name)
+    body = b"".join(messages)
+    for piece in (40, 100, 300):
+        parser, fed, told = sp.StreamParser(wire), 0, ""
+        for read in in_pieces(body, piece):
+            fed += len(read)
+            told += text_of(parser.feed(read))
+            whole = sum(len(b"".join(messages[: at + 1])) <= fed for at in range(KEPT))
+            assert told == "".join(f"{number} " for number in range(whole))
+            assert (parser.stats.bytes, parser.stats.frames) == (fed, whole)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+@pytest.mark.parametrize("stop", ["stop_at_marker", "stop_when_sealed"])
+def test_of_a_read_nothing_behind_the_marker_counts(size: int, stop: str) -> None:
+    messages = [chat(content=f"{number} ") for number in range(4)] + [DONE, chat(content="late"), chat(content="later")]
+    reads = [b"".join(messages[at : at + size]) for at in range(0, len(messages), size)]
+    parser = sp.StreamParser("openai-chat")
+    getattr(parser, stop)()
+    events = []
+    for read in reads:
+        events += parser.feed(read)
+        if parser.sealed:
+            break
+    assert text_of(events) == "0 1 2 3 "
+    assert parser.close()[-1] == sp.Done(None, None, True)
+
+
+@pytest.mark.parametrize("again", [chat(content="a") + DONE, DONE])
+def test_an_answer_that_goes_on_behind_its_marker_is_not_read(again: bytes) -> None:
+    start = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
+    first = f"event: message_start\ndata: {json.dumps(start)}\n\n".encode()
+    stop = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+    parser = sp.StreamParser("anthropic")
+    parser.stop_at_marker()
+    events = parser.feed(first + anthropic(1)) + parser.feed(anthropic(2) + stop + anthropic(3) + again)
+    assert text_of(events) == "1 2 "
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("limit", ["max_total", "max_event"])
+def test_a_limit_in_the_middle_of_a_read_is_met_at_the_same_byte(name: str, limit: str) -> None:
+    wire, messages = messages_of(name)
+    if limit == "max_event":
+        messages[9] = messages[9].replace(b"9 ", b"9" * 400)
+    limits = sp.Limits(**{limit: len(b"".join(messages)) // 2 if limit == "max_total" else 300})
+    body = b"".join(messages)
+    slow = sp.StreamParser(wire, limits=limits)
+    expected = merged(events_of(slow, in_pieces(body, 1)))
+    assert any(isinstance(event, sp.Error) for event in expected)
+    for size in (1, 2, 8, KEPT):
+        reads = [b"".join(messages[at : at + size]) for at in range(0, KEPT, size)]
+        assert merged(events_of(sp.StreamParser(wire, limits=limits), reads)) == expected
+    for piece in (100, 1400):
+        assert merged(events_of(sp.StreamParser(wire, limits=limits), in_pieces(body, piece))) == expected
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_what_is_not_plain_stands_anywhere_in_a_read(name: str) -> None:
+    wire, messages = messages_of(name)
+    odd = b"\n\n\n" if wire == "ollama-chat" else b": a comment\n\n"
+    if wire == "gemini":
+        odd = b": a comment\r\n\r\n"
+    for at in (0, 1, 7, KEPT):
+        body = [*messages[:at], odd, odd, odd, *messages[at:]]
+        for size in (2, 5, 30):
+            reads = [b"".join(body[at : at + size]) for at in range(0, len(body), size)]
+            assert text_of(events_of(sp.StreamParser(wire), reads)) == "".join(f"{n} " for n in range(KEPT))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_message_that_a_read_cuts_is_not_made_a_frame(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire, messages = messages_of(name)
+    fed = 0
+    framer = type(_framer_of(wire, messages[0]))
+    feed = framer.feed
+
+    def counted(self: Framer, chunk: bytes) -> Any:
+        nonlocal fed
+        fed += 1
+        return feed(self, chunk)
+
+    monkeypatch.setattr(framer, "feed", counted)
+    size = len(messages[0]) * 5 // 2
+    parser = sp.StreamParser(wire)
+    reads = in_pieces(b"".join(messages), size)
+    for read in reads:
+        parser.feed(read)
+    # Before the fast path is open, and where a cut separates the last LF from the CR that has ended the event.
+    assert fed <= 2 + 2 * sum(read.endswith(b"\n\r") for read in reads)
+
+
+def _framer_of(wire: str, message: bytes) -> Framer:
+    parser = sp.StreamParser(wire)  # type: ignore[arg-type]
+    parser.feed(message)
+    return parser._framer
+
+
+@pytest.mark.parametrize("ends", [b"\n\n", b"\r\n\r\n"], ids=["LF", "CRLF"])
+def test_a_long_message_in_small_reads_is_searched_a_few_times(ends: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = 0
+    take_all = FastPath.take_all
+
+    def counted(self: FastPath, data: bytes, at: int) -> int:
+        nonlocal searched
+        searched += len(data)
+        return take_all(self, data, at)
+
+    monkeypatch.setattr(FastPath, "take_all", counted)
+    body = b"".join([chat(content="a"), chat(content="b" * 20_000), chat(content="c")]).replace(b"\n\n", ends)
+    parser = sp.StreamParser("openai-chat")
+    assert text_of(events_of(parser, in_pieces(body, 16))) == "a" + "b" * 20_000 + "c"
+    assert searched <= 8 * len(body)
+
+
+def test_the_framers_hold_back_no_whole_message() -> None:
+    framer = SSE(sp.Limits())
+    framer.feed(b"data: 1\n\n")
+    assert [framer.can_wait(rest) for rest in (b"data: {", b"event: x", b"da", b"x", b"data: 1\r\n")] == [True] * 5
+    whole = (b"x: y\nda", b"x: y\n", b'{"error": 1}\n', b"data: 1\n\ndata", b"data: 1\n\r", b"data: 1\r\r")
+    assert not any(framer.can_wait(rest) for rest in whole)
+    framer.feed(b"data: half")
+    assert not framer.can_wait(b"data: {")
+    short = SSE(sp.Limits(max_line=10))
+    short.feed(b"data: 1\n\n")
+    assert not short.can_wait(b"data: 1234567890")
+    array = JSONArray(sp.Limits())
+    array.feed(b"[")
+    assert not array.can_wait(b'{"a": 1')
+    binary = AWSEventStream(sp.Limits())
+    assert binary.can_wait(b"\0\0\0")
+    assert not binary.can_wait(b"\0\0\0\x40" + bytes(20))
+
+
+@pytest.mark.parametrize("size", [1, 8])
+def test_text_is_fed_without_the_garbage_collector(size: int) -> None:
+    reads = [b"".join(chat(content=f"{at + number} ") for number in range(size)) for at in range(0, 80, size)]
+    parser = sp.StreamParser("openai-chat")
+    for read in reads:
+        parser.feed(read)
+    collections = 0
+
+    def note(phase: str, _info: dict[str, int]) -> None:
+        nonlocal collections
+        collections += phase == "start"
+
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        for _ in range(100_000 // 80):
+            for read in reads:
+                parser.feed(read)
+    finally:
+        gc.callbacks.remove(note)
+    assert collections == 0
+
+
+def test_an_array_is_read_several_elements_at_a_time() -> None:
+    elements = [json.dumps({"candidates": [{"content": {"parts": [{"text": f"{n} "}]}}]}) for n in range(KEPT)]
+    body = ("[" + "\n,\r\n".join(elements) + "]").encode()
+    expected = merged(events_of(sp.StreamParser("gemini"), in_pieces(body, 1)))
+    for places in ([200], [90, 91, 400], range(100, len(body), 173)):
+        assert merged(events_of(sp.StreamParser("gemini"), cut_at(body, places))) == expected
