@@ -209,6 +209,7 @@ class ActiveMarkers:
         self._repeated_leads: tuple[str, ...] = ()
         # What is looked for at the start, after a call, and in text.
         self.at_start, self.later, self.prose = _build_first(selection, tools)
+        self._listed: dict[tuple[str, Position], list[Candidate]] = {}
 
     def note_found(self, dialect: Dialect) -> None:
         """A dialect produced a call.
@@ -255,6 +256,12 @@ class ActiveMarkers:
 
     def list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         """Return the dialects that may read what follows a marker there, in the order in which they are asked."""
+        listed = self._listed.get((marker, position))
+        if listed is None:
+            listed = self._listed[marker, position] = self._list_candidates(marker, position)
+        return listed
+
+    def _list_candidates(self, marker: str, position: Position) -> list[Candidate]:
         positions = _POSITIONS[: _POSITIONS.index(position) + 1]
         return [
             each
@@ -280,6 +287,7 @@ class ActiveMarkers:
         after_call = self.drops | self.settles | self._repeated
         built = _build(self._selection, self._tools, self.drops, after_call, self._repeated_leads)
         self.at_start, self.later, self.prose = built
+        self._listed = {}
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,8 @@ What a call needs to be reported depends on where its marker is:
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -28,7 +29,31 @@ from streamparse.json import JSONError, read
 from streamparse.limits import Limits, most
 from streamparse.tools import Tool
 
+_HEAD: Final = 32  # characters after a marker by which most dialects are left out
 _MOST_QUOTED: Final = 4096  # characters of a quoted call that wait for its end
+
+
+class MarkerMet(msgspec.Struct, frozen=True):
+    """A marker that was met, and what it is there."""
+
+    text: str
+    # How many blanks are between it and the call before it.
+    gap: int
+    candidates: list[Candidate]
+    # It is dropped if it opens nothing.
+    is_structure: bool = False
+    in_thought: bool = False
+    is_quoted: bool = False
+    # It is quoted because it is in a thought that is written in the text: never a call.
+    is_drafted: bool = False
+
+    def measure(self, candidate: Candidate) -> int:
+        """How much is taken before the dialect of a candidate reads."""
+        return self.gap if candidate.opener.inclusive else self.gap + len(self.text)
+
+    def count_looked(self) -> int:
+        """How much was looked at if no dialect has read anything."""
+        return max(map(self.measure, self.candidates))
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -41,6 +66,8 @@ class Setting(msgspec.Struct, frozen=True):
     reports_quoted: bool
     on_dialect: Callable[[str], object] | None
     on_marker: Callable[[int], object] | None
+    # The least number of characters that may be held before a call is certain.
+    least_held: int
 
     # What believes recorded calls, by name and text.  An attempt has none of its own, which would keep it alive.
 
@@ -62,20 +89,27 @@ class Setting(msgspec.Struct, frozen=True):
         tools = self.context.tools
         return name in tools and not tools[name].parameters.get("required")
 
+    def note_marker(self, left: int) -> None:
+        """A marker was met so many characters before the end of what was read."""
+        self.reader.marker_left = left
+        if self.on_marker is not None:
+            self.on_marker(left + self.reader.hidden)
 
-class MarkerMet(msgspec.Struct, frozen=True):
-    """A marker that was met, and what it is there."""
+    def find_readers(self, met: MarkerMet) -> Iterator[Candidate]:
+        """Find the candidates whose dialects may read what has come after a marker, as its first characters tell.
 
-    text: str
-    # How many blanks are between it and the call before it.
-    gap: int
-    candidates: list[Candidate]
-    # It is dropped if it opens nothing.
-    is_structure: bool = False
-    in_thought: bool = False
-    is_quoted: bool = False
-    # It is quoted because it is in a thought that is written in the text: never a call.
-    is_drafted: bool = False
+        Each is looked at when it is asked for: the pattern of a dialect is compiled at its first use.
+        """
+        if met.gap + len(met.text) > self.least_held:
+            return iter(met.candidates)  # holding the marker itself ends the attempt
+        start = self.reader.at + met.gap
+        end = start + len(met.text)
+        after, inclusive = self.reader.buffer[end : end + _HEAD], self.reader.buffer[start : end + _HEAD]
+        return (
+            candidate
+            for candidate in met.candidates
+            if candidate.dialect.may_be_followed_by(inclusive if candidate.opener.inclusive else after)
+        )
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -99,12 +133,15 @@ class Attempt:
     Once one has read a whole call, no other one reads the same characters.
     """
 
-    def __init__(self, setting: Setting, met: MarkerMet) -> None:
+    def __init__(self, setting: Setting, met: MarkerMet, first: Candidate, others: Iterator[Candidate]) -> None:
+        """`first` and `others` are what `Setting.find_readers` finds."""
         self.met = met
+        self._readers = chain((first,), others)
         self._setting = setting
         self._reader = setting.reader
         self._tools = setting.context.tools
-        self._looked = 0  # how far after the marker the grammars have looked
+        # How far after the marker the grammars have looked; those that are left out, no further than the marker.
+        self._looked = met.count_looked()
         self._dialect: Dialect | None = None  # the one that reads
         self._record: RecordingSink | None = None
         self._outcome: Outcome | None = None  # once what was read is a call, or settled as text
@@ -139,13 +176,13 @@ class Attempt:
         """Return the steps of the attempt; the last one returns the dialect that has read a call."""
         reader, met = self._reader, self.met
         reader.tape.restart(reader.buffer, reader.at)
-        if self._setting.on_marker is not None:
-            self._setting.on_marker(len(reader.buffer) - reader.at)
-        for candidate in met.candidates:
+        reader.is_intact = True
+        self._setting.note_marker(len(reader.buffer) - reader.at)
+        for candidate in self._readers:
             dialect = self._dialect = candidate.dialect
             self._record = self._make_record(candidate)
             reader.checkpoint(self._limit_held(candidate))
-            reader.take(met.gap if candidate.opener.inclusive else met.gap + len(met.text))
+            reader.take(met.measure(candidate))
             if (yield from reader.peek_match(dialect.probe)) is not None:
                 if (yield from self._read_body(candidate, self._record)):
                     return dialect

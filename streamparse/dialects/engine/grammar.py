@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import msgspec
 from msgspec import field
@@ -21,20 +21,43 @@ from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
+_MOST_HEADS: Final = 256
 # What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")
 
 _NONE: Final[frozenset[str]] = frozenset()  # each one that is made costs 216 bytes
 
 
+class TagNote(NamedTuple):
+    """A tag that opens or closes in the text."""
+
+    tag: str
+    is_closing: bool
+
+
 class TagBalance:
     """Counts the tags of a text that are plain words, or names of tools, and notes which of them held a call."""
 
-    __slots__ = ("_called", "_open")
+    __slots__ = ("_called", "_open", "notes")
 
     def __init__(self) -> None:
+        # While it is a list: the tags that open or close in the text.
+        self.notes: list[TagNote] | None = None
         self._open: dict[str, int] = {}
         self._called: frozenset[str] = _NONE
+
+    @property
+    def has_called(self) -> bool:
+        """Whether a tag has held a call: only then it matters how many are open."""
+        return bool(self._called)
+
+    def repeat(self, notes: Iterable[TagNote]) -> None:
+        """Count the same tags again."""
+        for tag, is_closing in notes:
+            if is_closing:
+                self.close(tag)
+            else:
+                self.open(tag)
 
     def note_call(self, tag: str) -> None:
         """Note that a tag held a call."""
@@ -42,10 +65,14 @@ class TagBalance:
 
     def open(self, tag: str) -> None:
         """Note that a tag opens in the text."""
+        if self.notes is not None:
+            self.notes.append(TagNote(tag, is_closing=False))
         self._open[tag] = self._open.get(tag, 0) + 1
 
     def close(self, tag: str) -> bool:
         """Note that a tag closes in the text; return False if none was open, and such a tag has held a call."""
+        if self.notes is not None:
+            self.notes.append(TagNote(tag, is_closing=True))
         count = self._open.get(tag, 0)
         self._open[tag] = max(0, count - 1)
         return count > 0 or tag not in self._called
@@ -195,6 +222,19 @@ class Dialect(msgspec.Struct, frozen=True, dict=True):
     opens_text: tuple[str, ...] = ()
     settles: tuple[str, ...] = ()
     companions: tuple[Dialect, ...] = ()
+
+    def may_be_followed_by(self, head: str) -> bool:
+        """Whether a text that begins with `head` may match the probe."""
+        may_follow = self._known_heads.get(head)
+        if may_follow is None:
+            if len(self._known_heads) > _MOST_HEADS:
+                self._known_heads.clear()
+            may_follow = self._known_heads[head] = self.probe.match(head, partial=True) is not None
+        return may_follow
+
+    @cached_property
+    def _known_heads(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def probe(self) -> Pattern:

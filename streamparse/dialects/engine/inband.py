@@ -18,18 +18,19 @@ The parser is made of these:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import Catalogue
+from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
+from streamparse.dialects.engine.floods import Floods, Recording, Snapshot
 from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
 from streamparse.dialects.engine.sinks import DirectSink
 from streamparse.dialects.engine.spans import AFTER_CALL, BLANK, IN_TEXT, START, OpenThought, VisibleText
 from streamparse.events import Place, Scope, Source
-from streamparse.limits import Limits
+from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
 from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
@@ -37,6 +38,7 @@ from streamparse.tools import Toolset
 _BLANKS = lazy_re(r"[ \t\r\n]*")
 _MOST_MARKER: Final = 1024  # characters; no marker is longer
 _MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
+_MOST_HELD: Final = 1024  # characters that may wait in a state that is kept
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
 _TOKEN_SIGN = lazy_re(r"[|｜]|\[TOOL_CALLS\]")
 
@@ -52,8 +54,18 @@ class InBandParser:
     """
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
-        *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_follows_quoted"),
-        *("_has_native_call", "_has_reasoning", "_joins_thoughts", "_markers", "_pieces", "_reader", "_setting"),
+        *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
+        *(
+            "_follows_quoted",
+            "_found",
+            "_has_native_call",
+            "_has_reasoning",
+            "_joins_thoughts",
+            "_markers",
+            "_pieces",
+            "_reader",
+            "_setting",
+        ),
         *("_sink", "_span", "_steps", "_taped", "_tell", "_text", "_thought", "_tools"),
         *("call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller", "calls_doubted"),
         *("dialect", "end", "finish", "ignores_calls", "usage"),
@@ -97,15 +109,18 @@ class InBandParser:
         self._reader = Reader(limits.max_held_text)
         self._taped = self._reader.tape.pieces  # looked up once: the list stays the same
         self._budget = RescanBudget()
+        self._found = 0  # how often something else was found than text
         self._text = VisibleText(sink)
         self._thought: OpenThought | None = None
         self._joins_thoughts = False  # since the last call there was a thought
         self._follows_quoted = False  # nothing but blanks since a call that was quoted
         self._direct = DirectSink(sink, self._reader, self._text)
+        context = Context(self._direct, tools, limits, thoughts=self._has_reasoning)
         self._setting = Setting(
-            self._reader, self._direct, Context(self._direct, tools, limits, thoughts=self._has_reasoning),
-            quoted == "calls", on_dialect, on_marker,
+            self._reader, self._direct, context, quoted == "calls", on_dialect, on_marker,
+            min(most(limits.max_call_args), most(limits.max_held_text)),
         )  # fmt: skip
+        self._floods = Floods(context.tags, self._budget)
         self._attempt: Attempt | None = None
         self._steps: Step[Dialect | None]  # of the attempt
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
@@ -118,13 +133,14 @@ class InBandParser:
         if reasoning == "open":
             self._open_thought(self._active.any_thought)
         elif "" in self._active.openers:
-            self._try(MarkerMet("", 0, self._active.list_candidates("", "start")))
+            first, *others = candidates = self._active.list_candidates("", "start")
+            self._begin(MarkerMet("", 0, candidates), first, iter(others))
 
     # -- the verbs of a wire ---------------------------------------------------------------------------
 
     def text(self, text: str) -> None:
         find = self._find_in_prose
-        if find is not None and ((spotted := find(text)) is None or self._is_plain(text, spotted)):
+        if find is not None and (find(text) is None or self._markers.is_known_without(text)):
             pieces = self._pieces
             pieces.append(text)
             if len(pieces) > _MOST_PIECES:
@@ -132,16 +148,23 @@ class InBandParser:
             self._tell(text)
             return
         reader = self._reader
-        if self._attempt is not None:
+        go_on = reader.fast_path
+        if go_on is not None:  # the grammar waits in a long value: the text may be all value
             taped = self._taped
             if len(taped) > _MOST_PIECES:
                 reader.tape.trim()
             taped.append(text)
-        if reader.fast_path is not None:  # the grammar waits in a long value: the text may be all value
-            rest = reader.fast_path(text, reader)
+            rest = go_on(text, reader)
             if rest is None:
                 return
             text = rest
+        elif self._floods.is_on:
+            self._floods.feed(self, text)
+            return
+        elif self._attempt is not None:
+            if len(self._taped) > _MOST_PIECES:
+                reader.tape.trim()
+            self._taped.append(text)
         reader.push(text)
         self._advance()
         is_prose = (
@@ -151,10 +174,12 @@ class InBandParser:
             and not self._follows_quoted
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
+        if self._floods.note_text(len(text), is_prose, self._attempt is None):
+            self._find_in_prose = None
 
-    def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:
-        """Whether there is no marker though there may be one."""
-        return spotted.end() < len(text) and self._markers.search(text, spotted.start()) is None
+    def texts(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            self.text(text)
 
     def reasoning(self, text: str) -> None:
         self._flush()
@@ -195,6 +220,7 @@ class InBandParser:
         dialects = leave_out_calls(self._dialects, *words)
         if dialects == self._dialects:
             return
+        self._end_flood()
         self._dialects = dialects
         self.ignores_calls = True
         drops = self._active.drops
@@ -205,6 +231,7 @@ class InBandParser:
 
     def close(self, stopped: bool = False) -> None:
         """The text is over: decide what is held.  `stopped`: the model itself ended it, and nothing cut it."""
+        self._end_flood()
         self._reader.final = True
         self._reader.stopped = stopped
         self._advance()
@@ -215,6 +242,7 @@ class InBandParser:
 
     def _flush(self) -> None:
         """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
+        self._end_flood()
         reader = self._reader
         if self._attempt is not None and self._attempt.is_certain:
             return
@@ -222,6 +250,12 @@ class InBandParser:
             reader.final = True
             self._advance()
             reader.final = False
+
+    def _end_flood(self) -> None:
+        """From here on the parser reads all itself."""
+        if self._floods.is_on:
+            self._floods.end(self)
+            self._advance()
 
     def _advance(self) -> None:
         reader = self._reader
@@ -231,8 +265,60 @@ class InBandParser:
                 if outcome is None:
                     return
                 self._finish(self._attempt.met, outcome)
+            elif self._floods.may_skip(reader):
+                self._floods.skip_run(self, reader)
             elif reader.at >= len(reader.buffer) or not self._scan():
                 return
+
+    # -- floods ----------------------------------------------------------------------------------------
+
+    def capture(self) -> Snapshot | None:
+        """See `Machine`."""
+        reader, span, direct = self._reader, self._span, self._direct
+        if span.held.calls or (self._attempt is not None and not reader.is_intact):
+            return None
+        held = reader.unsettled
+        if len(held) > _MOST_HELD:
+            return None
+        return (
+            span, self._markers, self._follows_quoted, self._joins_thoughts, direct.has_calls, bool(direct.calls),
+            max(0, self._budget.ahead), held, span.state,
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Machine`."""
+        assert isinstance(snapshot, tuple)
+        _, self._markers, self._follows_quoted, self._joins_thoughts, _, _, self._budget.ahead, held, state = snapshot
+        self._attempt = None
+        self._reader.reset(held)
+        self._span.state = state
+        self._find_in_prose = None
+
+    def record(self, text: str) -> Recording | None:
+        """See `Machine`."""
+        span, recording = self._span, Recording()
+        before = self._note_state()
+        self._budget.start_record()
+        span.passed_on, self._reader.marker_left = recording.passed_on, None
+        try:
+            self.text(text)
+        finally:
+            span.passed_on, self._find_in_prose = None, None
+        recording.left, recording.spending = self._reader.marker_left, self._budget.get_record()
+        return recording if before == self._note_state() and recording.spending is not None else None
+
+    def _note_state(self) -> tuple[Any, ...]:
+        """What only reports change that are more than text."""
+        direct = self._direct
+        return self._span, self._active.at_start, self._found, direct.has_calls, bool(direct.calls)
+
+    def replay(self, texts: tuple[str, ...]) -> None:
+        """See `Machine`."""
+        self._span.repeat(texts)
+
+    def meet_again(self, left: int) -> None:
+        """See `Machine`."""
+        self._setting.note_marker(left)
 
     # -- text and thought ------------------------------------------------------------------------------
 
@@ -301,6 +387,7 @@ class InBandParser:
 
     def _enter(self, span: VisibleText | OpenThought) -> None:
         """From here on text belongs to this span."""
+        self._found += 1
         self._span = span
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
@@ -320,6 +407,7 @@ class InBandParser:
 
     def _meet(self, marker: str, gap: int) -> None:
         """A marker is next, after a gap if a call is before it."""
+        self._floods.vain += 1
         if self._thought is not None:
             self._meet_in_thought(self._thought, marker)
             return
@@ -389,11 +477,21 @@ class InBandParser:
 
     def _try(self, met: MarkerMet) -> None:
         """Let the dialects read what follows a marker."""
-        if met.candidates:
-            self._attempt = Attempt(self._setting, met)
-            self._steps = self._attempt.read()
-        else:
+        if not met.candidates:
             self._pass_over(met)
+            return
+        readers = self._setting.find_readers(met)
+        first = next(readers, None)
+        if first is not None:
+            self._begin(met, first, readers)
+        else:
+            self._setting.note_marker(len(self._reader.buffer) - self._reader.at)
+            self._pass_over(met, self._budget.spend(met.count_looked()))
+
+    def _begin(self, met: MarkerMet, first: Candidate, others: Iterator[Candidate]) -> None:
+        """Begin to read what follows a marker."""
+        self._attempt = Attempt(self._setting, met, first, others)
+        self._steps = self._attempt.read()
 
     # -- after a marker --------------------------------------------------------------------------------
 
@@ -406,11 +504,14 @@ class InBandParser:
         if self._reader.tape.has_call:
             self._reader.tape.restart(self._reader.buffer, self._reader.at)
         if outcome.record is not None:
+            self._found += 1
             self._settle(met, outcome)
             if outcome.cut is not None:
                 outcome.record.report_cut(outcome.cut)
         if outcome.dialect is not None:
             self.dialect = outcome.dialect.name
+            self._found += 1
+            self._floods.vain = 0
             self._budget.ahead = 0
             self._active.note_found(outcome.dialect)
             if self._thought is None:

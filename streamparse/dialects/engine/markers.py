@@ -37,6 +37,9 @@ _TAGS: Final = frozenset({"<", "</"})
 
 _DEPTH: Final = 5  # characters of a literal that a filter looks at
 _PLACES: Final = 3  # characters of a name that a filter looks at
+_KEY: Final = 6  # characters of a long literal that it is looked up by
+_MOST_KNOWN: Final = 64  # characters of a text that may come again
+_ANCHORS: Final = 8  # one of so many false starts is compared with those after it
 _MANY: Final = 12  # more letters at one place are taken for all of them
 _LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | _LOWER
@@ -165,9 +168,10 @@ class MarkerIndex:
         self.literals = frozenset(literals) - {""}
         self.longest = max(map(len, self.literals), default=0)
         self._single = frozenset(literal for literal in self.literals if len(literal) == 1)
+        # Many literals share their first two characters, few the first six: the more are known, the fewer are tried.
         lengths: dict[str, set[int]] = {}
         for literal in self.literals - self._single:
-            lengths.setdefault(literal[:2], set()).add(len(literal))
+            lengths.setdefault(literal[:_KEY] if len(literal) >= _KEY else literal[:2], set()).add(len(literal))
         self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
         self._beginnings: frozenset[str] | None = None
 
@@ -179,10 +183,11 @@ class MarkerIndex:
 
     def match(self, head: str) -> int:
         """The length of the longest literal that a text begins with, 0 if it begins with none."""
-        for size in self._lengths.get(head[:2], ()):
-            literal = head[:size]  # shorter at the end of the text
-            if literal in self.literals:
-                return len(literal)
+        for start in (head[:_KEY], head[:2]):
+            for size in self._lengths.get(start, ()):
+                literal = head[:size]  # shorter at the end of the text
+                if literal in self.literals:
+                    return len(literal)
         return 1 if head[:1] in self._single else 0
 
 
@@ -218,7 +223,7 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_by_first", "_finds", "_index", "_leads", "_longest", "_may_hold", "_tools", "_universe")
+    __slots__ = ("_by_first", "_finds", "_index", "_leads", "_longest", "_may_hold", "_tools", "_universe", "_without")
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
@@ -231,6 +236,7 @@ class IndexedMarkers:
         self._tools = tools
         self._universe = universe
         self._by_first: tuple[_FirstFilter, ...] = ()
+        self._without: set[str] = set()  # texts without a marker that looked as if they had one
         self._finds = (_compile_trie_filter(universe), *tools.get_filters(self._leads))
         self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
         self._may_hold: _Find | None = None
@@ -249,6 +255,18 @@ class IndexedMarkers:
         """All markers."""
         return self._index.literals.union(lead + name for lead in self._leads for name in self._tools.literals)
 
+    def is_known_without(self, text: str) -> bool:
+        """Whether there is no marker in a text, nor the beginning of one at its end; for texts that come again."""
+        if text in self._without:
+            return True
+        if self.search(text) is not None:
+            return False
+        if len(text) <= _MOST_KNOWN:
+            if len(self._without) >= _WINDOW:
+                self._without.clear()
+            self._without.add(text)
+        return True
+
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
         if len(text) - pos > _LONG:
@@ -256,6 +274,7 @@ class IndexedMarkers:
         if self._leads:
             return self._search_windows(text, pos)
         find, index, longest = self._finds[0], self._index, self._longest
+        starts = _FalseStarts(text, longest)
         while (place := find(text, pos)) is not None:
             pos = place.start()
             # As `_measure`, with fewer calls: a flood of false starts comes here for each of them.
@@ -264,7 +283,7 @@ class IndexedMarkers:
                 return Found(text, pos, len(text), is_beginning=True)
             if size := index.match(head):
                 return Found(text, pos, pos + size)
-            pos += 1
+            pos = starts.pass_over(pos, head)
         return None
 
     def _skip_prose(self, text: str, pos: int) -> int:
@@ -293,6 +312,7 @@ class IndexedMarkers:
 
         Without windows, each filter would run to the end of the text for every marker that another one finds.
         """
+        starts = _FalseStarts(text, self._longest)
         while pos < len(text):
             place, stop = None, min(len(text), pos + _WINDOW)
             for find in self._finds:
@@ -301,10 +321,10 @@ class IndexedMarkers:
                     place, stop = found, found.start()
             if place is None:
                 pos = stop
-            elif size := self._measure(text[stop : stop + self._longest]):
+            elif size := self._measure(head := text[stop : stop + self._longest]):
                 return Found(text, stop, stop + abs(size), is_beginning=size < 0)
             else:
-                pos = stop + 1
+                pos = starts.pass_over(stop, head)
         return None
 
     def _measure(self, head: str) -> int:
@@ -333,6 +353,36 @@ class IndexedMarkers:
             if self._tools.is_beginning(head[len(lead) :]) if head.startswith(lead) else lead.startswith(head):
                 return True
         return False
+
+
+class _FalseStarts:
+    """Places in a text where a marker seemed to begin.  A text that repeats one of them is passed over at once."""
+
+    __slots__ = ("_count", "_first", "_head", "_longest", "_text")
+
+    def __init__(self, text: str, longest: int) -> None:
+        self._text = text
+        self._longest = longest
+        self._count = 0
+        self._first, self._head = 0, ""  # one of them, and what follows it as far as it matters
+
+    def pass_over(self, at: int, head: str) -> int:
+        """Return where to search on; `head`: as many characters after the place `at` as the longest marker has."""
+        if head == self._head and len(head) == self._longest:
+            # Since then each place was looked at, so wherever the same text follows there is no marker either.
+            return max(at, self._find_end(at) - self._longest) + 1
+        if self._count % _ANCHORS == 0:
+            self._first, self._head = at, head
+        self._count += 1
+        return at + 1
+
+    def _find_end(self, at: int) -> int:
+        """Where the text after `at` stops to repeat what is before it."""
+        unit = self._text[self._first : at]
+        part = unit * -(-_WINDOW // len(unit))
+        while self._text.startswith(part, at):
+            at += len(part)
+        return at
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ Fences, lists and indentation are those of CommonMark (https://spec.commonmark.o
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from streamparse.patterns import lazy_re
 
@@ -120,6 +120,24 @@ class Quotes:
         self._backslashes = 0  # at its end
         self._run = 0  # the back-ticks at its end, of which more may come
         self._span = 0  # the size of the run that opened the code span
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that decides what is quoted from here on."""
+        self._read()
+        return (
+            self._fence, tuple(self._items), self._is_blank_before, self._in_code, self._seen, self._is_after_cr,
+            self._head, self._last, self._is_odd, self._backslashes, self._run, self._span,
+        )  # fmt: skip
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        (
+            self._fence, items, self._is_blank_before, self._in_code, self._seen, self._is_after_cr,
+            self._head, self._last, self._is_odd, self._backslashes, self._run, self._span,
+        ) = state  # fmt: skip
+        self._items = list(items)
+        self.pieces.clear()
 
     def _read_lines(self, text: str) -> None:
         """Look at whole lines."""

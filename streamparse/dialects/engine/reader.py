@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from io import StringIO
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from streamparse.dialects.engine.markers import MarkerSet
 from streamparse.limits import most
@@ -33,6 +33,7 @@ Step: TypeAlias = Generator[None, None, T]
 
 _BLANKS = lazy_partial(r"[ \t\r\n]*")
 _MUCH: Final = 4096  # characters: a look that took so many is not repeated
+_MANY_TIMES: Final = 16
 _MOST_AGAIN: Final = 8 * _MUCH  # characters that are looked at more than once
 
 
@@ -46,13 +47,32 @@ class Overflow(Exception):
 class Reader:
     """A window on the text: `buffer[at:]` has come and is not read yet.  Once `final`, no more comes."""
 
-    __slots__ = ("_kept", "_most", "_pinned", "at", "buffer", "fast_path", "final", "stopped", "tape")
+    __slots__ = (
+        "_kept",
+        "_most",
+        "_pinned",
+        "at",
+        "buffer",
+        "fast_path",
+        "final",
+        "hidden",
+        "is_intact",
+        "marker_left",
+        "stopped",
+        "tape",
+    )
 
     def __init__(self, most_taped: int | None = None) -> None:
         self.tape = Tape(most(most_taped))
         self.buffer = ""
         self.at = 0
         self.final = False
+        # How many characters have come that are not in the buffer yet.
+        self.hidden = 0
+        # How many characters before the end of the text the last marker was met; None if none was.
+        self.marker_left: int | None = None
+        # Whether all that an attempt has taken is kept.
+        self.is_intact = True
         # Whether the model itself ended the text, and nothing cut it.  It is known at the end.
         self.stopped = False
         # Set while a grammar waits in a long value.  It takes text that continues the value, and returns None; or it
@@ -81,9 +101,11 @@ class Reader:
 
     def unread(self, text: str) -> None:
         """Put text in front of what is still to be read."""
-        if text:
-            self.buffer = text + self.buffer[self.at :]
-            self.at = 0
+        start = self.at - len(text)
+        if start >= 0 and self.buffer.startswith(text, start):  # it was taken from there, and the buffer may be long
+            self.at = start
+        else:
+            self.buffer, self.at = text + self.buffer[self.at :], 0
 
     def checkpoint(self, most: int | None = None) -> None:
         """From here on keep what is taken, until `commit` or `end_checkpoint`.
@@ -103,6 +125,7 @@ class Reader:
         """Forget what was taken: it is part of a call for certain."""
         if not self._pinned:
             self._kept = None
+            self.is_intact = False
 
     def pin(self) -> None:
         """Keep what is taken, whatever a grammar asks for, until `end_checkpoint`."""
@@ -115,6 +138,7 @@ class Reader:
     def restart_checkpoint(self) -> str:
         """Return what was taken since `checkpoint`, and keep what is taken from here on."""
         kept = self.kept
+        self.is_intact = False
         self._kept = StringIO()
         return kept
 
@@ -127,6 +151,23 @@ class Reader:
         self._kept = None
         self._pinned = False
         return kept
+
+    def reset(self, text: str) -> None:
+        """Drop what was taken and what is still to be read: `text` is still to be read."""
+        self.end_checkpoint()
+        self.fast_path = None
+        self.buffer, self.at = text, 0
+
+    def go_on_in(self, text: str, at: int) -> None:
+        """What was read came from `text`, up to `at`: the rest of it comes next."""
+        held = self.buffer[self.at :]
+        self.tape.go_on_in(text, at)
+        self.buffer, self.at = text, at - len(held)
+
+    @property
+    def unsettled(self) -> str:
+        """What was taken since `checkpoint`, and what is still to be read."""
+        return self.kept + self.buffer[self.at :]
 
     @property
     def is_committed(self) -> bool:
@@ -161,6 +202,12 @@ class Reader:
             if self._most is not None and self._kept.tell() > self._most:
                 raise Overflow(self._most)
         return text
+
+    def skip_repeats(self, text: str) -> None:
+        """Take the same text that comes again and again, but for the last two times.  Nothing is kept of it."""
+        part = text * _MANY_TIMES
+        while self.buffer.startswith(part + text + text, self.at):
+            self.take(len(part))
 
     def peek(self) -> Step[str]:
         """Return the next character without taking it, "" at the end."""
@@ -284,6 +331,15 @@ class Tape:
         self._joined, self._is_whole = None, True
         self.pieces.clear()
 
+    def go_on_in(self, text: str, at: int) -> None:
+        """The stretch so far is the end of `text[:at]`, and goes on there."""
+        if self._is_whole:
+            joined = 0 if self._joined is None else self._joined.tell()
+            size = len(self._buffer) - self._at + joined + sum(map(len, self.pieces))
+            self._buffer, self._at = text, max(0, at - size)
+        self._joined = None
+        self.pieces.clear()
+
     def keep(self, text: str | None) -> None:
         """Keep the text of a call; None: it is too long."""
         kept = self._kept or StringIO()
@@ -318,6 +374,20 @@ class Tape:
         return text[at : len(text) - unread]
 
 
+class Spending(NamedTuple):
+    """How the count of what was looked at more than once changed while a text was read."""
+
+    start: int
+    end: int
+    # Whether it began at 0 again in between.
+    is_reset: bool
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether the same again spends no more."""
+        return self.end <= self.start if self.is_reset else self.end == self.start
+
+
 class RescanBudget:
     """Counts the characters that were looked at in vain.
 
@@ -325,16 +395,44 @@ class RescanBudget:
     looked at is passed over.
     """
 
-    __slots__ = ("_again", "ahead")
+    __slots__ = ("_again", "_is_over", "_is_reset", "_start", "ahead")
 
     def __init__(self) -> None:
         # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
         # a call that is found sets it to 0.
         self.ahead = 0
         self._again = 0  # how much of that was looked at more than once
+        self.start_record()
+
+    def start_record(self) -> None:
+        """From here on keep a record of what is spent."""
+        self._start, self._is_reset, self._is_over = self._again, False, False
+
+    def get_record(self) -> Spending | None:
+        """Return what was spent since `start_record`; None if it was too much."""
+        if self._is_over:
+            return None
+        return Spending(self._start, self._again, self._is_reset)
+
+    def repeat(self, spending: Spending) -> bool:
+        """Spend the same again; return False, and spend nothing, if it may be too much now."""
+        start, end, is_reset = spending
+        if is_reset:
+            if self._again > start:
+                return False
+            self._again = end
+            return True
+        if self._again + end - start > _MOST_AGAIN:
+            return False
+        self._again += end - start
+        return True
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
-        self._again = self._again + min(looked, self.ahead) if self.ahead > 0 else 0
+        if self.ahead > 0:
+            self._again += min(looked, self.ahead)
+        else:
+            self._again, self._is_reset = 0, True
         self.ahead = max(self.ahead, looked)
+        self._is_over = self._is_over or self._again > _MOST_AGAIN
         return self.ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0

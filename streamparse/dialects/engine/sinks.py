@@ -31,6 +31,8 @@ class DirectSink:
         self._visible = visible
         # The calls of open text that were reported.
         self.calls: list[Call] = []
+        # Whether calls were reported that were not doubted since.
+        self.has_calls = False
         # Visible text revoked calls that were held: other markers may count from here on.
         self.has_revoked = False
         self.reasoning = sink.reasoning
@@ -43,6 +45,7 @@ class DirectSink:
         self, name: str, id: str | None = None, source: Source = "inband", place: Place = "plain"
     ) -> Call:  # fmt: skip
         call = self._sink.call_start(name, id, source, place)
+        self.has_calls = True
         if place == "plain":
             self.calls.append(call)
             self._reader.tape.has_call = True
@@ -63,6 +66,7 @@ class DirectSink:
     def calls_doubted(self, code: str, message: str) -> None:
         # All calls so far are revoked.  They may be data of a value, so their text is not given back.
         self.calls = []
+        self.has_calls = False
         self._reader.tape.give_back()
         self._sink.calls_doubted(code, message)
 

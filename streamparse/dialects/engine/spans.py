@@ -7,9 +7,9 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import Final
+from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate
 from streamparse.dialects.engine.grammar import Position, Thought
@@ -74,6 +74,16 @@ class VisibleText:
         self._lead = ""  # its first characters
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
+        self.passed_on: list[str] | None = None  # while it is a list: the text that is passed on
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that decides what the next text means, but for calls that are held."""
+        return self.place, self._lead, self.draft_ends, self.quotes.state
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self.place, self._lead, self.draft_ends, self.quotes.state = state
 
     @property
     def is_prose(self) -> bool:
@@ -124,14 +134,19 @@ class VisibleText:
         if not is_blank and self.place != IN_TEXT:
             self.place = IN_TEXT
             is_change = True
-        self.quotes.pieces.append(text)
-        self._sink.text(text)
+        self.pass_on(text)
         return is_change
 
     def pass_on(self, text: str) -> None:
         """Pass on text that may not be looked at for what it says of markers, but for what it quotes."""
+        if self.passed_on is not None:
+            self.passed_on.append(text)
         self.quotes.pieces.append(text)
         self._sink.text(text)
+
+    def repeat(self, texts: Sequence[str]) -> None:
+        """Pass on texts that change nothing."""
+        self._sink.texts(texts)
 
     def revoke(self, reason: str) -> bool:
         """Revoke the held calls, whose text is visible text; return True if other markers count from here on."""
@@ -157,6 +172,16 @@ class OpenThought:
         self.joins = joins
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
         self.is_fresh = True
+        self.passed_on: list[str] | None = None  # while it is a list: the thought that is passed on
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """As of `VisibleText`."""
+        return self.is_fresh, self.joins, self.quotes.state
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self.is_fresh, self.joins, self.quotes.state = state
 
     @property
     def is_prose(self) -> bool:
@@ -177,14 +202,21 @@ class OpenThought:
 
     def _pass_on(self, text: str) -> bool:
         self.quotes.pieces.append(text)
-        if self.joins:
-            self._sink.reasoning("\n")
-            self.joins = False
-        self._sink.reasoning(text)
+        pieces = ("\n", text) if self.joins else (text,)
+        self.joins = False
+        if self.passed_on is not None:
+            self.passed_on += pieces
+        for piece in pieces:
+            self._sink.reasoning(piece)
         if not self.is_fresh or not text.strip(BLANK):
             return False
         self.is_fresh = False
         return True
+
+    def repeat(self, texts: Sequence[str]) -> None:
+        """As of `VisibleText`."""
+        for text in texts:
+            self._sink.reasoning(text)
 
     def revoke(self, reason: str) -> bool:
         """Revoke the held calls, whose text is thought; return True if other markers count from here on."""

@@ -168,7 +168,7 @@ class _Messages(msgspec.Struct):
         """Read one message, and its end."""
         reader.tape.restart(reader.buffer, reader.at)  # what is kept of a call is its own message
         markup = self.format.markup
-        if (yield from reader.peek_match(self.format.patterns.marked)) is not None and markup is not None:
+        if markup is not None and (yield from reader.peek_match(self.format.patterns.marked)) is not None:
             if not (yield from markup(reader, context)):
                 return False
             reader.commit()
@@ -188,6 +188,8 @@ class _Messages(msgspec.Struct):
             if end in ENDS:
                 context.sink.text(reader.take(len(end)))
         else:
+            if self._is_like_last(header, heading[0]):
+                reader.skip_repeats(heading[0])  # empty messages, one after the other, say nothing
             yield from self._read_body(reader, context, header)
         self.last, self.follows_thought = header, header.is_reasoning
         return True
@@ -199,6 +201,12 @@ class _Messages(msgspec.Struct):
         if reader.is_cut_off(self.format.patterns.next):
             reader.take_rest()  # the header of another message is cut off
         return False
+
+    def _is_like_last(self, header: Header, text: str) -> bool:
+        """Whether a message is another one of the same kind, which a message of the same header ends."""
+        if header.is_tool_call or header != self.last or header.is_reasoning != self.follows_thought:
+            return False
+        return header.is_reasoning or text.startswith(self.format.interrupts)
 
     def _read_body(self, reader: Reader, context: Context, header: Header) -> Step[None]:
         sink, breaks = context.sink, self.format.breaks

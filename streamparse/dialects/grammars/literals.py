@@ -228,6 +228,12 @@ _ENDS = {
     for quote in "\"'"
     for argument, after in ((True, _AFTER_ARGUMENT), (False, _AFTER_ELEMENT))
 }
+# A string up to a quote that may end it, where a quote may be data; by its quote and whether it is an argument.
+_LOOSE = {
+    (quote, argument): lazy_re(rf"""(?:[^{quote}\\]|{quote}(?=[^{after} \t\r\nrRuU"'\\]))+""")
+    for quote in "\"'"
+    for argument, after in ((True, "),"), (False, r",\])}:"))
+}
 # A quote that a `+` and another string follow, by the quote.
 _JOINS = {quote: lazy_partial(rf"{quote}(?={GAP}\+{GAP}[rRuU]?[\"'])") for quote in "\"'"}
 _TRIPLE = {quote: lazy_partial(quote) for quote in ('"""', "'''")}
@@ -305,8 +311,10 @@ class PythonLiterals:
 
     def _read_rest(self, reader: Reader, write: Write, quote: str, raw: bool) -> Step[bool]:
         """Write a string up to its closing quote, and take that."""
-        plain = _PLAIN[quote[0]]
         while True:
+            # Where nothing is reported yet, quotes that are data are taken with the rest.
+            is_loose = self._loose and len(quote) == 1 and not reader.is_committed
+            plain = _LOOSE[quote, self.argument] if is_loose else _PLAIN[quote[0]]
             run = plain.match(reader.buffer, reader.at)
             if run is not None:
                 write(escape_text(reader.take(run.end() - run.start())))

@@ -1,0 +1,94 @@
+"""Law 7 in a flood: a model that is stuck writes the same marker thousands of times, and none of them opens anything.
+
+To read such a text takes at most ten times the calls that prose takes, whether it comes in small pieces or at once.
+What stands behind it is read as behind a few of these markers.
+"""
+
+from __future__ import annotations
+
+import pytest
+from cuts import in_pieces
+from msgspec.structs import replace
+from subjects import ROWS, TOOLS
+from work import count_calls, read
+
+import streamparse as sp
+
+pytestmark = pytest.mark.usefixtures("uncollected")
+
+PIECE = 16
+SIZES = (2 * 1024, 5 * 1024)
+"""What counts is what a kilobyte more costs, for the beginning of a flood is learnt."""
+MOST = 10
+"""As many times the calls of prose."""
+PROSE = "And so it goes on, word by word. "
+CALL = '\n\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+STARTS = [
+    *('[{"', '{"name": "', "Action:", "Action:\n", "```json\n", "</think>", "<tool_call>{", "<tool_call>\n", "<think>"),
+    *("<tool_ca", "<tool_call><function=", "<|channel|>analysis<|message|>", "<tool>\n", ">>>", "<tool_call>x "),
+]
+
+
+def _list_markers(row: str) -> list[str]:
+    return list(dict.fromkeys(opener.text for opener in sp.DIALECTS[row].openers if opener.text))
+
+
+FLOODS = [*STARTS, *dict.fromkeys(marker for row in ROWS for marker in _list_markers(row))]
+
+
+def _count(unit: str, size: int, piece: int) -> int:
+    parser = sp.TextParser(tools=TOOLS)
+    pieces = in_pieces((unit * -(-size // len(unit)))[:size], piece)
+    return count_calls(lambda: read(parser, pieces))
+
+
+def _count_at_end(unit: str, piece: int = 0) -> int:
+    """How many calls a kilobyte more takes; all comes in one piece if there is no size."""
+    _count(unit, SIZES[1], piece or SIZES[1])  # patterns are compiled when they are first used, some in long texts
+    short, long = (_count(unit, size, piece or size) for size in SIZES)
+    return (long - short) * 1024 // (SIZES[1] - SIZES[0])
+
+
+@pytest.fixture(scope="module")
+def prose() -> int:
+    """The calls that a kilobyte of prose takes in small pieces."""
+    return _count_at_end(PROSE, PIECE)
+
+
+@pytest.mark.parametrize("marker", FLOODS)
+def test_a_flood_in_small_pieces_costs_at_most_ten_times_what_prose_costs(marker: str, prose: int) -> None:
+    assert _count_at_end(marker, PIECE) <= MOST * prose
+
+
+@pytest.mark.parametrize("marker", FLOODS)
+def test_a_flood_that_comes_at_once_costs_no_more_than_prose_in_small_pieces(marker: str, prose: int) -> None:
+    assert _count_at_end(marker) <= prose
+
+
+def _read_merged(pieces: list[str]) -> tuple[sp.ParsedResponse, list[tuple[int, sp.Event]]]:
+    """The response, and all events but text, with the number of characters that had come."""
+    parser = sp.TextParser(tools=TOOLS)
+    found, length = [], 0
+    for piece in pieces:
+        length += len(piece)
+        found += [(length, event) for event in parser.feed(piece)]
+    found += [(length, event) for event in parser.close()]
+    others = [(at, event) for at, event in found if not isinstance(event, sp.TextDelta | sp.ReasoningDelta)]
+    return parser.response, [
+        (at, replace(event, offset=None) if isinstance(event, sp.Error) else event) for at, event in others
+    ]
+
+
+@pytest.mark.parametrize("lead", ["", "Some words first, in a line.\n"])
+@pytest.mark.parametrize("marker", FLOODS)
+def test_a_call_behind_a_flood_is_found_as_behind_a_few_markers(marker: str, lead: str) -> None:
+    few, many = lead + marker * 4, lead + marker * 64
+    expected, events = _read_merged(list(few + CALL))
+    response, later = _read_merged([*in_pieces(many, PIECE), *CALL])
+    shift = len(many) - len(few)
+    assert later == [(at + shift, event) for at, event in events]
+    assert len(response.content) - len(expected.content) in (0, shift)
+    whole, _ = _read_merged([many + CALL])
+    assert (whole.content, whole.reasoning, whole.tool_calls) == (
+        response.content, response.reasoning, response.tool_calls,
+    )  # fmt: skip
