@@ -9,7 +9,7 @@ and passes everything else on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias
 
 from streamparse.events import Place, Scope, Source
@@ -58,9 +58,6 @@ class Sink(Protocol):
 
     def text(self, text: str) -> None:
         """Visible text came."""
-
-    def texts(self, texts: Sequence[str]) -> None:
-        """Many pieces of visible text came, one after the other."""
 
     def reasoning(self, text: str) -> None:
         """A piece of thought came."""

@@ -6,7 +6,7 @@ earliest safe moment.  A call found in the text closes when its grammar says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from streamparse.assembler.call import BLANK, CallState, State
@@ -118,12 +118,6 @@ class Assembler:
             self._settle_waiting()
         self._add_content(text)
         self.record.events.append(TextDelta(text))
-
-    def texts(self, texts: Sequence[str]) -> None:
-        if self._waiting:
-            self._settle_waiting()
-        self._add_content("".join(texts))
-        self.record.events += map(TextDelta, texts)
 
     def reasoning(self, text: str) -> None:
         if self._waiting:

@@ -40,7 +40,7 @@ Snapshot: TypeAlias = Hashable
 class Move(NamedTuple):
     """What came of a text."""
 
-    passed_on: tuple[str, ...]
+    passed_on: str
     tags: tuple[TagNote, ...]
     # How many characters before the end of the text the last marker was met; None if none was.
     left: int | None
@@ -79,8 +79,8 @@ class Machine(Protocol):
     def record(self, text: str) -> Recording | None:
         """Read a text as usual; return what it did, None if it did more than to pass on text."""
 
-    def replay(self, texts: tuple[str, ...]) -> None:
-        """Pass on texts as they were passed on before."""
+    def replay(self, text: str) -> None:
+        """Pass on text that changes nothing."""
 
     def meet_again(self, left: int) -> None:
         """A marker was met so many characters before the end of what was read."""
@@ -193,7 +193,8 @@ class Floods:
         return count
 
     def _repeat(self, machine: Machine, move: Move, text: str, count: int) -> None:
-        machine.replay(move.passed_on * count)
+        if move.passed_on:
+            machine.replay(move.passed_on * count)
         if move.tags:
             self._tags.repeat(move.tags * count)
         if move.left is not None:
@@ -234,7 +235,7 @@ class Floods:
             self._state = after
             self._moves += 1
             before.moves[text] = Move(
-                tuple(recording.passed_on), tuple(notes), recording.left, recording.spending, after
+                "".join(recording.passed_on), tuple(notes), recording.left, recording.spending, after
             )  # fmt: skip
 
     def _record(self, machine: Machine, text: str) -> Recording | None:

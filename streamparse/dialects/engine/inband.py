@@ -18,7 +18,7 @@ The parser is made of these:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Candidate, Catalogue
@@ -177,10 +177,6 @@ class InBandParser:
         if self._floods.note_text(len(text), is_prose, self._attempt is None):
             self._find_in_prose = None
 
-    def texts(self, texts: Sequence[str]) -> None:
-        for text in texts:
-            self.text(text)
-
     def reasoning(self, text: str) -> None:
         self._flush()
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
@@ -312,9 +308,9 @@ class InBandParser:
         direct = self._direct
         return self._span, self._active.at_start, self._found, direct.has_calls, bool(direct.calls)
 
-    def replay(self, texts: tuple[str, ...]) -> None:
+    def replay(self, text: str) -> None:
         """See `Machine`."""
-        self._span.repeat(texts)
+        self._tell(text)
 
     def meet_again(self, left: int) -> None:
         """See `Machine`."""

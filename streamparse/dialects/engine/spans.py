@@ -7,7 +7,7 @@ in the visible text, until visible text follows; drafts in a thought, until the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from io import StringIO
 from typing import Any, Final
 
@@ -144,10 +144,6 @@ class VisibleText:
         self.quotes.pieces.append(text)
         self._sink.text(text)
 
-    def repeat(self, texts: Sequence[str]) -> None:
-        """Pass on texts that change nothing."""
-        self._sink.texts(texts)
-
     def revoke(self, reason: str) -> bool:
         """Revoke the held calls, whose text is visible text; return True if other markers count from here on."""
         if not self.held.calls:
@@ -212,11 +208,6 @@ class OpenThought:
             return False
         self.is_fresh = False
         return True
-
-    def repeat(self, texts: Sequence[str]) -> None:
-        """As of `VisibleText`."""
-        for text in texts:
-            self._sink.reasoning(text)
 
     def revoke(self, reason: str) -> bool:
         """Revoke the held calls, whose text is thought; return True if other markers count from here on."""
