@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from bodies import CALL, CUT, OLLAMA, PROSE, read_rows
+from stored_bodies import CALL, CUT, OLLAMA, PROSE, read_rows
 
 from streamparse.bulk import Row, parse_batch, parse_many
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bodies import CALL, CUT, OLLAMA, PROSE, read_rows, write_bodies
+from stored_bodies import CALL, CUT, OLLAMA, PROSE, read_rows, write_bodies
 
 from streamparse.bulk import inputs, parse_many
 from streamparse.bulk.arrow import make_schema

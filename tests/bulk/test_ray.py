@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bodies import read_rows, write_bodies
+from stored_bodies import read_rows, write_bodies
 
 from streamparse.bulk import parse_batch
 from streamparse.cli import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bodies import CALL, CUT, OLLAMA, PROSE
+from stored_bodies import CALL, CUT, OLLAMA, PROSE
 
 import streamparse as sp
 from streamparse.bulk import Row

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from bodies import read_rows, write_bodies
+from stored_bodies import read_rows, write_bodies
 
 import streamparse as sp
 from streamparse.bulk import Progress, inputs, parse_many

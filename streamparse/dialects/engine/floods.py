@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from streamparse.dialects.engine.grammar import TagBalance, TagNote
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Spending
 
-_MOST_PIECE: Final = 1024  # characters of a text that is learnt; longer ones do not come twice
+MOST_PIECE: Final = 1024  # characters of a text that is learnt; longer ones do not come twice
 _MOST_VAIN: Final = 4  # see `Floods`
 _MOST_PATIENCE: Final = 4096  # the same, after floods of which nothing came twice
 _MOST_STATES: Final = 512
@@ -65,6 +65,7 @@ class Recording:
         self.passed_on: list[str] = []
         self.left: int | None = None
         self.spending: Spending | None = None
+        self.is_plain = False  # no marker was met, and at its end none may begin
 
 
 class Machine(Protocol):
@@ -115,14 +116,14 @@ class Floods:
         self._state: State | None = None  # None: not known
         self._left: int | None = None  # how many characters ago a marker was met, while stale
 
-    def note_text(self, size: int, is_prose: bool, is_open: bool) -> bool:
-        """Note that the parser has read a text of so many characters; return whether a flood is on.
+    def note_text(self, is_held: bool, is_prose: bool) -> bool:
+        """Note that the parser has read a text, and no dialect reads now; return whether a flood is on.
 
-        `is_prose`: it is in prose, and holds nothing; `is_open`: no dialect reads.
+        `is_held`: at its end a marker may begin; `is_prose`: what follows is prose.
         """
-        if not is_prose:
-            self.vain += is_open and size <= _MOST_PIECE
-        elif self.vain == self._vain_before:
+        if is_held:
+            self.vain += 1
+        elif is_prose and self.vain == self._vain_before:
             self.vain = max(0, self.vain - 1)
         self._vain_before = self.vain
         if self.vain > self._most_vain and not self._is_learning and not self.is_on:
@@ -147,10 +148,9 @@ class Floods:
         self._moves = 0
 
     def may_skip(self, reader: Reader) -> bool:
-        """Whether what is still to be read is long, and many markers before it opened nothing."""
-        if self.vain <= _MOST_VAIN or self._is_learning or reader.final:  # at the end, more is read as the end of calls
-            return False
-        return len(reader.buffer) - reader.at > _MOST_PIECE
+        """Whether many markers before what is still to be read opened nothing."""
+        # At the end of the text, more is read as the end of calls.
+        return self.vain > _MOST_VAIN and not self._is_learning and not reader.final
 
     def skip_run(self, machine: Machine, reader: Reader) -> None:
         """Read the parts of what repeats itself from here on, if it does.  No dialect reads, and nothing is held."""
@@ -218,14 +218,16 @@ class Floods:
         """Read a text as usual, and keep what it does."""
         before = self._state
         self._settle(machine)
-        self._misses += len(text)
-        if len(text) > _MOST_PIECE:
+        if len(text) > MOST_PIECE:
+            self._misses += len(text)
             self._record(machine, text)
             return
         before = before or self._find_state(machine)
         self._tags.notes = []
         recording = self._record(machine, text)
         notes, self._tags.notes = self._tags.notes, None
+        # Prose, or the text of a call, says much sooner that this is no flood.
+        self._misses += _MOST_MISSES // 4 if recording is None or recording.is_plain else len(text)
         if before is None or recording is None or recording.spending is None:
             return
         if notes and self._tags.has_called:
@@ -240,7 +242,7 @@ class Floods:
 
     def _record(self, machine: Machine, text: str) -> Recording | None:
         was_on, self.is_on, was_learning = self.is_on, False, self._is_learning
-        self._is_learning = len(text) <= _MOST_PIECE
+        self._is_learning = len(text) <= MOST_PIECE
         try:
             return machine.record(text)
         finally:

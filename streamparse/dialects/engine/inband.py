@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.floods import Floods, Recording, Snapshot
+from streamparse.dialects.engine.floods import MOST_PIECE, Floods, Recording, Snapshot
 from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
@@ -140,7 +140,7 @@ class InBandParser:
 
     def text(self, text: str) -> None:
         find = self._find_in_prose
-        if find is not None and (find(text) is None or self._markers.is_known_without(text)):
+        if find is not None and ((spotted := find(text)) is None or self._is_plain(text, spotted)):
             pieces = self._pieces
             pieces.append(text)
             if len(pieces) > _MOST_PIECES:
@@ -174,8 +174,13 @@ class InBandParser:
             and not self._follows_quoted
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
-        if self._floods.note_text(len(text), is_prose, self._attempt is None):
+        is_held = self._attempt is None and reader.at < len(reader.buffer)
+        if (self._attempt is None or reader.is_intact) and self._floods.note_text(is_held, is_prose):
             self._find_in_prose = None
+
+    def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:
+        """Whether there is no marker though there may be one."""
+        return spotted.end() < len(text) and self._markers.is_known_without(text)
 
     def reasoning(self, text: str) -> None:
         self._flush()
@@ -261,7 +266,7 @@ class InBandParser:
                 if outcome is None:
                     return
                 self._finish(self._attempt.met, outcome)
-            elif self._floods.may_skip(reader):
+            elif len(reader.buffer) - reader.at > MOST_PIECE and self._floods.may_skip(reader):
                 self._floods.skip_run(self, reader)
             elif reader.at >= len(reader.buffer) or not self._scan():
                 return
@@ -301,6 +306,7 @@ class InBandParser:
         finally:
             span.passed_on, self._find_in_prose = None, None
         recording.left, recording.spending = self._reader.marker_left, self._budget.get_record()
+        recording.is_plain = recording.left is None and not self._reader.unsettled
         return recording if before == self._note_state() and recording.spending is not None else None
 
     def _note_state(self) -> tuple[Any, ...]:

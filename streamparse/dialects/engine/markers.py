@@ -223,7 +223,7 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_by_first", "_finds", "_index", "_leads", "_longest", "_may_hold", "_tools", "_universe", "_without")
+    __slots__ = ("_by_first", "_finds", "_index", "_known", "_leads", "_longest", "_may_hold", "_tools", "_universe")
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
@@ -236,7 +236,7 @@ class IndexedMarkers:
         self._tools = tools
         self._universe = universe
         self._by_first: tuple[_FirstFilter, ...] = ()
-        self._without: set[str] = set()  # texts without a marker that looked as if they had one
+        self._known: dict[str, bool] = {}  # whether texts that looked as if they had a marker have none
         self._finds = (_compile_trie_filter(universe), *tools.get_filters(self._leads))
         self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
         self._may_hold: _Find | None = None
@@ -256,16 +256,15 @@ class IndexedMarkers:
         return self._index.literals.union(lead + name for lead in self._leads for name in self._tools.literals)
 
     def is_known_without(self, text: str) -> bool:
-        """Whether there is no marker in a text, nor the beginning of one at its end; for texts that come again."""
-        if text in self._without:
-            return True
-        if self.search(text) is not None:
-            return False
-        if len(text) <= _MOST_KNOWN:
-            if len(self._without) >= _WINDOW:
-                self._without.clear()
-            self._without.add(text)
-        return True
+        """Whether there is no marker in a text, nor the beginning of one at its end; short texts come again."""
+        is_without = self._known.get(text)
+        if is_without is None:
+            is_without = self.search(text) is None
+            if len(text) <= _MOST_KNOWN:
+                if len(self._known) >= _WINDOW:
+                    self._known.clear()
+                self._known[text] = is_without
+        return is_without
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
