@@ -55,20 +55,10 @@ class InBandParser:
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *(
-            "_follows_quoted",
-            "_found",
-            "_has_native_call",
-            "_has_reasoning",
-            "_joins_thoughts",
-            "_markers",
-            "_pieces",
-            "_reader",
-            "_setting",
-        ),
-        *("_sink", "_span", "_steps", "_taped", "_tell", "_text", "_thought", "_tools"),
-        *("call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller", "calls_doubted"),
-        *("dialect", "end", "finish", "ignores_calls", "usage"),
+        *("_follows_quoted", "_found", "_has_native_call", "_has_reasoning", "_joins_thoughts", "_markers"),
+        *("_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_text", "_thought"),
+        *("_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller"),
+        *("calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
     )
 
     reads_markup = True

@@ -8,7 +8,7 @@ finds the next whole marker, or the beginning of one at the end of the text.
 
 `IndexedMarkers` is for the two hundred markers of all dialects, with the names of a request's tools among them.  To
 compile these would cost as much as reading thousands of pieces of text.  So a small pattern finds where a marker may
-start, and dictionaries say whether one does.  The small patterns (`_compile_trie_filter` and its relatives)
+start, and dictionaries say whether one does.  The small patterns (`compile_trie_filter` and its relatives)
 look at the first few characters alone, and say yes a little too often.  Those of the built-in markers are compiled
 once in a process.  Those of tools know only which characters may come at each of the first places of a name, so they
 are small however many tools there are.
@@ -20,7 +20,20 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol
+
+from streamparse.dialects.engine.marker_filters import (
+    TAGS,
+    WORD,
+    Find,
+    FirstFilter,
+    compile_first_filters,
+    compile_first_name_filters,
+    compile_name_filters,
+    compile_tag_filter,
+    compile_trie_filter,
+    group_by_first,
+)
 
 # A pattern of the white space that may be between the parts of a call.
 GAP = r"[ \t\r\n]{0,64}+"
@@ -28,21 +41,9 @@ GAP = r"[ \t\r\n]{0,64}+"
 _WINDOW: Final = 256  # characters that are searched at once
 _LONG: Final = 4096  # characters of a text in which prose is skipped
 _FIRST_WINDOW: Final = 1024  # characters of it that are looked at first
-# The `search` of a compiled pattern.
-_Find: TypeAlias = Callable[..., "re.Match[str] | None"]
-# A search for what begins with a character, and that character; "" if it may be any.
-_FirstFilter: TypeAlias = tuple[str, _Find]
-# What comes before the word of a tag.
-_TAGS: Final = frozenset({"<", "</"})
-
-_DEPTH: Final = 5  # characters of a literal that a filter looks at
-_PLACES: Final = 3  # characters of a name that a filter looks at
 _KEY: Final = 6  # characters of a long literal that it is looked up by
 _MOST_KNOWN: Final = 64  # characters of a text that may come again
 _ANCHORS: Final = 8  # one of so many false starts is compared with those after it
-_MANY: Final = 12  # more letters at one place are taken for all of them
-_LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
-_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | _LOWER
 
 
 class MarkerMatch(Protocol):
@@ -134,7 +135,7 @@ def write_any(literals: Iterable[str]) -> str:
 
 
 def _write_alternation(literals: Iterable[str]) -> str:
-    by_first = _group_by_first(sorted(literals, key=lambda marker: (-len(marker), marker)))
+    by_first = group_by_first(sorted(literals, key=lambda marker: (-len(marker), marker)))
     return "|".join(re.escape(first) + _write_branches(rests) for first, rests in by_first) or "(?!)"
 
 
@@ -146,17 +147,9 @@ def _write_branches(rests: list[str]) -> str:
 
 def _write_beginnings(rests: Iterable[str]) -> str:
     """A pattern of every proper beginning (the empty one too) of the given strings, as a trie."""
-    by_first = _group_by_first(rest for rest in rests if len(rest) > 1)
+    by_first = group_by_first(rest for rest in rests if len(rest) > 1)
     inner = "|".join(re.escape(first) + f"(?:{_write_beginnings(tails)})" for first, tails in by_first)
     return f"(?:{inner})?" if inner else ""
-
-
-def _group_by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Group literals by their first character: what follows it in each, in the order in which they come."""
-    by_first: dict[str, list[str]] = {}
-    for literal in literals:
-        by_first.setdefault(literal[0], []).append(literal[1:])
-    return sorted(by_first.items())
 
 
 class MarkerIndex:
@@ -203,13 +196,13 @@ class ToolNames(MarkerIndex):
         super().__init__(names)
         self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
-        self.are_words = all(name[0] in _WORD for name in names)
-        self._finds: dict[tuple[str, ...], tuple[_Find, ...]] = {}
+        self.are_words = all(name[0] in WORD for name in names)
+        self._finds: dict[tuple[str, ...], tuple[Find, ...]] = {}
 
-    def get_filters(self, leads: tuple[str, ...]) -> tuple[_Find, ...]:
+    def get_filters(self, leads: tuple[str, ...]) -> tuple[Find, ...]:
         """Filters that together find each place where one of the leads and a name may be."""
         if leads not in self._finds:
-            self._finds[leads] = _compile_name_filters(leads, self.literals)
+            self._finds[leads] = compile_name_filters(leads, self.literals)
         return self._finds[leads]
 
     def is_beginning(self, head: str) -> bool:
@@ -235,15 +228,15 @@ class IndexedMarkers:
         self._leads = leads if tools.literals else ()
         self._tools = tools
         self._universe = universe
-        self._by_first: tuple[_FirstFilter, ...] = ()
+        self._by_first: tuple[FirstFilter, ...] = ()
         self._known: dict[str, bool] = {}  # whether texts that looked as if they had a marker have none
-        self._finds = (_compile_trie_filter(universe), *tools.get_filters(self._leads))
+        self._finds = (compile_trie_filter(universe), *tools.get_filters(self._leads))
         self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
-        self._may_hold: _Find | None = None
+        self._may_hold: Find | None = None
         if not self._leads:
             self._may_hold = self._finds[0]
         elif tools.are_words and "" not in self._leads:
-            self._may_hold = _compile_tag_filter(universe, frozenset(self._leads) - _TAGS)
+            self._may_hold = compile_tag_filter(universe, frozenset(self._leads) - TAGS)
 
     @property
     def may_hold(self) -> Callable[[str], MarkerMatch | None]:
@@ -293,7 +286,7 @@ class IndexedMarkers:
         """
         if not self._by_first:
             names = self._tools.literals if self._leads else ()
-            self._by_first = _compile_first_filters(self._universe) + _compile_first_name_filters(self._leads, names)
+            self._by_first = compile_first_filters(self._universe) + compile_first_name_filters(self._leads, names)
         window = _FIRST_WINDOW  # which grows, so that a filter runs no further than a few times what is skipped
         while pos < len(text):
             stop = end = min(len(text), pos + window)
@@ -420,99 +413,3 @@ class Tags:
 
     def is_complete(self, match: Found, final: bool) -> bool:  # noqa: ARG002 - a `MarkerSet`
         return not match.is_beginning
-
-
-@lru_cache(maxsize=64)
-def _compile_trie_filter(literals: frozenset[str]) -> _Find:
-    """A search for the first characters of any of the literals, or for as many of them as end the text."""
-    return re.compile(_write_trie(literals, _DEPTH) or "(?!)").search
-
-
-@lru_cache(maxsize=64)
-def _compile_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozenset()) -> _Find:
-    """As `_compile_trie_filter`, and a search for any tag of a word, and for the leads."""
-    others = (
-        frozenset(literal for literal in literals if literal[0] != "<" or _get_after_bracket(literal) not in _WORD)
-        | leads
-    )
-    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _write_trie(others, _DEPTH))))).search
-
-
-@lru_cache(maxsize=64)
-def _compile_first_filters(literals: frozenset[str]) -> tuple[_FirstFilter, ...]:
-    """The filters of `_compile_trie_filter`, one for each first character."""
-    firsts = sorted({literal[0] for literal in literals})
-    return tuple(
-        (first, _compile_trie_filter(frozenset(each for each in literals if each[0] == first))) for first in firsts
-    )
-
-
-def _compile_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_Find, ...]:
-    """Searches that together find where one of the leads may be, with one of the names after it."""
-    patterns = _list_name_patterns(leads, names)
-    bare = patterns.pop("", "")
-    return tuple(re.compile(pattern, re.DOTALL).search for pattern in ("|".join(patterns.values()), bare) if pattern)
-
-
-def _compile_first_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[_FirstFilter, ...]:
-    """The same with a search for each lead, and with the character that it begins with."""
-    patterns = _list_name_patterns(leads, names)
-    return tuple((lead[:1], re.compile(pattern, re.DOTALL).search) for lead, pattern in patterns.items())
-
-
-def _list_name_patterns(leads: Collection[str], names: Collection[str]) -> dict[str, str]:
-    """Patterns that find one of the names after each lead; those of tags are one."""
-    if not leads or not names:
-        return {}
-    name = _write_columns(_list_columns(names))
-    after = rf"(?:{name}|\Z)" if name else ""
-    patterns = {"<": f"</?{after}"} if _TAGS.intersection(leads) else {}
-    patterns |= {lead: _write_cut(lead, after) for lead in sorted(set(leads) - _TAGS) if lead}
-    return patterns | {"": name or "(?s:.)"} if "" in leads else patterns
-
-
-def _write_cut(lead: str, after: str) -> str:
-    """A pattern of a lead and `after`, or of as much of the lead as ends the text."""
-    for character in reversed(lead[1:]):
-        after = rf"(?:{re.escape(character)}{after}|\Z)"
-    return re.escape(lead[:1]) + after
-
-
-def _list_columns(names: Collection[str]) -> list[set[str]]:
-    """The characters at each of the first places of the names, up to one that a name lacks or that is not ASCII."""
-    columns: list[set[str]] = []
-    for place in range(min(_PLACES, *map(len, names))):
-        column = {name[place] for name in names}
-        if not "".join(column).isascii():
-            break
-        columns.append(column)
-    return columns
-
-
-def _write_columns(columns: list[set[str]]) -> str:
-    """A pattern of what the columns permit.  At the end of the text it permits all."""
-    if not columns:
-        return ""
-    first, *after = map(_write_class, columns)
-    others = "|".join(f"{'.' * place}[^{characters}]" for place, characters in enumerate(after))
-    return f"[{first}]" + (f"(?!{others})" if others else "")
-
-
-def _write_class(column: set[str]) -> str:
-    """The inside a character class."""
-    # Many letters become all of them: a short class compiles sooner.
-    many = len(column & _LOWER) > _MANY
-    return "a-z" * many + re.escape("".join(sorted(column - _LOWER if many else column)))
-
-
-def _get_after_bracket(literal: str) -> str:
-    """The character after `<` or `</`."""
-    return literal[1:].removeprefix("/")[:1]
-
-
-def _write_trie(literals: Iterable[str], depth: int) -> str:
-    """A pattern of the first `depth` characters of any literal, or fewer at the end of the text."""
-    return "|".join(
-        re.escape(first) + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_write_trie(rests, depth - 1)})")
-        for first, rests in _group_by_first(literals)
-    )
