@@ -164,7 +164,8 @@ class InBandParser:
             and not self._follows_quoted
         )
         self._find_in_prose = self._markers.may_hold if is_prose else None
-        is_held = self._attempt is None and reader.at < len(reader.buffer)
+        # Only short texts come again.
+        is_held = self._attempt is None and reader.at < len(reader.buffer) and len(text) <= MOST_PIECE
         if (self._attempt is None or reader.is_intact) and self._floods.note_text(is_held, is_prose):
             self._find_in_prose = None
 
