@@ -28,7 +28,6 @@ BODIES = {
     "a collection of recorded streams": sorted(path for path in COLLECTION.rglob("*") if path.is_file()),
     "the recordings of the fixtures": sorted((ROOT / "fixtures" / "recorded").glob("*.body")),
 }
-MARGIN = 1.1
 PROMISED = 1.0
 AUTO = 1.15
 TWO_PROCESSES = 1.8
@@ -97,7 +96,7 @@ def test_a_run_costs_no_more_than_to_load_the_json_of_each_line(
         f"bulk, {name}, {len(bodies)} bodies, {size:.1f} MB: {ratio:.2f} x splitlines and json.loads;"
         f" of it the parser {parser:.2f}"
     )
-    assert ratio <= PROMISED * MARGIN
+    assert ratio <= PROMISED
 
 
 def test_to_detect_the_wire_costs_little(paths: list[Path], tell: Callable[[str], None]) -> None:
