@@ -192,9 +192,14 @@ class FrameTemplate:
             return None
         return RepeatingTemplate(framer, data, before, after, middle)
 
-    def fits(self, chunk: bytes) -> bool:
-        """Whether a chunk begins and ends as those of this form do."""
-        return chunk.startswith(self._before) and chunk.endswith(self._after)
+    def fits(self, chunk: bytes, string: str) -> bool:
+        """Whether a chunk is of this form; its message holds the string, which is not empty, and nothing else."""
+        if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
+            return False
+        try:
+            return bool(_decode(self._cut(chunk)) == string)
+        except ValueError:
+            return False
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
@@ -219,6 +224,10 @@ class FrameTemplate:
             at += size
             tell(string)
         return at
+
+    def _cut(self, chunk: bytes) -> bytes:
+        """Return the string of a chunk that begins and ends as those of this form do, as it is written."""
+        return chunk[self._start : self._end]
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
@@ -265,12 +274,8 @@ class RepeatingTemplate(FrameTemplate):
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
         if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
             return None
-        both, middle = chunk[self._start : self._end], self._middle
-        written = both[: (len(both) - len(middle)) // 2]
-        if both != written + middle + written:
-            return None
         try:
-            string = _decode(written)
+            string = _decode(self._cut(chunk))
         except ValueError:
             return None
         framer, size = self._framer, len(chunk)
@@ -281,3 +286,8 @@ class RepeatingTemplate(FrameTemplate):
         framer.received = received
         framer.singles += 1
         return string
+
+    def _cut(self, chunk: bytes) -> bytes:
+        both, middle = chunk[self._start : self._end], self._middle
+        written = both[: (len(both) - len(middle)) // 2]
+        return written if both == written + middle + written else b""

@@ -105,10 +105,10 @@ class FastPath:
             self.learns_from = number + 1 + self._pause
             self._learnt_at = self.learns_from - 1
             self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
-        elif (plain := self._wire.plain(message)) is not None:
+        elif (plain := self._wire.plain(message)) is not None and plain[1]:
             self.tell, string = plain
             for form in self._forms:
-                if form.fits(chunk):
+                if form.fits(chunk, string):
                     self.template = form
                     return
             self.template = FrameTemplate.learn(self.framer, chunk, string)

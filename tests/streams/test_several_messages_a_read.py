@@ -108,6 +108,25 @@ def test_an_answer_that_goes_on_behind_its_marker_is_not_read(again: bytes) -> N
     assert text_of(events) == "1 2 "
 
 
+@pytest.mark.parametrize("size", [1, 2, 6])
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"content": "", "reasoning": "b"}, [sp.TextDelta("aaa"), sp.ReasoningDelta("b"), sp.TextDelta("c")]),
+        ({"content": "b", "new": "x"}, [sp.TextDelta("aaabc")]),
+        ({"content": ""}, [sp.TextDelta("aaac")]),
+    ],
+    ids=["a thought beside empty content", "a field that is not known", "empty content"],
+)
+def test_a_form_is_not_taken_for_that_of_another_message(
+    other: dict[str, str], told: list[sp.Event], size: int
+) -> None:
+    messages = [*[chat(content="a")] * 3, chat(**other), chat(content="c")]
+    reads = [b"".join(messages[at : at + size]) for at in range(0, len(messages), size)]
+    parser = sp.StreamParser("openai-chat")
+    assert merged([event for read in reads for event in parser.feed(read)]) == told
+
+
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("limit", ["max_total", "max_event"])
 def test_a_limit_in_the_middle_of_a_read_is_met_at_the_same_byte(name: str, limit: str) -> None:
