@@ -170,13 +170,19 @@ def cut_tasks(inputs: Sequence[Input], column: str | None, known: Known) -> Iter
             waiting, size = [], 0
         rows = known.get(name_source(entry.path), frozenset())
         if entry.kind == "lines":
-            yield from _cut_lines(entry, column or "", rows)
+            yield from _leave_out_failure(_cut_lines(entry, column or "", rows), rows)
         elif entry.kind == "parquet":
-            yield from _cut_rows(entry, column or "body", rows)
+            yield from _leave_out_failure(_cut_rows(entry, column or "body", rows), rows)
         elif entry.kind == "unreadable":
             yield _Nothing(entry.path, entry.problem, entry.size)
     if waiting:
         yield _Files(waiting, size)
+
+
+def _leave_out_failure(tasks: Iterator[Task], known: Set[int | None]) -> Iterator[Task]:
+    """Leave out that a table cannot be read if the row that says so is known."""
+    for task in tasks:
+        yield _Files([], task.size) if isinstance(task, _Nothing) and None in known else task
 
 
 def _cut_lines(entry: Input, column: str, known: Set[int | None]) -> Iterator[Task]:
@@ -215,7 +221,7 @@ def _cut_rows(entry: Input, column: str, known: Set[int | None]) -> Iterator[Tas
 
 
 def _find_within(known: Set[int | None], first: int, end: int) -> Set[int | None]:
-    return known & set(range(first, end)) if known else known
+    return known & {None, *range(first, end)} if known else known
 
 
 def _measure(metadata: Any, column: str) -> int:
@@ -264,13 +270,17 @@ def _read_lines(task: _Lines) -> Iterator[Body]:
             number = task.breaks
             if task.start:
                 table.seek(task.start - 1)
-                number += table.readline() != b"\n"  # the end of a line that began before
+                rest = table.readline(task.size + 1)  # the end of a line that began before: not read to a far end
+                if not rest.endswith(b"\n"):
+                    return
+                number += rest != b"\n"
             while table.tell() < task.end and (line := table.readline()):
                 if number not in task.known and line.strip():
                     yield _read_cell(source, number, line, task.column)
                 number += 1
     except OSError as error:
-        yield Body(source, None, None, _describe_error(error))
+        if None not in task.known:
+            yield Body(source, None, None, _describe_error(error))
 
 
 def _read_cell(source: str, row: int, line: bytes, column: str) -> Body:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,3 +132,39 @@ def test_the_sizes_of_tasks_are_those_of_the_inputs(tmp_path: Path, monkeypatch:
     tasks = list(cut_tasks(found, "text", {}))
     assert sum(task.size for task in tasks) == sum(entry.size for entry in found)
     assert len(tasks) > 20
+
+
+def test_a_table_that_cannot_be_read_is_a_body_once(tmp_path: Path) -> None:
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"body": "a"}\n')
+    found = find_inputs([table], "body")
+    for known, count in (({}, 1), ({str(table): {None}}, 0)):
+        table.touch()
+        begun = list(cut_tasks(found, "body", known))
+        table.unlink()
+        for tasks in (begun, list(cut_tasks(found, "body", known))):
+            bodies = [body for task in tasks for body in read_bodies(task)]
+            assert [(body.row, body.content) for body in bodies] == [(None, None)] * count
+        table.write_text('{"body": "a"}\n')
+
+
+def test_a_long_line_is_read_once_and_passed_over_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "TASK_SIZE", 100)
+    monkeypatch.setattr(inputs, "_READ_SIZE", 16)
+    (tmp_path / "t.jsonl").write_text(json.dumps({"body": "x" * 10_000}) + '\n{"body": "y"}\n')
+    tasks = list(cut_tasks(find_inputs([tmp_path], "body"), "body", {}))
+    read = 0
+
+    class Counted(io.FileIO):
+        def readinto(self, buffer: Any, /) -> int | None:
+            nonlocal read
+            size = super().readinto(buffer)
+            read += size or 0
+            return size
+
+    def open_counted(path: str, _mode: str, buffering: int) -> io.BufferedReader:
+        return io.BufferedReader(Counted(path), buffering)
+
+    monkeypatch.setattr(inputs, "open", open_counted, raising=False)
+    assert [body.content for task in tasks for body in read_bodies(task)] == ["x" * 10_000, "y"]
+    assert read < 3 * 10_000
