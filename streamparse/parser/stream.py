@@ -119,7 +119,9 @@ class StreamParser(AssemblyLine):
     def abort(self, code: str, message: str) -> list[Event]:
         """Take a failure of the transport: what is open is given up, and `Done` is not ok."""
         if not self._is_closed and self._is_open:
+            last, self._record.position = self._record.position, Offset(self._size)
             self._assembler.error("stream", code, message)
+            self._record.position = last
         return self._close(code)
 
     @property
@@ -160,11 +162,17 @@ class StreamParser(AssemblyLine):
     def stats(self) -> Stats:
         """What was read so far, in numbers."""
         return self._count(
-            bytes=self._framer.received + self._message_bytes + (len(self._fast_path.held) if self._fast_path else 0),
+            bytes=self._size,
             frames=self._frames + self._framer.singles,
             ignored_frames=self._selector.wire.ignored if self._selector.wire is not None else 0,
             wire=self.wire,
         )
+
+    @property
+    def _size(self) -> int:
+        """Bytes so far."""
+        held = len(self._fast_path.held) if self._fast_path is not None else 0
+        return self._framer.received + self._message_bytes + held
 
     # -- reads that are not one plain message --------------------------------------------------------------------------
 

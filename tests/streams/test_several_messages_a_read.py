@@ -146,6 +146,19 @@ def test_a_limit_in_the_middle_of_a_read_is_met_at_the_same_byte(name: str, limi
 
 
 @pytest.mark.parametrize("name", STREAMS)
+def test_a_failure_of_the_transport_is_behind_the_last_byte(name: str) -> None:
+    wire, messages = messages_of(name)
+    body = b"".join(messages)[:-5]
+    for piece in (1, 50, 400, len(body)):
+        parser = sp.StreamParser(wire)
+        for read in in_pieces(body, piece):
+            parser.feed(read)
+        failure = parser.abort("transport_error", "the peer is gone")[0]
+        assert isinstance(failure, sp.Error)
+        assert failure.offset == len(body)
+
+
+@pytest.mark.parametrize("name", STREAMS)
 def test_what_is_not_plain_stands_anywhere_in_a_read(name: str) -> None:
     wire, messages = messages_of(name)
     odd = b"\n\n\n" if wire == "ollama-chat" else b": a comment\n\n"
