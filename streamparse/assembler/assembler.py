@@ -162,7 +162,11 @@ class Assembler:
             else:
                 self._close_at(call, fragment, end)
         elif call.state == State.PENDING:
-            self._decide(call, call.prefix + fragment)
+            if fragment.startswith('{"') and not call.prefix:  # nearly every call begins like this
+                call.enter(State.OPEN)
+                self.call_arguments(call, fragment)
+            else:
+                self._decide(call, call.prefix + fragment)
         elif call.state == State.NOT_AN_OBJECT:
             call.chunks.append(self._keep_within_limits(call, fragment))
         else:
@@ -242,7 +246,8 @@ class Assembler:
             self._failed = self._failed or code
 
     def usage(self, usage: dict[str, Any]) -> None:
-        self.record.response.usage = {**(self.record.response.usage or {}), **usage}
+        response = self.record.response
+        response.usage = {**response.usage, **usage} if response.usage else usage.copy()
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
@@ -251,7 +256,7 @@ class Assembler:
         self._wants_results = outcome == "tools"
         if outcome == "failed":
             self._fail(reason)
-        elif self._is_stopped:
+        elif self._is_stopped and self._open:
             self._settle_pending()
 
     def end(self) -> None:
@@ -346,9 +351,10 @@ class Assembler:
         call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
         self.calls_found += 1
         self.record.mark_position("call", index)
-        id_end = None if len(call.id) <= _MAX_ANNOUNCED else _EXCERPT
-        name_end = None if len(name) <= _MAX_ANNOUNCED else _EXCERPT  # an error follows what is cut
-        self.record.events.append(ToolCallStart(index, call.id[:id_end], name[:name_end]))
+        if len(given) > _MAX_ANNOUNCED:
+            given = given[:_EXCERPT]
+        start = ToolCallStart(index, given, name if len(name) <= _MAX_ANNOUNCED else name[:_EXCERPT])
+        self.record.events.append(start)  # an error follows what is cut
         problem = self._find_name_problem(name, id or "")
         if problem is not None:
             self.call_error(call, *problem)

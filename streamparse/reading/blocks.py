@@ -38,7 +38,7 @@ class _Block(msgspec.Struct, eq=False):
     call: Call | None = None
     id: str = ""
     initial: str = ""  # the arguments of the start: they count if no others follow
-    send: Callable[[str], None] | None = None  # takes arguments, once those of the start do not count
+    send: Callable[[str], None] | None = None  # takes arguments, from the first on that counts
 
     @property
     def has_not_started(self) -> bool:
@@ -81,8 +81,6 @@ class Blocks:
         elif initial:
             block.initial = initial
             self._waiting.append(block)
-            return
-        block.send = self._sink.call_teller(block.call)
 
     def start_item(self, index: int | None, kind: str, fields: dict[str, Any]) -> None:
         """A block starts that has no verb of its own."""
@@ -126,17 +124,19 @@ class Blocks:
 
     def finish(self, cut: bool) -> None:
         """The turn is over; if a limit cut it, a call without arguments stays open."""
-        if not cut:
+        if not cut and self._waiting:
             self._end_waiting()
         for index, block in list(self._blocks.items()):
-            if block.has_not_started:
-                self._report_orphan(index, block)
-            elif block.call is None or block.initial:
+            if block.call is None:
+                if block.has_not_started:
+                    self._report_orphan(index, block)
+                else:
+                    self._end(index, block)
+                del self._blocks[index]
+            elif block.initial:
                 self._end(index, block)
             elif not cut:
                 self._sink.call_end(block.call)
-            if block.call is None:
-                del self._blocks[index]
 
     def restart(self) -> None:
         """Another message begins: its indexes are new."""
@@ -161,7 +161,8 @@ class Blocks:
         early = old if old is not None and old.has_not_started else None
         if old is not None and early is None:
             self._end(index, old)  # the index is used again
-        self._end_waiting()
+        if self._waiting:
+            self._end_waiting()
         return early
 
     def _end_waiting(self) -> None:

@@ -112,6 +112,8 @@ def read_value(raw: msgspec.Raw) -> Any:
 def read_argument_text(raw: msgspec.Raw) -> str:
     """The text of a call's arguments: a JSON string that holds it, or, from some relays, the object itself."""
     text = bytes(raw).decode("utf-8", "replace")
+    if text == '""':
+        return ""
     if text.startswith('"'):
         value = read_value(raw)
         return value if isinstance(value, str) else text

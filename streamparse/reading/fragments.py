@@ -82,12 +82,18 @@ class Fragments:
             self._send_more(arguments)  # nearly every fragment
             return
         id, name, text = _read_word(id), _read_word(name), arguments or ""
-        pending = self._find(index, id, name, text)
+        pending = self._find(index, id, name, text) if self._last is not None else None
         if pending is None:
-            if not (id or name or text) or not self._can_keep(name):
+            if not (name or ((id or text) and self._can_keep())):
                 return
-            self.start_named()
-            pending = self._keep(index, id, name)
+            if self._named:
+                self.start_named()
+            pending = JoinedCall(PendingText(self._budget), id, name, index, place=self._appeared)
+            self._appeared += 1
+            if name:
+                self._named.append(pending)
+            else:
+                self._nameless[pending] = None
         elif name:
             self._rename(pending, name)
         if id and not pending.id:
@@ -172,22 +178,13 @@ class Fragments:
 
     # -- calls that have not started -------------------------------------------------------------------
 
-    def _can_keep(self, name: str) -> bool:
-        """Whether another call can be kept; that one without a name cannot is reported once."""
-        can_keep = bool(name) or len(self._nameless) < self._max_nameless
+    def _can_keep(self) -> bool:
+        """Whether another call without a name can be kept; that it cannot is reported once."""
+        can_keep = len(self._nameless) < self._max_nameless
         if not (can_keep or self._has_refused):
             self._has_refused = True
             self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
         return can_keep
-
-    def _keep(self, index: int | None, id: str, name: str) -> JoinedCall:
-        pending = JoinedCall(PendingText(self._budget), id, name, index, place=self._appeared)
-        self._appeared += 1
-        if name:
-            self._named.append(pending)
-        else:
-            self._nameless[pending] = None
-        return pending
 
     def _rename(self, pending: JoinedCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""
@@ -206,14 +203,12 @@ class Fragments:
         whole = name + more
         return whole in self._tools or self._tools.begins(whole) or (more.startswith(name) and more in self._tools)
 
-    def _is_certain(self, name: str) -> bool:
-        """Whether a name is whole although nothing followed it yet."""
-        return name in self._tools and not self._tools.begins(name)
-
     # -- sending ---------------------------------------------------------------------------------------
 
     def _send(self, pending: JoinedCall, text: str) -> None:
-        if pending.call is None and pending.name and (text or self._is_certain(pending.name)):
+        name = pending.name
+        # Without arguments a name is certain if it is a tool's and no other tool's begins with it.
+        if pending.call is None and name and (text or (name in self._tools and not self._tools.begins(name))):
             self._start(pending)
         if pending.call is not None:
             if text:

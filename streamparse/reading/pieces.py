@@ -31,14 +31,14 @@ class PendingText(msgspec.Struct, eq=False):
 
     budget: Budget
     is_lost: bool = False
-    _text: StringIO = msgspec.field(default_factory=StringIO)
+    _text: StringIO | None = None  # made for the first piece
 
     def __bool__(self) -> bool:
         """Whether anything came, even if it was lost."""
-        return self.is_lost or self._text.tell() > 0
+        return self.is_lost or (self._text is not None and self._text.tell() > 0)
 
     def __str__(self) -> str:
-        return self._text.getvalue()
+        return self._text.getvalue() if self._text is not None else ""
 
     def add(self, piece: str) -> bool:
         """Add a piece.  False if this is the piece that does not fit."""
@@ -48,12 +48,16 @@ class PendingText(msgspec.Struct, eq=False):
             self.take()
             self.is_lost = True
             return False
+        if self._text is None:
+            self._text = StringIO()
         self._text.write(piece)
         return True
 
     def take(self) -> str:
         """Return the text; it waits no longer, so another one may take its place in the budget."""
-        text, self._text = self._text.getvalue(), StringIO()
+        if self._text is None:
+            return ""
+        text, self._text = self._text.getvalue(), None
         self.budget.left += len(text)
         return text
 

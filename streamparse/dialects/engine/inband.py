@@ -40,6 +40,7 @@ _MOST_MARKER: Final = 1024  # characters; no marker is longer
 _MOST_PIECES: Final = 128  # pieces of text that are kept, and not looked at or joined
 _MOST_HELD: Final = 1024  # characters that may wait in a state that is kept
 _MOST_GAP: Final = 256  # blanks that may wait between a call and what follows; more are text
+_REASONING: Final = ("reasoning",)
 _TOKEN_SIGN = lazy_re(r"[|｜]|\[TOOL_CALLS\]")
 
 
@@ -55,7 +56,7 @@ class InBandParser:
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *("_follows_quoted", "_found", "_has_native_call", "_has_reasoning", "_joins_thoughts", "_markers"),
+        *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_joins_thoughts", "_markers"),
         *("_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_text", "_thought"),
         *("_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller"),
         *("calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
@@ -83,7 +84,6 @@ class InBandParser:
         self._has_reasoning = reasoning != "closed"
         # The dialect that produced a call, once one did.
         self.dialect: str | None = None
-        self._has_native_call = False
         # What needs no place in the order goes to the sink itself, without a call in between.
         self.call_arguments = sink.call_arguments
         self.call_teller = sink.call_teller
@@ -116,6 +116,8 @@ class InBandParser:
         self._find_in_prose: Callable[[str], MarkerMatch | None] | None = None  # the search, while nothing is held
         chosen: Dialects = dialects if isinstance(dialects, str) else tuple(dialects)
         self._dialects = leave_out_calls(chosen, *ignored) if ignored else chosen
+        # Whether "auto" and "all" mean reasoning alone, as from the first native call on.
+        self._ignores_auto = self._dialects == _REASONING
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
         self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
@@ -195,15 +197,15 @@ class InBandParser:
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
         self._flush()
-        if not self._has_native_call:  # a server that reads calls itself leaves none in the text
-            self._has_native_call = True
+        if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
+            self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_start(name, id, source, place)
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
         self._flush()
-        if not self._has_native_call:  # a server that reads calls itself leaves none in the text
-            self._has_native_call = True
+        if not self._ignores_auto:
+            self._ignores_auto = True
             self.ignore_calls("auto", "all")
         return self._sink.call_whole(name, arguments, id)
 
@@ -234,7 +236,8 @@ class InBandParser:
 
     def _flush(self) -> None:
         """Something else begins: what is held for a marker, or for a call that is not certain, comes before it."""
-        self._end_flood()
+        if self._floods.is_on:
+            self._end_flood()
         reader = self._reader
         if self._attempt is not None and self._attempt.is_certain:
             return

@@ -190,12 +190,14 @@ class Anthropic(MessageWire[Event]):
         self._take_turn(message)
 
     def _send_counts(self, usage: dict[str, Any] | None) -> None:
-        counts = {name: count for name, count in (usage or {}).items() if count is not None}
-        if counts:
-            self._sink.usage(counts)
+        if usage and None in usage.values():
+            usage = {name: count for name, count in usage.items() if count is not None}
+        if usage:
+            self._sink.usage(usage)
 
     def _take_turn(self, turn: Turn) -> None:
-        self._send_items(turn, TURN_ITEMS)
+        if turn.stop_sequence is not None or turn.stop_details is not None or turn.container is not None:
+            self._send_items(turn, TURN_ITEMS)
         if turn.stop_reason:
             outcome = find_outcome(turn.stop_reason)
             self._blocks.finish(cut=outcome == "cut")

@@ -223,18 +223,18 @@ class OpenAIChat(MessageWire[Chunk]):
         if not self._is_begun if delta.content else self._echo is not None:
             return None
         plain: Plain
-        alone = Delta(delta.content)
         if delta.content:
-            plain = self._text, delta.content
+            plain, alone = (self._text, delta.content), Delta(delta.content)
         elif delta.tool_calls:
             call = delta.tool_calls[0]
             function = call.function
             if function is None or not function.arguments:
                 return None
-            alone.tool_calls = [Fragment(call.index, call.id, Function(function.name, function.arguments))]
+            fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
+            alone = Delta(delta.content, tool_calls=[fragment])
             plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments
         else:
-            alone.reasoning_content, alone.reasoning = delta.reasoning_content, delta.reasoning
+            alone = Delta(delta.content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
             thought = delta.reasoning_content or delta.reasoning or ""
             details = delta.reasoning_details
             known = self._details
