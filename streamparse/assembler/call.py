@@ -101,7 +101,7 @@ class CallState(msgspec.Struct, eq=False):
     @property
     def size(self) -> int:
         """How many characters of argument text are held after the prefix."""
-        return self._join().tell()
+        return self._join().tell() if self.chunks or self.text else 0
 
     def enter(self, state: int) -> None:
         """Go on to another state."""

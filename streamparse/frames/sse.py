@@ -81,8 +81,13 @@ class SSE(LineFramer):
         Most are a data line, or the line of a type and a data line.  The type is dropped, so an event whose type says
         that it is an error is left to `feed`; `offset` is the data's.
         """
-        if not chunk.startswith(self._prefix) and not self._learn(chunk, 0):
-            return None
+        if not chunk.startswith(self._prefix):
+            # Most events of another type than the one before have a prefix that is known.
+            prefix = chunk[: chunk.find(b"\n") + 7] if chunk.startswith(b"event:") else chunk[:6]
+            if prefix in _plain_prefixes:
+                self._prefix = prefix
+            elif not self._learn(chunk, 0):
+                return None
         start = len(self._prefix)
         if chunk[-2:] == b"\n\n":
             data = chunk[start:-2]
