@@ -70,14 +70,13 @@ class Blocks:
             self._sink.error("frame", "call_without_name", f"a call ({id or 'no id'}) without a name")
             self.start_item(index, "tool_use", {"id": id, "input": initial})
             return
-        early = self._enter(index)
-        block = self._add(index)
-        block.id = id
-        block.call = self._sink.call_start(name, id or None)
+        early = self._enter(index) if known is not None or self._waiting else None
+        call = self._sink.call_start(name, id or None)
+        block = self._blocks[index] = _Block(PendingItem(Budget(self._limit)), None, call, id)
         if early is not None and early.item.is_lost:
-            self._sink.call_error(block.call, "limit_args", f"too many arguments came before the name {name!r}")
+            self._sink.call_error(call, "limit_args", f"too many arguments came before the name {name!r}")
         elif early is not None:
-            self._sink.call_arguments(block.call, early.item.read_text(_INPUT) or "")
+            self._sink.call_arguments(call, early.item.read_text(_INPUT) or "")
         elif initial:
             block.initial = initial
             self._waiting.append(block)

@@ -62,6 +62,7 @@ class Fragments:
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits) -> None:
         self._sink = sink
         self._tools = tools
+        self._declared = tools.names
         self._max_name = most(limits.max_name)
         self._max_nameless = most(limits.max_calls)
         self._budget = Budget(most(limits.max_call_args))
@@ -208,7 +209,7 @@ class Fragments:
     def _send(self, pending: JoinedCall, text: str) -> None:
         name = pending.name
         # Without arguments a name is certain if it is a tool's and no other tool's begins with it.
-        if pending.call is None and name and (text or (name in self._tools and not self._tools.begins(name))):
+        if pending.call is None and name and (text or (name in self._declared and not self._tools.begins(name))):
             self._start(pending)
         if pending.call is not None:
             if text:

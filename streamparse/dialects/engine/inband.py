@@ -196,7 +196,8 @@ class InBandParser:
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
-        self._flush()
+        if self._attempt is not None or self._reader.at < len(self._reader.buffer) or self._floods.is_on:
+            self._flush()
         if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
             self._ignores_auto = True
             self.ignore_calls("auto", "all")
