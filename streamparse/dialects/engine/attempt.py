@@ -53,7 +53,10 @@ class MarkerMet(msgspec.Struct, frozen=True):
 
     def count_looked(self) -> int:
         """How much was looked at if no dialect has read anything."""
-        return max(map(self.measure, self.candidates))
+        for candidate in self.candidates:
+            if not candidate.opener.inclusive:
+                return self.gap + len(self.text)
+        return self.gap
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -104,6 +107,8 @@ class Setting(msgspec.Struct, frozen=True):
             return iter(met.candidates)  # holding the marker itself ends the attempt
         start = self.reader.at + met.gap
         end = start + len(met.text)
+        if end >= len(self.reader.buffer):
+            return iter(met.candidates)  # nothing has come yet
         after, inclusive = self.reader.buffer[end : end + _HEAD], self.reader.buffer[start : end + _HEAD]
         return (
             candidate

@@ -168,7 +168,9 @@ class InBandParser:
         self._find_in_prose = self._markers.may_hold if is_prose else None
         # Only short texts come again.
         is_held = self._attempt is None and reader.at < len(reader.buffer) and len(text) <= MOST_PIECE
-        if (self._attempt is None or reader.is_intact) and self._floods.note_text(is_held, is_prose):
+        floods = self._floods
+        may_begin = (is_held or floods.vain) and (self._attempt is None or reader.is_intact)
+        if may_begin and floods.note_text(is_held, is_prose):
             self._find_in_prose = None
 
     def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:

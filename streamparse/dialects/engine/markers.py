@@ -266,7 +266,7 @@ class IndexedMarkers:
         if self._leads:
             return self._search_windows(text, pos)
         find, index, longest = self._finds[0], self._index, self._longest
-        starts = _FalseStarts(text, longest)
+        starts: _FalseStarts | None = None
         while (place := find(text, pos)) is not None:
             pos = place.start()
             # As `_measure`, with fewer calls: a flood of false starts comes here for each of them.
@@ -275,6 +275,7 @@ class IndexedMarkers:
                 return Found(text, pos, len(text), is_beginning=True)
             if size := index.match(head):
                 return Found(text, pos, pos + size)
+            starts = starts or _FalseStarts(text, longest)
             pos = starts.pass_over(pos, head)
         return None
 
@@ -304,7 +305,7 @@ class IndexedMarkers:
 
         Without windows, each filter would run to the end of the text for every marker that another one finds.
         """
-        starts = _FalseStarts(text, self._longest)
+        starts: _FalseStarts | None = None
         while pos < len(text):
             place, stop = None, min(len(text), pos + _WINDOW)
             for find in self._finds:
@@ -316,6 +317,7 @@ class IndexedMarkers:
             elif size := self._measure(head := text[stop : stop + self._longest]):
                 return Found(text, stop, stop + abs(size), is_beginning=size < 0)
             else:
+                starts = starts or _FalseStarts(text, self._longest)
                 pos = starts.pass_over(stop, head)
         return None
 

@@ -134,7 +134,11 @@ class VisibleText:
         if not is_blank and self.place != IN_TEXT:
             self.place = IN_TEXT
             is_change = True
-        self.pass_on(text)
+        # As `pass_on`, without a call.
+        if self.passed_on is not None:
+            self.passed_on.append(text)
+        self.quotes.pieces.append(text)
+        self._sink.text(text)
         return is_change
 
     def pass_on(self, text: str) -> None:
