@@ -22,7 +22,6 @@ name.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -153,7 +152,9 @@ def _list_fields(kind: Any, is_model: bool, is_old_model: bool) -> frozenset[str
         return frozenset((*fields, *(field.alias for field in fields.values() if field.alias)))
     if issubclass(kind, msgspec.Struct):
         return frozenset(kind.__struct_fields__)
-    if dataclasses.is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
+        import dataclasses  # noqa: PLC0415 - a slow import, which few chunks need
+
         return frozenset(field.name for field in dataclasses.fields(kind))
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return frozenset(kind._fields)

@@ -12,7 +12,7 @@ Responses of HTTP clients and SDKs are known by their classes and methods; none 
 
 from __future__ import annotations
 
-import base64
+import binascii
 import enum
 import inspect
 import types
@@ -156,7 +156,7 @@ class _Values:
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
-            return base64.b64encode(value).decode()  # as the wire had it
+            return binascii.b2a_base64(value, newline=False).decode()  # as the wire had it
         if isinstance(value, Mapping):
             return {_repair_surrogates(str(key)): self.read(inner, depth + 1) for key, inner in value.items()}
         if _is_list(value):
