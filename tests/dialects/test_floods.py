@@ -71,6 +71,14 @@ def test_a_flood_around_a_call_is_read_as_without_learning(call: str, dialects: 
             assert_same_without_floods(in_pieces(text, size), tools=TOOLS, dialects=dialects)
 
 
+@pytest.mark.parametrize("size", [13, 16, 100_000])
+@pytest.mark.parametrize("dialects", ["auto", ["tool-name-tag"]])
+def test_tags_of_a_flood_are_counted_as_without_learning(dialects: Any, size: int) -> None:
+    for before in ("<get_weather>", "Some words here, well.\n<get_weather>", "</get_weather>"):
+        text = before * 100 + TAGGED + "</get_weather>" * 100
+        assert_same_without_floods(in_pieces(text, size), tools=TOOLS, dialects=dialects)
+
+
 @given(data=st.data())
 def test_mixed_floods_are_read_as_without_learning(data: st.DataObject) -> None:
     unit = st.lists(st.sampled_from(UNITS), min_size=1, max_size=3).map("".join)
