@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from io import StringIO
+from threading import Lock
 from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 import msgspec
@@ -111,6 +112,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _DECODERS: Final[dict[type[Any], Callable[[bytes], Any]]] = {}
 """The decoder of each shape, made once: it has no state."""
+_MAKING: Final = Lock()
+"""Held while a decoder is made: another thread must not decode with what msgspec has half built of a Struct."""
 
 
 _PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
@@ -139,10 +142,7 @@ class MessageWire(Generic[T]):
         self._text: Callable[[str], None] = sink.text
         self._choice = choice
         self._limits = limits
-        decode = _DECODERS.get(self.shape)
-        if decode is None:
-            decode = _DECODERS[self.shape] = msgspec.json.Decoder(self.shape).decode
-        self.decode: Callable[[bytes], T] = decode
+        self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or _make_decoder(self.shape)
         self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
@@ -341,6 +341,14 @@ class MessageWire(Generic[T]):
         if error and not self._failed:
             self._failed = True
             report_provider_error(self._sink, error)
+
+
+def _make_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
+    with _MAKING:
+        decode = _DECODERS.get(shape)
+        if decode is None:
+            decode = _DECODERS[shape] = msgspec.json.Decoder(shape).decode
+    return decode
 
 
 def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
