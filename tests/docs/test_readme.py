@@ -103,7 +103,8 @@ def _commands() -> list[list[str]]:
 
 @pytest.mark.parametrize("command", [c for c in _commands() if c[0] == "streamparse"], ids=" ".join)
 def test_a_command_of_the_readme_works(command: list[str], tmp_path: Path) -> None:
-    arguments = [str(tmp_path / "page.html") if word.endswith(".html") else word for word in command[1:]]
+    written = (".html", ".jsonl")
+    arguments = [str(tmp_path / word) if word.endswith(written) else word for word in command[1:]]
     if "bench" in arguments:
         arguments += ["--seconds", "0"]
     recorded = (ROOT / "fixtures" / "recorded" / "llamacpp-text.body").read_bytes()
