@@ -141,22 +141,19 @@ class InBandParser:
             return
         reader = self._reader
         go_on = reader.fast_path
-        if go_on is not None:  # the grammar waits in a long value: the text may be all value
+        if go_on is None and self._floods.is_on:
+            self._floods.feed(self, text)
+            return
+        if self._attempt is not None:
             taped = self._taped
             if len(taped) > _MOST_PIECES:
                 reader.tape.trim()
             taped.append(text)
+        if go_on is not None:  # the grammar waits in a long value: the text may be all value
             rest = go_on(text, reader)
             if rest is None:
                 return
             text = rest
-        elif self._floods.is_on:
-            self._floods.feed(self, text)
-            return
-        elif self._attempt is not None:
-            if len(self._taped) > _MOST_PIECES:
-                reader.tape.trim()
-            self._taped.append(text)
         reader.push(text)
         self._advance()
         is_prose = (
