@@ -19,7 +19,7 @@ from rooms import Deaf
 import streamparse as sp
 from streamparse.tools import Toolset
 
-__all__ = ["decoder", "floor"]
+__all__ = ["decode_elements", "decoder", "floor"]
 
 Decode = Callable[[bytes], Any]
 
@@ -38,7 +38,7 @@ def floor(corpus: Corpus) -> Callable[[Iterable[bytes]], None]:
     if corpus.between == b"\n":
         return partial(_lines, decode)
     if corpus.between.startswith(b"\n,"):
-        return partial(_elements, decode, corpus.between)
+        return partial(decode_elements, decode, corpus.between)
     return partial(_events, decode, corpus.between) if corpus.between else partial(_binary, decode)
 
 
@@ -62,7 +62,7 @@ def _lines(decode: Decode, reads: Iterable[bytes]) -> None:
                 decode(line)
 
 
-def _elements(decode: Decode, between: bytes, reads: Iterable[bytes]) -> None:
+def decode_elements(decode: Decode, between: bytes, reads: Iterable[bytes]) -> None:
     """An element is whole once what stands behind it has come; the brackets stand at the ends of the body."""
     carry = b""
     first = 1

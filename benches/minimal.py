@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from corpora import Corpus
+from floor import decode_elements
 from msgspec.json import Decoder
 
 __all__ = ["find_minimal_floor"]
@@ -132,7 +133,7 @@ def find_minimal_floor(corpus: Corpus) -> Callable[[Iterable[bytes]], None]:
     if corpus.between == b"\n":
         return partial(_decode_lines, decode)
     if corpus.between.startswith(b"\n,"):
-        return partial(_decode_elements, decode, corpus.between)
+        return partial(decode_elements, decode, corpus.between)
     return partial(_decode_data_lines if corpus.between else _decode_messages, decode)
 
 
@@ -151,17 +152,6 @@ def _decode_lines(decode: Callable[[bytes], Any], reads: Iterable[bytes]) -> Non
         *lines, carry = (carry + read if carry else read).split(b"\n")
         for line in lines:
             decode(line)
-
-
-def _decode_elements(decode: Callable[[bytes], Any], between: bytes, reads: Iterable[bytes]) -> None:
-    carry = b""
-    start = 1
-    for read in reads:
-        *elements, carry = (carry + read).split(between)
-        for element in elements:
-            decode(element[start:])
-            start = 0
-    decode(carry[start:].removesuffix(b"]"))
 
 
 def _decode_messages(decode: Callable[[bytes], Any], reads: Iterable[bytes]) -> None:

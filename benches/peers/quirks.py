@@ -207,34 +207,33 @@ def _(stream: ChatStream) -> None:
     stream.add(b"data: [DONE]\n\n", 0)
 
 
-@_chat("cut by length", "the arguments are cut: no call may be given out")
-def _(stream: ChatStream) -> None:
+def _cut_a_call(stream: ChatStream) -> None:
+    """The stream stops in the middle of the arguments."""
     stream.start(0, "write_file", "call_a")
     stream.fragment(0, _HALF_A_CALL)
     stream.is_cut = True
+
+
+@_chat("cut by length", "the arguments are cut: no call may be given out")
+def _(stream: ChatStream) -> None:
+    _cut_a_call(stream)
     stream.end("length")
 
 
 @_chat("cut by length, said as tool_calls", "llama.cpp and others name the tool, not the limit")
 def _(stream: ChatStream) -> None:
-    stream.start(0, "write_file", "call_a")
-    stream.fragment(0, _HALF_A_CALL)
-    stream.is_cut = True
+    _cut_a_call(stream)
     stream.end("tool_calls")
 
 
 @_chat("the connection is cut", "no finish reason, no end marker: no call may be given out")
 def _(stream: ChatStream) -> None:
-    stream.start(0, "write_file", "call_a")
-    stream.fragment(0, _HALF_A_CALL)
-    stream.is_cut = True
+    _cut_a_call(stream)
 
 
 @_chat("an error in the stream", "OpenRouter and relays send it as a chunk, with status 200")
 def _(stream: ChatStream) -> None:
-    stream.start(0, "write_file", "call_a")
-    stream.fragment(0, _HALF_A_CALL)
-    stream.is_cut = True
+    _cut_a_call(stream)
     stream.add(b'data: {"error":{"message":"the provider is overloaded","code":502}}\n\n')
     stream.add(b"data: [DONE]\n\n", 0)
 
