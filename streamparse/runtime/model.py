@@ -122,19 +122,17 @@ class HTTPModel:
     ) -> None:
         client, self._client = self._client, self._given
         if client is not None and client is not self._given:
-            await _close(client)
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):  # also in a task that was cancelled
+                await client.aclose()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[HTTPModel]:
         """Give the model with a client: its own if it has one, else one that lives as long as the block."""
         if self._client is not None:
             yield self
-            return
-        client = _make_client(self._endpoint.timeout)
-        try:
-            yield HTTPModel(self._endpoint, client)
-        finally:
-            await _close(client)
+        else:
+            async with HTTPModel(self._endpoint, None) as opened:
+                yield opened
 
     async def _read_error(self, response: httpx.Response) -> ModelError:
         """Read what the server says of a failure, as far as it is bounded, and close the response."""
@@ -179,7 +177,7 @@ class Chunks(AsyncIterator[bytes]):
     async def aclose(self) -> None:
         """Close the response."""
         module = _import_httpx()
-        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self._response.aclose()
             # httpx leaves its generators as they are: on trio whatever collects them warns.  They end by an error here.
             with suppress(module.HTTPError, module.StreamError, StopAsyncIteration):
@@ -324,12 +322,6 @@ def _make_client(timeout: float) -> httpx.AsyncClient:
         follow_redirects=False,
     )
     return client
-
-
-async def _close(client: httpx.AsyncClient) -> None:
-    """Close, also in a task that was cancelled."""
-    with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
-        await client.aclose()
 
 
 def _import_httpx() -> Any:

@@ -341,9 +341,9 @@ class _Latest:
         self._value = value  # before the flag is read, as `_take` reads it after it has cleared the flag
         if not self._is_called:
             self._is_called = True
-            self._job.call_in_loop(self._take, None)
+            self._job.call_in_loop(self._take)
 
-    def _take(self, _: None) -> None:
+    def _take(self) -> None:
         self._is_called = False
         self._show(self._value)
 

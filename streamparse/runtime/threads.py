@@ -63,16 +63,19 @@ class Threads:
 
 
 class Job:
-    """One call of a function in a thread; `is_abandoned` if its result is no longer awaited, and it still runs."""
+    """One call of a function in a thread; `is_abandoned` if its result is no longer awaited, and it still runs.
+
+    Made in the event loop that awaits it.
+    """
 
     def __init__(self, name: str, threads: Threads) -> None:
         self.name = name
         self.is_abandoned = False
         self._threads = threads
+        self._call_soon = find_event_loop()
+        self._ended = anyio.Event()
         self._outcome: Any = None
         self._thread: threading.Thread | None = None
-        self._ended: anyio.Event | None = None
-        self._call_soon: CallSoon | None = None
 
     @property
     def has_started(self) -> bool:
@@ -90,9 +93,7 @@ class Job:
         Returns what the function returns, or `Failure`.  A cancellation abandons the thread.
         """
         await self._threads.take_place(self)
-        self._ended = over = anyio.Event()
-        self._call_soon = call_soon = find_event_loop()
-        work = partial(self._work, partial(_copy_context().run, function), call_soon, over)
+        work = partial(self._work, partial(_copy_context().run, function))
         thread = threading.Thread(target=work, name=self.name, daemon=True)
         try:
             thread.start()
@@ -101,35 +102,33 @@ class Job:
             raise
         self._thread = thread
         try:
-            await over.wait()
+            await self._ended.wait()
         finally:
-            self.is_abandoned = not over.is_set()
+            self.is_abandoned = not self._ended.is_set()
         return self._outcome
 
-    def call_in_loop(self, function: Callable[[Any], None], value: Any) -> None:
-        """Have the event loop call a function with a value soon; of a job that has begun, from any thread."""
-        assert self._call_soon is not None
+    def call_in_loop(self, function: Callable[[], None]) -> None:
+        """Have the event loop call a function soon; may be called from any thread."""
         with suppress(RuntimeError):  # the loop is gone
-            self._call_soon(partial(function, value))
+            self._call_soon(function)
 
     async def wait_for_end(self) -> None:
         """Wait until the function that was begun has returned."""
-        assert self._ended is not None
         await self._ended.wait()
 
-    def _work(self, function: Callable[[], Any], call_soon: CallSoon, over: anyio.Event) -> None:
+    def _work(self, function: Callable[[], Any]) -> None:
         try:
             self._outcome = function()
         except BaseException as error:  # noqa: BLE001 - the user's; it is raised where the call is awaited
             self._outcome = Failure(error)
         try:
-            call_soon(partial(self._end, over))
+            self._call_soon(self._end)
         except RuntimeError:  # the event loop is gone, and with it the task that awaited this
             self._threads.free_place(self)
 
-    def _end(self, over: anyio.Event) -> None:
+    def _end(self) -> None:
         self._threads.free_place(self)
-        over.set()
+        self._ended.set()
 
 
 def _copy_context() -> contextvars.Context:
