@@ -26,7 +26,7 @@ from streamparse.runtime.facts import Open, Start
 from streamparse.runtime.retries import resolve_retry_after
 from streamparse.runtime.threads import Failure, Job, Threads
 from streamparse.runtime.values import UnusableResult, cut_text, reduce_value
-from streamparse.tools import CallBroken, StateChange, Streamed, ToolContext, ToolError, ToolFailure
+from streamparse.tools import CallBroken, Streamed, ToolContext, ToolError, ToolFailure
 from streamparse.tools.signature import is_async
 from streamparse.tools.tool import InvalidArguments, Tool, bind
 
@@ -198,7 +198,10 @@ class Execution:
     """One attempt of a call; `job` is its thread, if its function is a synchronous one.
 
     `call` is there if the function was opened, while arguments of it were still being written.
+    `context` is set by the run.
     """
+
+    context: ToolContext[Any]
 
     def __init__(self, start: Start | Open, tool: Tool, threads: Threads, call: OpenCall | None = None) -> None:
         self.start = start
@@ -208,11 +211,8 @@ class Execution:
         assert tool.function is not None
         self.function = tool.function
         self.job: Job | None = None if is_async(tool.function) else Job(f"streamparse tool {tool.name}", threads)
-        self.context: ToolContext[Any] | None = None
-        self.deadline = start.deadline if isinstance(start, Start) else None
         self.has_begun = False
         self.partial: Any = None
-        self.state_changes: list[StateChange] = []
         self._was_cancelled = False
 
     @property
@@ -223,9 +223,7 @@ class Execution:
     def begin(self, start: Start) -> None:
         """The call that was opened counts: end its streamed arguments."""
         assert self.call is not None
-        self.deadline = start.deadline
-        if self.context is not None:  # else its task has not had its first step
-            self.context.deadline = start.deadline
+        self.context.deadline = start.deadline
         self.call.end()
 
     def break_off(self, reason: str) -> None:

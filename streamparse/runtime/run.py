@@ -266,18 +266,16 @@ class Run(AsyncIterator[Item]):
         tool = self._settings.gate.tools[start.name]
         call = self._open_calls.get(start.index) if isinstance(start, Open) else None
         self._executions[start.index] = execution = Execution(start, tool, self._threads, call)
+        execution.context = ToolContext(
+            start.id, start.key, start.attempt, start.deadline if isinstance(start, Start) else None, self._deps,
+            is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
+        )  # fmt: skip
         self._unbegun += 1
         self._tasks.start_soon(self._execute, execution, name=f"tool {start.name}")
 
     async def _execute(self, execution: Execution) -> None:
         self._unbegun -= 1
         outcome: Outcome | None = None
-        start = execution.start
-        execution.context = ToolContext(
-            start.id, start.key, start.attempt, execution.deadline, self._deps,
-            is_cancelled=lambda: execution.is_cancelled, report=self._make_report(execution),
-        )  # fmt: skip
-        execution.state_changes = execution.context.state_changes
         try:
             with execution.scope:
                 await anyio.lowlevel.checkpoint_if_cancelled()  # a task begins even in a scope that is cancelled
@@ -289,7 +287,7 @@ class Run(AsyncIterator[Item]):
     def _submit_outcome(self, execution: Execution, outcome: Outcome | None) -> None:
         """Report the outcome of an attempt to the turn; without one it was cancelled."""
         start, job, now = execution.start, execution.job, self._clock()
-        changes = tuple(execution.state_changes)
+        changes = tuple(execution.context.state_changes)
         del self._executions[start.index]
         if job is not None and job.is_abandoned:
             self._tasks.start_soon(self._await_end, start, job, name=f"end of tool {start.name}")
