@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from traceback import format_exception_only
 from typing import Any, Final
 
 import msgspec
 
-__all__ = ["Finding", "format_path", "join_messages", "make_pointer", "preview", "truncate"]
+__all__ = ["Finding", "describe_exception", "format_path", "join_messages", "make_pointer", "preview", "truncate"]
 
 _SHOWN: Final = 200
 """Characters of a value or a name that a message repeats."""
@@ -67,3 +68,8 @@ def preview(value: Any) -> str:
 def truncate(text: str) -> str:
     """Return a text of at most 200 characters; a longer one ends with an ellipsis."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def describe_exception(error: BaseException) -> str:
+    """Return the type and the words of an exception, in a line; unlike `str` it survives a `__str__` that raises."""
+    return "".join(format_exception_only(error)).strip()

@@ -14,15 +14,16 @@ Clients are recognised by what their exceptions have in common, and are not impo
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
+from streamparse.findings import describe_exception
 from streamparse.parser.composite import parse_response
 
-_STATUS: Final = ("status_code", "code", "status")
+_STATUS: Final = ("status_code", "status", "code")  # in this order: aiohttp's `code` warns
 _SENT: Final = ("body", "details", "error", "message")
 # Characters of a body in no known form that are kept.
 _SHOWN: Final = 1000
@@ -33,50 +34,56 @@ def read_refusal(error: Exception) -> Any:
 
     None if no server answered: the connection failed, or the fault is in the program.
     """
-    status = _find_status(error)
+    status = next((each for each in find_statuses(error) if each >= 400), None)
     if status is None:
         return None
     bodies = list(_find_bodies(error))
     for body in bodies:
         if any(each.code == "provider_error" for each in parse_response(body).errors):
             return body
-    # Unlike str(), `traceback` survives an exception whose own __str__ raises.
-    texts = [*map(_decode, bodies), "".join(traceback.format_exception_only(error)).strip()]
+    texts = [*map(_decode, bodies), describe_exception(error)]
     words = next((text for text in texts if text.strip()), "")
     return {"error": {"message": words[:_SHOWN], "code": status}}
 
 
-def _find_status(error: Exception) -> int | None:
-    """The HTTP status with which a server refused; None if no server did."""
-    response = getattr(error, "response", None)
+def find_statuses(error: BaseException) -> Iterator[int]:
+    """Yield the HTTP statuses that a client's exception names, the surest first."""
+    response = get_member(error, "response")
+    said = chain(
+        (get_metadata(response, "HTTPStatusCode"),),
+        (get_member(thing, name) for thing in (error, response) for name in _STATUS),
+    )
+    yield from (each for each in said if isinstance(each, int) and 100 <= each <= 599)
+
+
+def get_metadata(response: Any, name: str) -> Any:
+    """Return what boto3 says of a response."""
     metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
-    said = [metadata.get("HTTPStatusCode")] if isinstance(metadata, Mapping) else []
-    said += [getattr(thing, name, None) for thing in (error, response) for name in _STATUS]
-    return next((each for each in said if isinstance(each, int) and 400 <= each < 600), None)
+    return metadata.get(name) if isinstance(metadata, Mapping) else None
+
+
+def get_member(thing: object, name: str) -> Any:
+    """Return a member of a foreign object, of which nothing is known but its shape; None if it has none."""
+    try:
+        return getattr(thing, name, None)
+    except (RuntimeError, OSError):  # httpx: what was never set; requests: a stream whose connection broke
+        return None
 
 
 def _find_bodies(error: Exception) -> Iterator[Any]:
     """What the server sent, whole or in parts, the most first."""
-    response = getattr(error, "response", None)
+    response = get_member(error, "response")
+    content = get_member(response, "content")  # if it was read
     if isinstance(response, Mapping):  # boto3
         yield {"error": response.get("Error")}
-    elif (content := _read_content(response)) is not None:
+    elif isinstance(content, bytes) and content:
         yield content
     for name in _SENT:
-        said = getattr(error, name, None)
+        said = get_member(error, name)
         if isinstance(said, (str, bytes)) and said:
             yield said
         elif isinstance(said, Mapping):
             yield dict(said) if "error" in said else {"error": dict(said)}
-
-
-def _read_content(response: Any) -> bytes | None:
-    """The body of a response, if it was read."""
-    try:
-        content = getattr(response, "content", None)
-    except (RuntimeError, OSError):  # httpx and requests, of a stream that was not read, or whose connection broke
-        return None
-    return content if isinstance(content, bytes) and content else None
 
 
 def _decode(sent: Any) -> str:

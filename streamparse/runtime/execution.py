@@ -12,7 +12,6 @@ import hashlib
 import inspect
 import math
 import time
-import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 import anyio.lowlevel
 
+from streamparse.findings import describe_exception
 from streamparse.json import PartialReader
 from streamparse.runtime.admission import copy_arguments, find_needed
 from streamparse.runtime.facts import Open, Start
@@ -294,8 +294,7 @@ def _describe(error: BaseException, max_result: int) -> ToolFailure:
         return ToolFailure("validation", str(error), "invalid_value")
     if isinstance(error, UnusableResult):
         return ToolFailure("execution", str(error), "bad_result")
-    # Unlike str(), this survives an exception whose own __str__ raises.
-    return ToolFailure("execution", cut_text("".join(traceback.format_exception_only(error)).strip(), MAX_ERROR))
+    return ToolFailure("execution", cut_text(describe_exception(error), MAX_ERROR))
 
 
 def _reduce_details(details: dict[str, Any], max_result: int) -> dict[str, Any]:

@@ -24,12 +24,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from traceback import format_exception_only
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from streamparse.findings import describe_exception
 from streamparse.providers.endpoints import CLIENTS
+from streamparse.repair.refusals import find_statuses, get_member, get_metadata
 from streamparse.runtime.retries import Backoff, count_seconds_until
 
 MAX_RETRIES: Final = 2
@@ -84,11 +85,11 @@ def describe_failure(error: BaseException, now: float | None = None) -> ModelFai
 
     `is_retryable` says that the same question may be asked again, if no byte of an answer has come.
     """
-    message = _describe(error)
+    message = describe_exception(error)[:_SHOWN]
     if isinstance(error, _MISTAKES):
         return ModelFailure(message)
     for each in _find_causes(error):
-        status = _find_status(each)
+        status = next(find_statuses(each), None)
         if status is not None:
             headers = _find_headers(each)
             wanted: float | None = each.retry_after if isinstance(each, ModelError) else read_retry_after(headers, now)
@@ -118,11 +119,6 @@ def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> fl
     if seconds is not None or not said:
         return seconds
     return count_seconds_until(said, time.time() if now is None else now)
-
-
-def _describe(error: BaseException) -> str:
-    # Unlike str(), this survives an exception whose own __str__ raises.
-    return "".join(format_exception_only(error)).strip()[:_SHOWN]
 
 
 def _read_seconds(text: str | None) -> float | None:
@@ -161,41 +157,9 @@ def _is_of_client(kind: type) -> bool:
     return kind.__module__.partition(".")[0] in CLIENTS
 
 
-def _find_status(error: BaseException) -> int | None:
-    """Return the status of the answer that an exception is about."""
-    response = _get_member(error, "response")
-    if isinstance(response, Mapping):
-        return _read_status(_get_metadata(response, "HTTPStatusCode"))
-    for thing, names in ((error, ("status_code", "status", "code")), (response, ("status_code", "status"))):
-        for name in names:  # one by one: aiohttp's `code` warns
-            status = _read_status(_get_member(thing, name))
-            if status is not None:
-                return status
-    return None
-
-
 def _find_headers(error: BaseException) -> dict[str, str]:
     """Return the headers of the answer that an exception is about, with lower-case names."""
-    response = _get_member(error, "response")
-    if isinstance(response, Mapping):
-        headers = _get_metadata(response, "HTTPHeaders")
-    else:
-        headers = _get_member(error, "headers") or _get_member(response, "headers")
-    items = _get_member(headers, "items")
+    response = get_member(error, "response")
+    headers = get_metadata(response, "HTTPHeaders") or get_member(error, "headers") or get_member(response, "headers")
+    items = get_member(headers, "items")
     return {str(name).lower(): str(value) for name, value in items()} if callable(items) else {}
-
-
-def _get_metadata(response: Mapping[str, Any], name: str) -> Any:
-    metadata = response.get("ResponseMetadata")  # botocore
-    return metadata.get(name) if isinstance(metadata, Mapping) else None
-
-
-def _read_status(value: object) -> int | None:
-    return value if isinstance(value, int) and 100 <= value <= 599 else None
-
-
-def _get_member(thing: object, name: str) -> Any:
-    try:
-        return getattr(thing, name, None)  # a foreign exception: nothing is known of it but its shape
-    except RuntimeError:  # httpx: a `response` that was never set
-        return None
