@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -117,9 +116,7 @@ class HTTPModel:
             self._client = _make_client(self._endpoint.timeout)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         client, self._client = self._client, self._given
         if client is not None and client is not self._given:
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):  # also in a task that was cancelled

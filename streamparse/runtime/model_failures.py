@@ -32,6 +32,7 @@ from streamparse.findings import describe_exception
 from streamparse.providers.endpoints import CLIENTS
 from streamparse.repair.refusals import find_statuses, get_member, get_metadata
 from streamparse.runtime.retries import Backoff, count_seconds_until
+from streamparse.tools.errors import read_seconds
 
 MAX_RETRIES: Final = 2
 MODEL_BACKOFF: Final = Backoff(first=0.5, most=8.0)
@@ -111,22 +112,14 @@ def find_model_delay(failure: ModelFailure, retries: int, key: str) -> float | N
 
 def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Return the seconds that a server asks to be left alone; None if it does not say, or nothing that can be read."""
-    milliseconds = _read_seconds(headers.get("retry-after-ms"))
+    milliseconds = read_seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
     said = headers.get("retry-after")
-    seconds = _read_seconds(said)
+    seconds = read_seconds(said)
     if seconds is not None or not said:
         return seconds
     return count_seconds_until(said, time.time() if now is None else now)
-
-
-def _read_seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _find_causes(error: BaseException) -> list[BaseException]:

@@ -104,13 +104,16 @@ class ToolFailure(msgspec.Struct, frozen=True):
     def retry_after(self) -> float | None:
         """Seconds until another attempt makes sense, if the tool said so."""
         named = (each for key, each in self.details.items() if key.lower().replace("-", "_") == "retry_after")
-        value: Any = next((each for each in named if not isinstance(each, bool)), None)
-        try:
-            seconds = float(value)
-        except (TypeError, ValueError, OverflowError):
-            # Nothing; a date that the runner could not read; an integer that no float can hold.
-            return None
-        return seconds if 0 <= seconds < float("inf") else None
+        return read_seconds(next((each for each in named if not isinstance(each, bool)), None))
+
+
+def read_seconds(value: Any) -> float | None:
+    """Return what a value says in seconds; None for what is not a number of seconds to wait."""
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):  # nothing, a date, an integer that no float can hold
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 def format_error_for_model(error: ToolError | ToolFailure, name: str) -> str:
