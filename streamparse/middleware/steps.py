@@ -66,16 +66,20 @@ class TranslateTools(Middleware):
         return {**kept, _TOOLS: written} if written else kept
 
 
-class ParseAnswer(Middleware):
-    """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request.
-
-    Of a whole answer: a client that returns a stream needs `ReadStream`.  Raises ValueError for unknown names.
-    """
+class _Reader(Middleware):
+    """Reads answers on a wire; raises ValueError for unknown names."""
 
     def __init__(self, wire: str = "auto", *, dialects: Dialects = "auto") -> None:
         self._wire = wire
         self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        CompositeParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
+        StreamParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
+
+
+class ParseAnswer(_Reader):
+    """Makes a `ParsedResponse` of whatever the client returned, by the tools of the request.
+
+    Of a whole answer: a client that returns a stream needs `ReadStream`.  Raises ValueError for unknown names.
+    """
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> Any:
         """Parse what is not parsed yet.  Raises TypeError for a stream, of which nothing is read."""
@@ -86,17 +90,12 @@ class ParseAnswer(Middleware):
         return CompositeParser(self._wire, dialects=self._dialects, tools=request.get(_TOOLS)).parse(response)
 
 
-class ReadStream(Middleware):
+class ReadStream(_Reader):
     """Makes the loop of events of whatever stream the client returned, by the tools of the request.
 
     That is what `iter_events` returns, or for an async client's stream `aiter_events`: its `parser` has the whole
     response at the end, and closing it closes the client's stream.  Raises ValueError for unknown names.
     """
-
-    def __init__(self, wire: str = "auto", *, dialects: Dialects = "auto") -> None:
-        self._wire = wire
-        self._dialects = dialects if isinstance(dialects, str) else tuple(dialects)
-        StreamParser(wire, dialects=self._dialects)  # raises at once if a name is unknown
 
     def process_response(self, response: Any, request: Mapping[str, Any]) -> EventStream | AsyncEventStream:
         """Open the stream; nothing is read yet.  Raises TypeError for what is no stream."""

@@ -62,15 +62,11 @@ def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]
         if call.phase == "ready" and call.is_open:
             if call.opening == "open":
                 yield call
-        elif call.opening == "offered":
-            if places > 0 and held.allow(call.tool, call.locks):
-                places -= 1
-                yield call
-        elif call.phase == "ready":
+        elif call.phase == "ready" or call.opening == "offered":
             if places > 0 and call.not_before <= now and held.allow(call.tool, call.locks):
                 places -= 1
                 yield call
-            else:
+            elif call.phase == "ready":
                 is_stuck = len(unstoppable) >= limit or not never_freed.allow(call.tool, call.locks)
                 since = now if call.stuck_since is None else call.stuck_since
                 call.stuck_since = since if is_stuck else None
