@@ -62,27 +62,18 @@ async def read_request(receive: Receive, most: int, seconds: float) -> bytes | N
 
     It has so many seconds, and one more for each 16 KiB that came.  Raises `RequestRefused` if it is too slow or large.
     """
+    body = bytearray()
     with anyio.move_on_after(seconds) as limit:
-        return await _read(receive, most, limit)
+        deadline = limit.deadline
+        while (message := await receive())["type"] != "http.disconnect":
+            body += message.get("body", b"")
+            if len(body) > most:
+                raise RequestRefused("the request is too large", 413, "request_too_large", is_read=False)
+            if not message.get("more_body", False):
+                return bytes(body)
+            limit.deadline = deadline + len(body) / _LEAST_RATE
+        return None
     raise RequestRefused("the request did not come to its end", 408, "timeout_error", is_read=False)
-
-
-async def _read(receive: Receive, most: int, limit: anyio.CancelScope) -> bytes | None:
-    pieces: list[bytes] = []
-    size = 0
-    deadline = limit.deadline
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        piece = message.get("body", b"")
-        size += len(piece)
-        if size > most:
-            raise RequestRefused("the request is too large", 413, "request_too_large", is_read=False)
-        limit.deadline = deadline + size / _LEAST_RATE
-        pieces.append(piece)
-        if not message.get("more_body", False):
-            return b"".join(pieces)
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
