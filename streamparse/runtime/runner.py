@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterable, Callable, Iterable
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import anyio
 import anyio.abc
@@ -14,7 +15,7 @@ import anyio.abc
 from streamparse.repair import Gate, Guard
 from streamparse.runtime.run import Batch, Run, Settings
 from streamparse.runtime.threads import Threads
-from streamparse.runtime.turn import Trailing
+from streamparse.runtime.turn import Trailing, Turn
 from streamparse.tools import ToolResult
 
 MIB = 1024 * 1024
@@ -69,11 +70,16 @@ class ToolRunner:
     ) -> None:
         gate = Gate(tools, tier=tier, coerce=coerce, sanitise=sanitise, guards=guards)
         gate.require_validator()
-        self._settings = Settings(
-            gate=gate, limit=limit, timeout=timeout, time_limit=time_limit, max_result=max_result,
-            max_buffered=max_buffered, run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing,
-            clock=clock, wall_clock=wall_clock,
-        )  # fmt: skip
+        _check_counts(limit=limit, max_buffered=max_buffered, max_result=max_result)
+        _check_seconds(timeout=timeout, time_limit=time_limit)
+        if trailing not in get_args(Trailing):
+            raise ValueError(f"trailing must be 'refuse' or 'run', got {trailing!r}")
+        self._settings = Settings(gate, max_result, max_buffered, clock)
+        self._make_turn = partial(
+            Turn, gate, limit, timeout=timeout, run_recovered=run_recovered, run_quoted=run_quoted, trailing=trailing
+        )
+        self._time_limit = time_limit
+        self._wall_clock = wall_clock
         self._threads = Threads(limit)
         self._tasks: anyio.abc.TaskGroup | None = None
         self._run: Run | None = None
@@ -130,7 +136,25 @@ class ToolRunner:
         source = aiter(events) if isinstance(events, AsyncIterable) else iter(events)
         if self._run is not None:
             self._run.stop()
-        machine = self._settings.make_turn(uuid.uuid4().hex if run_id is None else run_id, turn, time_limit)
+        limits = [each for each in (self._time_limit, time_limit) if each is not None]
+        machine = self._make_turn(
+            time_limit=min(limits, default=None),
+            run_id=uuid.uuid4().hex if run_id is None else run_id,
+            number=turn,
+            epoch=self._wall_clock() - self._settings.clock(),
+        )
         self._run = Run(source, self._settings, self._threads, machine, deps)
         self._tasks.start_soon(self._run.work, name="streamparse reader")
         return self._run
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")
+
+
+def _check_seconds(**times: float | None) -> None:
+    for name, seconds in times.items():
+        if seconds is not None and not seconds > 0:  # nan, too
+            raise ValueError(f"{name} must be positive seconds or None, got {seconds}")

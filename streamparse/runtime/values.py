@@ -69,7 +69,7 @@ def reduce_value(value: Any, most: int) -> Reduced:
     decoded = msgspec.json.decode(encoded)
     if len(encoded) <= most or len(text := encoded.decode()) <= most:
         return Reduced(decoded)
-    if _holds_media(value, _DEPTH) or _holds_media(decoded, _DEPTH):
+    if _has_media(value, _DEPTH) or _has_media(decoded, _DEPTH):
         size = f"{len(encoded)} bytes of a file, a picture or a document, at most {most} are allowed"
         raise UnusableResult(f"the tool's result is too large: {size}")
     if isinstance(decoded, dict) and (shorter := _cut_members(decoded, most)) is not None:
@@ -154,7 +154,7 @@ def _write_part(value: Any) -> Any:
     return write_block(Text(value if isinstance(value, str) else _encode(value).decode()))
 
 
-def _holds_media(value: Any, depth: int) -> bool:
+def _has_media(value: Any, depth: int) -> bool:
     if isinstance(value, str):
         return value.startswith("data:") and ";base64," in value[:200]
     if isinstance(value, _BYTES):
@@ -166,7 +166,7 @@ def _holds_media(value: Any, depth: int) -> bool:
         if (isinstance(kind, str) and kind in _MEDIA) or ("data" in value and not _MEDIA_TYPES.isdisjoint(value)):
             return True
         value = list(value.values())
-    return any(_holds_media(each, depth - 1) for each in value)
+    return any(_has_media(each, depth - 1) for each in value)
 
 
 # -- cutting -------------------------------------------------------------------------------------------------
