@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import anyio
-import anyio.abc
 import anyio.lowlevel
 import msgspec
 
@@ -175,11 +174,10 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         self._waiting: anyio.CancelScope | None = None  # for a model, for a moment, or for the consumer
         self._answer: OpenAnswer | None = None  # that is being read
         self._request: Request | None = None  # the latest
-        self._runner: ToolRunner | None = None
+        self._runner = settings.make_runner()
         self._number = self._model = 0  # of the latest request
         self._error: BaseException | None = None
         self._stack = AsyncExitStack()
-        self._tasks: anyio.abc.TaskGroup | None = None
         self._thread = 0  # of the event loop
         self._call_soon: CallSoon | None = None
 
@@ -194,17 +192,16 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         first = self._loop.take(loop.Started(self._given, self._clock()))
         async with AsyncExitStack() as stack:
             self._models = [await stack.enter_async_context(open_model(model)) for model in self._settings.models]
-            self._runner = await stack.enter_async_context(self._settings.make_runner())
-            self._tasks = await stack.enter_async_context(anyio.create_task_group())
+            await stack.enter_async_context(self._runner)
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            stack.callback(tasks.cancel_scope.cancel)
             self._stack = stack.pop_all()
-        self._tasks.start_soon(self._work, first, name="streamparse agent")
+        tasks.start_soon(self._work, first, name="streamparse agent")
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        assert self._tasks is not None
-        self._tasks.cancel_scope.cancel()
         try:
             if isinstance(error, anyio.get_cancelled_exc_class()):
                 return await self._stack.__aexit__(kind, error, trace)
@@ -228,7 +225,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     @property
     def unstopped_threads(self) -> list[str]:
         """The names of the threads that still run although their call is over: their tool did not return in time."""
-        return [] if self._runner is None else self._runner.unstopped_threads
+        return self._runner.unstopped_threads
 
     @property
     def result(self) -> RunResult[Output]:
@@ -364,7 +361,6 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
         )
         deadline = self._loop.deadline
         left = None if deadline is None else max(deadline - self._clock(), 1e-6)
-        assert self._runner is not None
         turn = self._runner.run(stream, deps=self._deps, run_id=self.id, turn=request.number, time_limit=left)
         self._answer = OpenAnswer(request, stream, turn)
         if self._is_cancelled:
