@@ -39,7 +39,7 @@ def describe_failed(call: Call, failure: ToolFailure) -> Ending:
     return Ending(failure=failure, error=format_error_for_model(failure, call.name))
 
 
-def describe_cancelled(call: Call, goes_on: str = "") -> Ending:
+def describe_cancelled(call: Call, goes_on: str) -> Ending:
     """End a call that was cancelled; `goes_on` says that its function still runs."""
     advice = f"; {FIND_OUT}" if _has_unknown_outcome(call) else ""
     kind: ErrorKind = "timeout" if call.cancelled == "out_of_time" else "execution"
@@ -48,7 +48,7 @@ def describe_cancelled(call: Call, goes_on: str = "") -> Ending:
     )
 
 
-def describe_timeout(call: Call, partial: Any, goes_on: str = "") -> ToolFailure:
+def describe_timeout(call: Call, partial: Any, goes_on: str) -> ToolFailure:
     """Describe that an attempt took too long, with what it showed of its progress."""
     details: dict[str, Any] = {"limit_seconds": call.timeout}
     if partial is not None:
