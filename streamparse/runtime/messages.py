@@ -89,8 +89,7 @@ class _Conversation:
 
     def add_round(self, entry: Round) -> None:
         """Add an answer and the results of its calls."""
-        sent = read_round(entry, self._adapter, self._model)
-        self._lost += sent.lost
+        sent = read_round(entry, self._adapter, self._model, self._lost)
         self._is_paused = entry.response.ok
         if not self._turns:
             self.add("user", [])

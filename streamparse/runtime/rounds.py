@@ -68,10 +68,9 @@ class SentRound(msgspec.Struct, frozen=True):
     parts: list[Part]
     results: dict[int, ToolResult]
     notes: list[str]
-    lost: list[Loss]
 
 
-def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
+def read_round(entry: Round, adapter: Adapter, model: str, lost: list[Loss]) -> SentRound:
     """Return the parts of a round that are sent to a model of this provider."""
     response = _cut_to_heard(entry.response, entry.heard)
     calls: list[_Call] = [*response.tool_calls, *response.broken_calls]
@@ -83,7 +82,6 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
         tool_calls=[call for call in response.tool_calls if call.index not in indexes],
         broken_calls=[call for call in response.broken_calls if call.index not in indexes],
     )
-    lost: list[Loss] = []
     parts = _drop_foreign(read_answer(kept), entry, adapter, model, lost)
     if response.content != entry.response.content:
         parts = [part for part in parts if not _is_about_text(part)]
@@ -91,7 +89,7 @@ def read_round(entry: Round, adapter: Adapter, model: str) -> SentRound:
         parts = _drop_unsigned(parts)
     answers = {call.index: results.get(call.index) or _make_result(call) for call in calls if call.index not in indexes}
     notes = [_describe_leaving(call, results.get(call.index)) for call in gone]
-    return SentRound(parts, answers, [note for note in notes if note], lost)
+    return SentRound(parts, answers, [note for note in notes if note])
 
 
 # -- what was heard ----------------------------------------------------------------------------------------
