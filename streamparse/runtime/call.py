@@ -191,8 +191,3 @@ class Call(msgspec.Struct, eq=False):
             time=None if epoch is None else datetime.fromtimestamp(epoch + self.made, UTC),
         )  # fmt: skip
         return self.result
-
-    def mark(self, *, incomplete: bool) -> None:
-        """Put the marks of now on a result that was handed over before."""
-        if self.result is not None:
-            self.result = msgspec.structs.replace(self.result, revoked=self.revoked, incomplete=incomplete)

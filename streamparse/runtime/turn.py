@@ -127,8 +127,12 @@ class Turn:
 
     @property
     def results(self) -> list[ToolResult]:
-        """The results there are, in call order."""
-        return [call.result for _, call in sorted(self._calls.items()) if call.result is not None]
+        """The results there are, in call order, with the marks of now: a call may be revoked once it is answered."""
+        return [
+            msgspec.structs.replace(call.result, revoked=call.revoked, incomplete=self._incomplete)
+            for _, call in sorted(self._calls.items())
+            if call.result is not None
+        ]
 
     @property
     def is_settled(self) -> bool:
@@ -305,10 +309,8 @@ class Turn:
         if call is None or call.phase == "incomplete":
             return
         call.revoked = True
-        reason = f"the call was revoked ({event.reason[:200]})"
-        if call.phase == "answered":
-            call.mark(incomplete=self._incomplete)
-        else:
+        if call.phase != "answered":
+            reason = f"the call was revoked ({event.reason[:200]})"
             self._end_call(call, "revoked", reason, f"{reason}; it was not run")
 
     def _end_answer(self, event: events.Done) -> None:
@@ -439,10 +441,8 @@ class Turn:
     def _fail_turn(self) -> None:
         """Note that the turn has not ended well: nothing begins any more."""
         self._incomplete = True
-        for call in self._calls.values():
-            if call.phase == "answered":
-                call.mark(incomplete=True)
-            elif call.phase == "incomplete":
+        for call in list(self._live.values()):
+            if call.phase == "incomplete":
                 self._break(call, endings.UNFINISHED)
             elif not call.attempt:
                 self._answer(call, refuse("execution", "unfinished", endings.UNFINISHED))
@@ -459,9 +459,6 @@ class Turn:
         self._stopped = self._stopped or code
         if not self._done:
             self._incomplete = True
-        for call in list(self._calls.values()):
-            if call.phase == "answered":
-                call.mark(incomplete=self._incomplete)
         for call in self._find_live():
             if call.phase != "answered":
                 self._end_call(call, code, reason, f"{reason}{endings.NOT_RUN}")
