@@ -175,14 +175,14 @@ class Loop:
         self._complaints = 0  # one after the other
         self._is_answering = False
         self._interrupted: Interrupted | None = None
-        self._rounds: tuple[Round, ...] = ()
+        self._given = 0  # entries of the history from before this run
 
     def take(self, fact: Fact) -> Command | None:
         """Take in what happened; return what is to be done, or None while something else is awaited."""
         self._now = max(self._now, fact.at)
         match fact:
             case Started():
-                self._started, self.history = fact.at, fact.history
+                self._started, self.history, self._given = fact.at, fact.history, len(fact.history.entries)
                 return self._end_interrupted() or self._ask()
             case AnswerEnded():
                 self._is_answering = False
@@ -202,6 +202,11 @@ class Loop:
         """When the time of the whole run is over, on the clock of the facts; None if it may take for ever."""
         seconds = [stop.most for stop in self._stops if isinstance(stop, MaxStop) and stop.name == "max_seconds"]
         return self._started + min(seconds) if seconds else None
+
+    @property
+    def _rounds(self) -> tuple[Round, ...]:
+        """The rounds of this run."""
+        return tuple(entry for entry in self.history.entries[self._given :] if isinstance(entry, Round))
 
     # -- an answer -------------------------------------------------------------------------------------
 
@@ -233,9 +238,6 @@ class Loop:
         self.history = self.history.with_round(
             answer.response, answer.results, provider=answer.provider, model=answer.model, heard=heard
         )
-        latest = self.history.entries[-1]
-        assert isinstance(latest, Round)
-        self._rounds += (latest,)
 
     def _find_output(self, results: Sequence[ToolResult]) -> Finish | None:
         """Find the value of the first call that ends the run, in call order."""
@@ -306,7 +308,6 @@ class Loop:
         if heard is None or spoken is None:
             return False
         marked = msgspec.structs.replace(spoken, heard=heard)
-        self._rounds = tuple(marked if each is spoken else each for each in self._rounds)
         entries = tuple(marked if each is spoken else each for each in self.history.entries)
         self.history = msgspec.structs.replace(self.history, entries=entries)
         return True
@@ -315,13 +316,9 @@ class Loop:
         return None if self._interrupted is None else self._end(Finish("cancelled"))
 
     def _find_stop(self) -> str | None:
-        state = RunState(
-            turns=len(self._rounds),
-            seconds=self._now - self._started,
-            tokens=self.tokens,
-            history=self.history,
-            rounds=self._rounds,
-        )
+        rounds = self._rounds
+        seconds = self._now - self._started
+        state = RunState(turns=len(rounds), seconds=seconds, tokens=self.tokens, history=self.history, rounds=rounds)
         for stop in self._stops:
             reason: object = stop(state)
             if isinstance(reason, str):
