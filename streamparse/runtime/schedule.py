@@ -21,29 +21,23 @@ class Locks:
     """
 
     def __init__(self) -> None:
-        self._of_readers: set[str] = set()
-        self._of_writers: set[str] = set()
-        self._has_readers = False
-        self._has_writers = False
+        self._of_readers: set[str | None] = set()  # None: there is one, with locks or without
+        self._of_writers: set[str | None] = set()
 
     def hold(self, tool: Tool, locks: frozenset[str]) -> None:
         """Add a call's locks."""
-        if tool.effect == "none":
-            self._has_readers = True
-            self._of_readers |= locks
-        else:
-            self._has_writers = True
-            self._of_writers |= locks
+        held = self._of_readers if tool.effect == "none" else self._of_writers
+        held.update(locks, (None,))
 
     def allow(self, tool: Tool, locks: frozenset[str]) -> bool:
         """Whether a call with these locks may run at the same time as those that hold some."""
-        if _has_clash(locks, self._of_writers, exist=self._has_writers):
+        if _has_clash(locks, self._of_writers):
             return False
-        return tool.effect == "none" or not _has_clash(locks, self._of_readers, exist=self._has_readers)
+        return tool.effect == "none" or not _has_clash(locks, self._of_readers)
 
 
-def _has_clash(locks: frozenset[str], held: set[str], *, exist: bool) -> bool:
-    return exist and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
+def _has_clash(locks: frozenset[str], held: set[str | None]) -> bool:
+    return bool(held) and (EVERYTHING in locks or EVERYTHING in held or not locks.isdisjoint(held))
 
 
 def choose_next(calls: Iterable[Call], limit: int, now: float) -> Iterator[Call]:
