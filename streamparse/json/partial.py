@@ -63,15 +63,11 @@ class PartialReader:
         self._text = ""
         self._at = 0
         self._rest = ""  # half an escape
-        self._grown = ""  # the string that is open
-        self._token: list[str] = []  # the number or literal that is open
-        self._token_size = 0
+        self._grown = ""  # the string, number or literal that is open
         self._is_after_comma = False
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the text; what follows the value, or a fault, is not looked at."""
-        if self.is_whole or self._step is PartialReader._skip_all:
-            return
         self._text, self._at, self._rest = self._rest + piece, 0, ""
         while self._at < len(self._text):
             self._step(self)
@@ -79,7 +75,7 @@ class PartialReader:
 
     def end_literal(self) -> None:
         """Take a literal whose last letter was the last of the text as closed."""
-        if "".join(self._token) in LITERALS:
+        if self._step is PartialReader._read_scalar and self._grown in LITERALS:
             self.feed(" ")
 
     @property
@@ -172,14 +168,12 @@ class PartialReader:
 
     def _read_scalar(self) -> None:
         end = match_end(_SCALAR, self._text, self._at)
-        self._token.append(self._text[self._at : end])
-        self._token_size += end - self._at
+        self._grow(self._text[self._at : end])
         self._at = end
-        if self._token_size > max(self._max_number, len("false")):
+        if len(self._grown) > max(self._max_number, len("false")):
             self._fail()
         elif end < len(self._text):
-            token = "".join(self._token)
-            self._token, self._token_size = [], 0
+            token, self._grown = self._grown, ""
             value = LITERALS[token] if token in LITERALS else _read_number(token)
             if value is _NOTHING:
                 self._fail()
@@ -232,12 +226,15 @@ class PartialReader:
         else:
             self._rest = half + self._text[end:]  # a lone backslash, perhaps
             self._at = len(self._text)
+        self._grow(text)
+        return is_closed
+
+    def _grow(self, text: str) -> None:
         # CPython extends a str in place if nobody else holds it; so this object must not while it grows.
         grown = self._grown
         self._grown = ""
         grown += text
         self._grown = grown
-        return is_closed
 
     def _note_repair(self, _name: str, _at: int) -> None:
         self.is_odd = True
