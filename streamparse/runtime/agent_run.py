@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 import uuid
@@ -404,8 +403,7 @@ class AgentRun(AsyncIterator[AgentItem], Generic[Output]):
     def _limit_wait(self) -> Generator[anyio.CancelScope, None, None]:
         """Wait no longer than until the run is cancelled, or its time is over."""
         deadline = self._loop.deadline
-        seconds = math.inf if deadline is None else deadline - self._clock()
-        with anyio.move_on_after(None if seconds == math.inf else max(seconds, 0)) as scope:
+        with anyio.move_on_after(None if deadline is None else max(deadline - self._clock(), 0)) as scope:
             self._waiting = scope
             if self._is_cancelled:
                 scope.cancel()
