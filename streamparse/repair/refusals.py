@@ -9,6 +9,7 @@ Clients are recognised by what their exceptions have in common, and are not impo
 | `ollama` | `status_code` | `error` |
 | `google-genai` | `code` | `details` |
 | `aiohttp` | `status` | `message` |
+| `urllib` | `code` | |
 | boto3 | `response["ResponseMetadata"]["HTTPStatusCode"]` | `response["Error"]` |
 """
 

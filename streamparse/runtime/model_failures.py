@@ -1,15 +1,13 @@
 """Why a model did not answer, by any client's exception, and when it is asked again.
 
-Clients are known by the shape of their exceptions; none is imported:
+Clients are known by the shape of their exceptions; none is imported.  Where each has the status is said in
+`streamparse.repair.refusals`; the headers are in
 
-| where the status is | where the headers are | clients |
-|---|---|---|
-| `status_code` | `headers` | mistralai, cohere, ollama (no headers) |
-| `status_code` | `response.headers` | openai, anthropic |
-| `response.status_code` | `response.headers` | httpx, requests |
-| `code` | `response.headers` | google-genai; urllib has `headers` |
-| `status` | `headers` | aiohttp |
-| `response["ResponseMetadata"]` | the same | botocore |
+| place | clients |
+|---|---|
+| `headers` | mistralai, cohere, aiohttp, urllib |
+| `response.headers` | openai, anthropic, httpx, requests, google-genai |
+| `response["ResponseMetadata"]` | botocore |
 
 An exception without a status is a failure of the transport if it, or what it was raised from, is an `OSError` or
 comes from an HTTP client and has a name that says so.  Anything else is the program's own fault, and is never tried
