@@ -152,7 +152,9 @@ class AutoFramer(Framer):
         self._sniffer.head.clear()
         if format in FRAMERS:
             framer = self.framer = FRAMERS[format](self._limits)
-            return self._follow(framer, framer.feed(head))
+            frames = framer.feed(head)
+            self.received, self.error = framer.received, framer.error
+            return frames
         if format == "empty":
             self.error = FramingError("empty_body", "the body holds nothing but blanks", 0)
         else:
