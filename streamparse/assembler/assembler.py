@@ -450,7 +450,6 @@ class Assembler:
             call.enter(State.OPEN)
             self.call_arguments(call, text)
         elif rest:
-            call.prefix = ""
             self._waiting.pop(call.index, None)
             self._decide(call, rest)
         else:

@@ -60,6 +60,8 @@ def _read(text: str, schema: Any) -> str:
         ({"enum": [1, 2, "3"]}, "3", '"3"'),
         ({"enum": [1, 2, "3"]}, "2", "2"),
         ({"enum": [None, "null", "[]", []]}, "[]", '"[]"'),
+        ({"enum": [["a"], "b"]}, '["a"]', '["a"]'),
+        ({"const": {"a": 1}}, '{"a": 1}', '{"a": 1}'),
         ({"anyOf": [{"type": "integer"}, {"const": "0"}]}, "0", '"0"'),
         ({"anyOf": [{"type": "integer"}, {"const": "0"}]}, "10", "10"),
         ({"const": None}, "null", "null"),

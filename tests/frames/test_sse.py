@@ -127,3 +127,9 @@ def test_zeros_before_a_retry_do_not_count(zeros: int) -> None:
     framer = SSE(Limits())
     framer.feed(b"retry: " + b"0" * zeros + b"15\n")
     assert framer.retry == 15
+
+
+@pytest.mark.parametrize("line", [b"data:1", b"data: 1", b"data"])
+def test_an_event_is_where_its_first_data_is(line: bytes) -> None:
+    (frame,) = SSE(Limits()).feed(b"event: a\n" + line + b"\ndata: 2\n\n")
+    assert frame.offset == len(b"event: a\n" + line.removesuffix(b"1"))

@@ -157,3 +157,15 @@ def test_an_envelope_behind_another_call_is_part_of_its_run() -> None:
     for content, calls in ((ENVELOPE, 1), (f"Well.\n{ENVELOPE}", 1), (f"Well.\n{CALL}\n{ENVELOPE}", 0)):
         parsed = JSONContentParser(tools=TOOLS).parse(content)
         assert len(_found(parsed)) == calls, content
+
+
+@pytest.mark.parametrize(
+    "key", ["tool_calls", "toolCalls", "tool_uses", "function_call", "functionCall", "tool_call", "toolCall"]
+)
+@pytest.mark.parametrize("around", ["{}\nThat is my call.", "My call:\n{}"])
+def test_an_envelope_at_an_end_of_the_content_is_calls(key: str, around: str) -> None:
+    named = json.loads(CALL)
+    envelope = json.dumps({key: [named] if key.endswith("s") else named})
+    parsed = sp.CompositeParser(tools=TOOLS).parse(around.replace("{}", envelope))
+    assert _found(parsed) == FOUND
+    assert parsed.content.strip() == around.replace("{}", "").strip()

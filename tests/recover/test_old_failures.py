@@ -136,3 +136,49 @@ def test_a_path_in_markup_that_leads_out_of_its_folder_may_not_be_read(path: str
     (call,) = sp.parse_response(_chat(text), tools=tools).tool_calls
     checked = preflight(call, tools, guards=[PathGuard("path")])
     assert [(finding.code, finding.path) for finding in checked.findings] == [("path_traversal", "/path")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<Tool_Call>{"name": "search", "arguments": {"query": "x"}}</Tool_Call>',
+        '<tool-call>{"name": "search", "arguments": {"query": "x"}}</tool-call>',
+        '<TOOLS>{"name": "search", "arguments": {"query": "x"}}</TOOLS>',
+        '<FUNCTION_CALL>{"name": "search", "arguments": {"query": "x"}}</FUNCTION_CALL>',
+        "<Function=search><Parameter=query>x</Parameter></Function>",
+        "<Tool_Call><Function=search><Parameter=query>x</Parameter></Function></Tool_Call>",
+        '<Invoke name="search"><Parameter name="query">x</Parameter></Invoke>',
+        '<Function-Calls><Invoke name="search"><Parameter name="query">x</Parameter></Invoke></Function-Calls>',
+    ],
+)
+def test_tags_in_capitals_or_with_hyphens_are_mended_and_that_is_said(text: str) -> None:
+    parser = sp.TextParser(tools=TOOLS)
+    parser.feed(text)
+    parser.close(stopped=True)
+    assert [(call.name, call.arguments, call.source) for call in parser.response.tool_calls] == [
+        ("search", {"query": "x"}, "recovered")
+    ]
+    assert parser.stats.leniencies == {"markup": 1}
+
+
+MENDED = '<Tool_Call>{"name": "search", "arguments": {"query": "x"}}</Tool_Call>'
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [(MENDED, 1), (f"see {MENDED}", 1), (f"{MENDED} there", 0), (MENDED * 2, 2), (f"{MENDED}\n{MENDED} there", 0)],
+)
+def test_mended_markup_is_calls_only_where_nothing_visible_follows(text: str, calls: int) -> None:
+    assert len(sp.parse_response(text, tools=TOOLS).tool_calls) == calls
+
+
+def test_mended_markup_that_exceeds_a_limit_is_no_call_at_all() -> None:
+    for limit, calls in ((2, 2), (1, 0)):
+        assert len(sp.parse_response(MENDED * 2, tools=TOOLS, limits=sp.Limits(max_calls=limit)).tool_calls) == calls
+
+
+@pytest.mark.parametrize("strategy", ["merge", "first"])
+def test_without_dialects_a_text_holds_neither_calls_nor_intents(strategy: Any) -> None:
+    for text in (MENDED, '{"name": "search", "arguments": {"query": "x"}}', 'I will call search(query="x").'):
+        parsed = sp.CompositeParser(strategy=strategy, dialects=(), tools=TOOLS).parse(text)
+        assert (parsed.content, parsed.tool_calls, parsed.intents) == (text, [], [])

@@ -106,3 +106,15 @@ def test_every_strategy_has_a_name_that_nobody_else_can_take(name: str) -> None:
     assert parser.parse("Hello.").content == "Hello."
     with pytest.raises(ValueError, match="already"):
         register_parser(name, _Own)
+
+
+STREAMS = {
+    "openai-chat": b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+    "ollama-chat": b'{"model":"m","created_at":"1","message":{"role":"assistant","content":"a"},"done":false}\n',
+}
+
+
+@pytest.mark.parametrize(("wire", "other"), [("openai-chat", "ollama-chat"), ("ollama-chat", "openai-chat")])
+def test_the_parser_of_a_wire_says_that_a_stream_is_of_another(wire: str, other: str) -> None:
+    assert "wrong_wire" not in [error.code for error in parser_for(wire).parse(STREAMS[wire]).errors]
+    assert "wrong_wire" in [error.code for error in parser_for(wire).parse(STREAMS[other]).errors]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cuts import calls_of, events_of, text_of
+from pydantic import BaseModel
 
 import streamparse as sp
 
@@ -268,3 +269,45 @@ def test_a_call_that_came_natively_and_in_the_text_has_its_native_id_in_any_orde
         parsed = sp.parse_response(body, dialects=["hermes"])
         assert [(call.id, call.raw) for call in parsed.tool_calls] == [("c", arguments)]
         assert [call.code for call in parsed.broken_calls] == ["duplicate_call"]
+
+
+def test_arguments_of_a_whole_body_stay_as_they_were_written() -> None:
+    part = b'{"functionCall":{"name":"f","args":{"a":1e2}}}'
+    body = b'{"candidates":[{"content":{"role":"model","parts":[%b]},"finishReason":"STOP"}]}' % part
+    (call,) = sp.parse_response(body).tool_calls
+    assert (call.arguments, call.raw) == ({"a": 100.0}, '{"a":1e2}')
+
+
+def test_an_error_in_a_list_of_messages_is_where_its_message_begins() -> None:
+    text = {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+    error = {"error": {"message": "no"}}
+    for messages in ([error], [text, error], [text, text, error]):
+        (told,) = sp.parse_response(messages).errors
+        assert (told.code, told.offset) == ("provider_error", sum(len(json.dumps(each)) for each in messages[:-1]))
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b" \n\n"])
+def test_a_message_is_an_answer_whether_or_not_its_line_ends(end: bytes) -> None:
+    parsed = sp.parse_response(b'{"role":"assistant","content":"hi"}' + end)
+    assert (parsed.content, parsed.ok, parsed.errors) == ("hi", True, [])
+
+
+@pytest.mark.parametrize(
+    "kind", ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"]
+)
+def test_one_event_of_a_stream_is_a_cut_stream_and_no_whole_answer(kind: str) -> None:
+    parsed = sp.parse_response({kind: {"contentBlockIndex": 0}})
+    assert (parsed.ok, [error.code for error in parsed.errors]) == (False, ["stream_truncated"])
+
+
+def test_what_an_object_of_an_sdk_raises_when_it_is_read_is_an_error() -> None:
+    class Broken(BaseModel):
+        content: bytes
+
+    parsed = sp.parse_response(Broken(content=b"\xff"))
+    assert (parsed.ok, [error.code for error in parsed.errors]) == (False, ["unexpected_shape"])
+
+
+def test_an_error_of_a_gateway_is_read_though_the_message_after_it_is_cut() -> None:
+    parsed = sp.parse_response(b'[{"errors":[{"message":"no"}]},{"choices":[{"index":0')
+    assert [(error.code, error.offset) for error in parsed.errors] == [("provider_error", 1), ("json_truncated", 53)]

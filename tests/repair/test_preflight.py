@@ -266,3 +266,9 @@ def test_an_answer_whose_calls_may_all_run_has_no_error_results() -> None:
     assert look(sp.ParsedResponse(tool_calls=[fit])).results == []
     (refused,) = look(sp.ParsedResponse(tool_calls=[unfit])).results
     assert "path" in (refused.error or "")
+
+
+def test_an_unknown_tool_like_no_other_is_told_which_there_are() -> None:
+    message = preflight(_call("xyz"), [book, read_file]).message
+    assert "book" in message
+    assert "read_file" in message

@@ -238,3 +238,17 @@ class Refused(Exception):
 
 def test_the_bytes_of_a_refusal_in_no_known_form_are_its_words() -> None:
     assert read_refusal(Refused()) == {"error": {"message": "the model is \N{EM DASH} elsewhere", "code": 400}}
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        ({"message": "no", "type": "bad"}, {"error": {"message": "no", "type": "bad"}}),
+        ({"error": {"message": "no"}}, {"error": {"message": "no"}}),
+        ({"detail": "no"}, {"error": {"detail": "no"}}),
+    ],
+)
+def test_what_a_client_decoded_of_a_refusal_is_read_with_and_without_its_key(body: Any, read: Any) -> None:
+    error = StatusError(status_code=400)
+    error.body = body  # type: ignore[attr-defined]
+    assert read_refusal(error) == read

@@ -488,3 +488,10 @@ def test_what_a_chains_client_or_strategy_raises_passes_through() -> None:
         anyio.run(FallbackChain(Model(WRONG), [Broken()], [SEARCH]).run, {})
     with pytest.raises(IndexError):
         anyio.run(FallbackChain(Model(), [], [SEARCH]).run, {})
+
+
+def test_a_refusal_is_an_answer_and_is_kept_where_those_after_it_say_nothing() -> None:
+    refused = _chat()
+    refused["choices"][0]["message"]["refusal"] = "I cannot."
+    result, _ = _retried({"messages": []}, refused, _chat(content=" "), required=True)
+    assert (result.ok, result.response.refusal) == (False, "I cannot.")

@@ -153,3 +153,20 @@ def test_text_without_a_marker_is_withheld_no_longer_than_it_may_be(cut: int) ->
     held = sp.TextParser(tools=TOOLS, limits=sp.Limits(max_held_text=None))
     assert [event for piece in in_pieces(text, cut) for event in held.feed(piece)] == []
     assert merged(held.close())[:-1] == [sp.TextDelta(text)]
+
+
+@pytest.mark.parametrize("piece", [100, 1000, 4000])
+def test_open_calls_share_one_limit_however_long_each_has_gone_on_alone(piece: int) -> None:
+    sizes = [0, 0]
+    parser = sp.StreamParser("openai-chat", limits=sp.Limits(max_pending=20_000))
+    parser.feed(_frame({"tool_calls": [_fragment(0, '{"a":"'), _fragment(1, '{"a":"')]}))
+    errors: list[sp.Error] = []
+    number = 0
+    while not errors:
+        events = parser.feed(_frame({"tool_calls": [_fragment(number % 2, "x" * piece, None)]}))
+        told = [event for event in events if isinstance(event, sp.ToolCallDelta)]
+        sizes[number % 2] += sum(len(event.arguments) for event in told)
+        errors = [event for event in events if isinstance(event, sp.Error)]
+        number += 1
+    assert errors[0].code == "limit_pending"
+    assert sum(sizes) == 20_000 - 2 * len('{"a":"')

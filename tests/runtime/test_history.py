@@ -12,6 +12,7 @@ from history_rules import check_messages
 from history_types import check_types, has_types
 
 import streamparse as sp
+from streamparse.repair import answer_broken
 from streamparse.runtime.messages import NO_PROMPT, NO_RESULT
 from streamparse.runtime.rounds import OUTCOME_UNKNOWN
 from streamparse.writing.parts import Text
@@ -191,6 +192,8 @@ def test_a_call_that_never_closed_leaves_with_its_result_and_that_is_said_behind
     assert [each.call_id for each in answering.results] == ["a"]
     assert answering.text == "[cut: 'save']"
     check(history)
+    history = asked().with_round(answer, [result("a")])
+    assert f"[{answer_broken(answer.broken_calls[0]).error}]" == history.turns("anthropic")[-1].text
 
 
 def test_of_a_cut_answer_unsigned_thoughts_go_and_signed_ones_stay() -> None:

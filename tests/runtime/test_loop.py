@@ -340,3 +340,15 @@ def test_another_cancel_does_not_take_back_what_was_heard():
     loop.take(Interrupted(1.1))
     loop.take(AnswerEnded(text("One, two", ok=False, errors=[CUT]), 2.0))
     assert loop.history.rounds[-1].heard == "One"
+
+
+def test_a_good_answer_gives_the_next_request_all_its_attempts():
+    loop, _ = begin()
+    at = 0.0
+    for _ in range(3):
+        for _ in range(2):
+            wait = loop.take(RequestFailed(OVERLOADED, at))
+            assert isinstance(wait, Wait)
+            at = wait.until
+            assert isinstance(loop.take(Waited(at)), Send)
+        assert isinstance(loop.take(AnswerEnded(calling("look"), at, (result(),))), Send)

@@ -62,3 +62,32 @@ def test_the_numbers_of_an_answer_do_not_change_when_asked_for_again() -> None:
     parser.close(stopped=True)
     assert parser.stats == parser.stats
     assert parser.stats.unread_calls == {"quoted": 1}
+
+
+def test_a_text_that_met_a_limit_takes_no_more() -> None:
+    parser = sp.TextParser(["hermes"], limits=sp.Limits(max_calls=0))
+    parser.feed('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+    response, stats = parser.response, parser.stats
+    assert parser.feed("more") == []
+    assert (parser.response, parser.stats, parser.response.content) == (response, stats, "")
+
+
+def test_there_are_numbers_before_anything_is_known() -> None:
+    stats = sp.StreamParser().stats
+    assert (stats.bytes, stats.frames, stats.ignored_frames, stats.wire) == (0, 0, 0, None)
+
+
+def test_after_its_end_marker_an_answer_ends_there_even_if_the_transport_fails_later() -> None:
+    start = b'{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"f"}}]}}]}'
+    messages = [start, b'{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}', b"[DONE]"]
+    body = b"".join(b"data: " + message + b"\n\n" for message in messages)
+    tools = [{"name": "f", "parameters": {"required": ["a"]}}]
+    parser = sp.StreamParser("openai-chat", tools=tools)
+    parser.stop_at_marker()
+    parser.feed(body)
+    parser.feed(b": more\n\n")
+    errors = [event for event in parser.abort("transport_error", "gone") if isinstance(event, sp.Error)]
+    assert [(error.code, error.offset) for error in errors] == [
+        ("transport_error", len(body) + len(b": more\n\n")),
+        ("missing_arguments", body.index(b"[DONE]")),
+    ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -264,3 +266,37 @@ def test_an_array_is_read_several_elements_at_a_time() -> None:
     expected = merged(events_of(sp.StreamParser("gemini"), in_pieces(body, 1)))
     for places in ([200], [90, 91, 400], range(100, len(body), 173)):
         assert merged(events_of(sp.StreamParser("gemini"), cut_at(body, places))) == expected
+
+
+def _count_calls(parser: sp.StreamParser, read: bytes) -> int:
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        parser.feed(read)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("frames", [2, 8])
+def test_reads_of_several_messages_cost_about_the_same_if_the_parser_is_to_stop_at_the_end_marker(frames: int) -> None:
+    def message(number: int) -> bytes:  # no two in a row have one form
+        noise = {"x": number} if number % 3 else {}
+        choice = {"index": 0, "delta": {"content": f"w{number} ", **noise}}
+        return b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"
+
+    def count(stops: bool) -> int:
+        parser = sp.StreamParser("openai-chat")
+        if stops:
+            parser.stop_at_marker()
+        reads = [b"".join(map(message, range(at, at + frames))) for at in range(0, 20 * frames, frames)]
+        for read in reads[:10]:
+            parser.feed(read)
+        return sum(_count_calls(parser, read) for read in reads[10:])
+
+    assert count(stops=True) <= 1.4 * count(stops=False)

@@ -341,3 +341,23 @@ def test_models_of_the_first_pydantic_are_chunks() -> None:
 
 def test_a_message_may_be_a_bytearray_inside_of_what_holds_it() -> None:
     assert read_message(bytearray(b"data: {}\n\n")) == b"data: {}\n\n"
+
+
+@pytest.mark.parametrize("module", ["botocore.eventstream", "aiobotocore.eventstream", "botocore.response"])
+def test_a_response_of_boto3_is_named_with_the_key_of_its_stream(module: str) -> None:
+    name = "StreamingBody" if module.endswith("response") else "EventStream"
+    stream = type(name, (), {"__module__": module})()
+    with pytest.raises(TypeError, match=r"of this answer|its .body."):
+        sp.parse_response({"ResponseMetadata": {}, "body": stream})
+
+
+def test_a_client_of_events_may_be_asynchronous_only() -> None:
+    class Events:
+        async def aiter_sse(self) -> AsyncIterator[SimpleNamespace]:
+            for message in MESSAGES:
+                yield SimpleNamespace(event="message", data=json.dumps(message), id="", retry=None)
+
+    async def read() -> list[sp.Event]:
+        return [event async for event in sp.aiter_events(Events())]
+
+    assert "".join(event.text for event in asyncio.run(read()) if isinstance(event, sp.TextDelta)) == "Hello wörld"

@@ -194,3 +194,9 @@ def test_the_decorator_takes_what_a_tool_takes():
     assert (declared.name, declared.description, declared.effect) == ("sum", "By hand.", "none")
     assert (declared.timeout, declared.tier, declared.function) == (2.5, 1, add)
     assert (declared.category, declared.ends) == ("maths", True)
+
+
+def test_what_a_tool_is_unless_it_says_otherwise():
+    plain = Tool("f")
+    assert (plain.effect, plain.retries, plain.timeout, plain.lock, plain.tier) == ("once", 3, None, None, 0)
+    assert (plain.strict, plain.needs_approval, plain.ends, plain.category) == (False, False, False, "")

@@ -251,3 +251,21 @@ def test_reading_tools_does_not_load_anyio():
 
     code = "import sys, streamparse.tools; sys.exit('anyio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "requires"),
+    [
+        ({}, None),
+        ({"type": "object"}, False),
+        ({"type": "object", "required": []}, False),
+        (SCHEMA, True),
+        ({"type": "object", "minProperties": 1}, True),
+        *(({"type": "object", word: [SCHEMA]}, None) for word in ("allOf", "anyOf", "oneOf")),
+        *(({"type": "object", word: SCHEMA}, None) for word in ("not", "if")),
+        ({"$ref": "#/$defs/a", "$defs": {"a": SCHEMA}}, None),
+    ],
+)
+def test_whether_a_tool_requires_arguments_is_said_only_where_it_is_certain(parameters, requires):
+    assert Toolset([Tool("f", parameters=parameters)]).requires_arguments("f") is requires
+    assert Toolset().requires_arguments("f") is None

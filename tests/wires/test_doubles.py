@@ -57,3 +57,25 @@ def test_true_is_not_1_and_makes_no_double() -> None:
         parser.feed(f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n")
     parser.close()
     assert [call.arguments for call in parser.response.tool_calls] == [{"a": [True]}, {"a": [1]}]
+
+
+def test_a_native_call_takes_the_place_of_one_call_in_the_text_at_most() -> None:
+    text, native = IN_TEXT["content"], _native(0)
+    deltas = [
+        {"content": text},
+        {"content": "And again: "},
+        {"content": text},
+        {"content": "There."},
+        native,
+        {"content": text},
+    ]
+    parser = sp.StreamParser("openai-chat", dialects=["hermes"], tools=TOOLS)
+    for delta in deltas:
+        parser.feed(f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n".encode())
+    parser.close()
+    assert [(call.source, call.revoked) for call in parser.response.tool_calls] == [
+        ("inband", True),
+        ("inband", False),
+        ("native", False),
+        ("inband", False),
+    ]

@@ -132,3 +132,19 @@ def test_an_answer_ends_though_an_open_call_leaves_no_room_for_one_without_argum
     events = [*parser.feed("data: [DONE]\n\n"), *parser.close()]
     assert [isinstance(event, sp.Done) for event in events].count(True) == 1
     assert events[-1] == sp.Done(None, None, ok=False)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "raw"), [(("{}", "x"), "{}"), (("{", "}x"), "{}"), (("{", " }", "x"), "{ }"), (("{}", "{}x"), "{}")]
+)
+@pytest.mark.parametrize("tools", [TOOLS, [{"name": "f", "parameters": {"type": "object"}}]], ids=["some", "none"])
+def test_what_was_held_of_an_empty_object_is_in_the_arguments_once(
+    fragments: tuple[str, ...], raw: str, tools: Any
+) -> None:
+    assembler = Assembler(Toolset.of(tools), sp.Limits())
+    call = assembler.call_start("f")
+    for fragment in fragments:
+        assembler.call_arguments(call, fragment)
+    assembler.close()
+    assert [(each.arguments, each.raw) for each in assembler.response.tool_calls] == [({}, raw)]
+    assert "late_arguments" in _codes(assembler.record.take())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -92,3 +93,29 @@ def test_the_command_line_fails_for_a_stream_of_another_wire(wire: str, capsys: 
     assert main(["parse", str(FOLDER / name), "--wire", wire]) == 1
     assert "the body looks like openai-chat" in capsys.readouterr().out
     assert main(["parse", str(FOLDER / name), "--wire", "openai-chat"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "codes"),
+    [({"error": {"message": "no"}}, ["provider_error"]), ({"usage": {"prompt_tokens": 1}}, []), ({}, ["not_a_stream"])],
+)
+def test_a_body_whose_end_comes_after_a_failure_or_token_counts_alone_is_of_its_wire(
+    message: dict[str, Any], codes: list[str]
+) -> None:
+    parser = sp.StreamParser("openai-chat")
+    events = parser.feed(b"data: " + json.dumps(message).encode() + b"\n\ndata: [DONE]\n\n") + parser.close()
+    assert [event.code for event in events if isinstance(event, sp.Error)] == codes
+
+
+@pytest.mark.parametrize("body", [b'{"a":1}\n{"b":2}\n', b'data: {"a":1}\n\n', b'{"a":1}'])
+def test_a_body_that_shows_no_wire_until_its_end_is_no_stream(body: bytes) -> None:
+    parser = sp.StreamParser()
+    events = parser.feed(body) + parser.close()
+    assert [event.code for event in events if isinstance(event, sp.Error)] == ["not_a_stream"]
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-completions", "openai-responses", "anthropic", "gemini"])
+def test_the_first_message_may_be_an_error_in_the_shape_of_a_gateway(wire: str) -> None:
+    parser = sp.StreamParser(wire)
+    events = parser.feed(b'data: {"errors":[{"message":"no"}]}\n\n') + parser.close()
+    assert "provider_error" in [event.code for event in events if isinstance(event, sp.Error)]

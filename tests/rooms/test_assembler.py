@@ -1,0 +1,154 @@
+"""The verbs of the assembler alone: what each makes of an answer, without a wire that calls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import streamparse as sp
+from streamparse.assembler import Assembler, ParseHalted
+from streamparse.response import Mark
+from streamparse.tools import Toolset
+
+HALVES = ('{"a":', "1}")
+
+
+def _assembler(**limits: int) -> Assembler:
+    return Assembler(Toolset(), sp.Limits(**limits))
+
+
+def _tell_call(assembler: Assembler, name: str = "f", arguments: str = '{"a":1}', **start: Any) -> None:
+    call = assembler.call_start(name, **start)
+    assembler.call_arguments(call, arguments)
+    assembler.call_end(call)
+
+
+def _errors(assembler: Assembler) -> list[tuple[str, str, int | None]]:
+    events = assembler.record.take()
+    return [(event.scope, event.code, event.index) for event in events if isinstance(event, sp.Error)]
+
+
+def test_an_item_is_kept_with_its_call_and_its_place() -> None:
+    assembler = _assembler()
+    assembler.text("ab")
+    assembler.item("signature", "s", 3)
+    assembler.item("audio", {"id": 1})
+    assert assembler.record.take()[1:] == [
+        sp.ProviderItem("signature", "s", 3),
+        sp.ProviderItem("audio", {"id": 1}, None),
+    ]
+    assert assembler.response.items == [
+        {"kind": "signature", "data": "s", "index": 3},
+        {"kind": "audio", "data": {"id": 1}, "index": None},
+    ]
+    assert assembler.response.order == [Mark("item", 0, 2, 0), Mark("item", 1, 2, 0)]
+
+
+def test_of_calls_that_are_not_native_the_format_is_kept() -> None:
+    assembler = _assembler()
+    assembler.record.dialect = "hermes"
+    _tell_call(assembler, source="native", place="field")
+    _tell_call(assembler, arguments='{"a":2}', source="inband", place="plain")
+    _tell_call(assembler, arguments='{"a":3}', source="recovered", place="bare")
+    assert assembler.response.formats == {1: "hermes", 2: "json-content"}
+
+
+def test_only_calls_in_the_text_are_revoked_as_such_and_one_error_says_why() -> None:
+    assembler = _assembler()
+    _tell_call(assembler)
+    assembler.calls_doubted("markup_in_code", "a document")
+    assert _errors(assembler) == []
+    for value in (2, 3):
+        _tell_call(assembler, arguments=f'{{"a":{value}}}', source="inband", place="plain")
+    assembler.calls_doubted("markup_in_code", "a document")
+    assert _errors(assembler) == [("call", "markup_in_code", None)]
+    assert [call.revoked for call in assembler.response.tool_calls] == [False, True, True]
+
+
+@pytest.mark.parametrize("source", ["native", "inband"])
+@pytest.mark.parametrize("by_teller", [False, True])
+@pytest.mark.parametrize("piece", [1, 7, 30, 500])
+def test_arguments_end_at_their_limit_however_they_are_told(source: Any, by_teller: bool, piece: int) -> None:
+    assembler = _assembler(max_call_args=100)
+    call = assembler.call_start("f", source=source, place="plain")
+    tell = assembler.call_teller(call) if by_teller else None
+    text = '{"a":"' + "x" * 494
+    for at in range(0, len(text), piece):
+        if tell is not None:
+            tell(text[at : at + piece])
+        else:
+            assembler.call_arguments(call, text[at : at + piece])
+    told = "".join(event.arguments for event in assembler.record.events if isinstance(event, sp.ToolCallDelta))
+    assert told == text[:100]
+    assert ("call", "limit_args", 0) in _errors(assembler)
+
+
+@pytest.mark.parametrize("size", [100, 101])
+def test_a_whole_call_has_the_same_limits(size: int) -> None:
+    assembler = _assembler(max_call_args=100)
+    assembler.call_whole("f", '{"a":"' + "x" * (size - 8) + '"}')
+    assert len(assembler.response.tool_calls) == (size == 100)
+    assert _errors(assembler) == ([] if size == 100 else [("call", "limit_args", 0)])
+
+
+def test_a_whole_call_whose_name_may_not_be_is_broken_and_not_complete() -> None:
+    assembler = _assembler(max_name=3)
+    assembler.call_whole("name", '{"a":1}')
+    assert assembler.response.tool_calls == []
+    assert [broken.code for broken in assembler.response.broken_calls] == ["limit_name"]
+
+
+def test_calls_beyond_the_limits_end_the_answer() -> None:
+    for limits, code in (({"max_calls": 2}, "limit_calls"), ({"max_open_calls": 2}, "limit_open_calls")):
+        assembler = _assembler(**limits)
+        for _ in range(2):
+            assembler.call_arguments(assembler.call_start("f"), '{"a":')
+        with pytest.raises(ParseHalted):
+            assembler.call_start("f")
+        assert ("stream", code, None) in _errors(assembler)
+
+
+@pytest.mark.parametrize("between", ["", " and "])
+def test_a_native_call_is_the_double_of_one_in_the_text_unless_text_follows_that_one(between: str) -> None:
+    assembler = _assembler()
+    _tell_call(assembler, arguments='{"a":1}', source="inband", place="plain")
+    assembler.text("then")
+    _tell_call(assembler, arguments='{"a":2}', source="inband", place="plain")
+    assembler.text(between)
+    _tell_call(assembler, arguments='{"a":2}')
+    revoked = [(call.source, call.revoked) for call in assembler.response.tool_calls]
+    if between:
+        assert revoked == [("inband", False), ("inband", True), ("native", False)]
+    else:
+        assert revoked == [("inband", False), ("inband", False)]
+        assert [broken.code for broken in assembler.response.broken_calls] == ["duplicate_call"]
+
+
+@pytest.mark.parametrize("first", ["text", "reasoning", "refusal", "item", "usage", "call", "nothing"])
+def test_an_end_of_nothing_is_no_stream(first: str) -> None:
+    assembler = _assembler()
+    match first:
+        case "usage":
+            assembler.usage({"input_tokens": 1})
+        case "call":
+            _tell_call(assembler)
+        case "item":
+            assembler.item("audio", 1)
+        case "text" | "reasoning" | "refusal":
+            getattr(assembler, first)("a")
+    assembler.end()
+    assembler.close()
+    codes = [code for scope, code, _ in _errors(assembler) if scope == "stream"]
+    assert ("not_a_stream" in codes) is (first == "nothing")
+
+
+def test_fragments_of_a_call_are_one_call_whatever_comes_between() -> None:
+    assembler = _assembler()
+    calls = [assembler.call_start("f"), assembler.call_start("g")]
+    for half in HALVES:
+        for call in calls:
+            assembler.call_arguments(call, half)
+        assembler.text("x")
+    assert [(call.name, call.raw) for call in assembler.response.tool_calls] == [("f", '{"a":1}'), ("g", '{"a":1}')]
+    assert assembler.response.content == "xx"
