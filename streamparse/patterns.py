@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return cast("re.Pattern[AnyStr]", _LazyPattern("re", source, flags))
 
 
+@lru_cache(maxsize=1024)
 def lazy_partial(source: str, flags: int = 0) -> regex.Pattern[str]:
-    """Return a pattern of the `regex` engine, which can match in part ("need more"); its length must be bounded."""
+    """Return a pattern of the `regex` engine, which can match in part ("need more"); its length must be bounded.
+
+    It is compiled at its first use, and kept for the next one who asks.
+    """
     return cast("regex.Pattern[str]", _LazyPattern("regex", source, flags))

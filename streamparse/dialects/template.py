@@ -114,11 +114,11 @@ def _read_tags(arguments: Mapping[str, Any], opening: _Pattern, closes: tuple[st
         call=rf"(?:{re.escape(opening.literal)})?{opening.rest}",
         call_begin=re.escape(opening.literal),
         call_close=rf"(?:{re.escape(tag)}\s{{0,64}})?{ends}" if tag else ends,
-        block_close="(?!)",
         parameter=re.escape(begin.literal) + begin.rest,
         parameter_begin=re.escape(begin.literal),
         parameter_close=re.escape(close),
         stops=tuple(filter(None, (close, begin.literal, tag, *closes))),
+        trim=True,
     )
 
 

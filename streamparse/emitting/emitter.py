@@ -124,11 +124,11 @@ class Emitter:
     def write_arguments(self, index: int, text: str, /) -> bytes:
         raise NotImplementedError
 
-    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:
-        raise NotImplementedError
+    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:  # noqa: ARG002 - where the JSON says it
+        return b""
 
-    def _write_item(self, event: events.ProviderItem) -> bytes:
-        raise NotImplementedError
+    def _write_item(self, event: events.ProviderItem) -> bytes:  # noqa: ARG002 - where there is no place for any
+        return b""
 
     def _write_failure(self, code: str, message: str) -> bytes:
         raise NotImplementedError

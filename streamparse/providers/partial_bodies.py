@@ -152,7 +152,7 @@ def _complete_message(value: dict[str, Any]) -> dict[str, Any] | None:
     message, content = value.get("message"), value.get("content")
     if isinstance(message, dict):
         return _complete_choice(value, message)
-    if "role" not in value and _OTHERS.isdisjoint(value) and isinstance(content, list) and _has_anthropic_kind(content):
+    if "role" not in value and _OTHERS.isdisjoint(value) and _has_kind(content, "anthropic"):
         return _make_anthropic_body(value)
     if value.get("role") not in _ROLES or _SAID.isdisjoint(value):
         return None
@@ -267,13 +267,13 @@ def _get_kind(value: Any) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def _list_kinds(parts: list[Any]) -> list[str]:
-    """Return the types of parts; nothing if one of them has none."""
-    kinds = list(map(_get_kind, parts))
+def _list_kinds(parts: Any) -> list[str]:
+    """Return the types of a list of parts; nothing if one of them has none, or this is no list."""
+    kinds = list(map(_get_kind, parts)) if isinstance(parts, list) else []
     return kinds if all(kinds) else []
 
 
-def _has_kind(parts: list[Any], owner: str) -> bool:
+def _has_kind(parts: Any, owner: str) -> bool:
     """Whether one of typed parts is of a kind that only this owner has."""
     return any(map(_KINDS[owner].fullmatch, _list_kinds(parts)))
 
@@ -296,15 +296,10 @@ def _has_call(parts: list[Any], *keys: str) -> bool:
     return any(isinstance(call, dict) and isinstance(call.get("name"), str) for call in inner)
 
 
-def _has_anthropic_kind(parts: list[Any]) -> bool:
-    """Whether one of typed parts is a content block that only Anthropic has."""
-    return _has_kind(parts, "anthropic")
-
-
 def _are_anthropic_blocks(parts: list[Any]) -> bool:
     """Whether typed parts are content blocks of Anthropic; text alone is, too."""
     kinds = _list_kinds(parts)
-    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_anthropic_kind(parts))
+    return bool(kinds) and (all(kind == "text" for kind in kinds) or _has_kind(parts, "anthropic"))
 
 
 def _is_of_chat(part: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from streamparse.reading.decode import find_objects, read_str
+
 WRAPPED_EVENTS: Final = {"mistralai": ("CompletionEvent",)}
 """Classes of events whose `data` is the message, by their packages."""
 
@@ -70,8 +72,7 @@ def _list_parts(content: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _join_text(content: Any) -> str:
-    texts = [part.get("text") for part in _list_parts(content) if part.get("type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
+    return "".join(read_str(part.get("text")) for part in _list_parts(content) if part.get("type") == "text")
 
 
 def _join_thought(content: Any) -> str:
@@ -82,6 +83,6 @@ def _join_thought(content: Any) -> str:
             found.append(part.get("thinking"))
         elif part.get("type") == "reasoning":
             summary = part.get("summary")
-            listed = summary if isinstance(summary, list) else []
-            found += [part.get("reasoning"), *(each.get("text") for each in listed if isinstance(each, Mapping))]
-    return "".join(thought for thought in found if isinstance(thought, str))
+            listed = find_objects(summary) if isinstance(summary, list) else []
+            found += [part.get("reasoning"), *(each.get("text") for each in listed)]
+    return "".join(map(read_str, found))

@@ -118,10 +118,9 @@ def _find_words(error: Any) -> str:
     """What an error says; the whole of it if it says nothing."""
     if isinstance(error, str):
         return error
-    if not isinstance(error, dict):
-        return json.dumps(error, ensure_ascii=False)
-    text = next((error[key] for key in _WORDS if isinstance(error.get(key), str) and error[key]), None)
-    place = error.get("loc")  # FastAPI: where in the request
+    fields = error if isinstance(error, dict) else {}
+    text = next((fields[key] for key in _WORDS if isinstance(fields.get(key), str) and fields[key]), None)
     if text is None:
         return json.dumps(error, ensure_ascii=False)
+    place = fields.get("loc")  # FastAPI: where in the request
     return f"{text} ({'.'.join(map(str, place))})" if isinstance(place, list) else text

@@ -13,7 +13,7 @@ Where nothing is known (`ANY`) a text that is JSON of another kind is that value
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -139,13 +139,7 @@ def _compile_scalar(kinds: Kinds) -> regex.Pattern[str]:
     numbers = [pattern for kind, pattern in _NUMBERS.items() if kind in kinds]
     if "string" not in kinds:  # no text with a meaning of its own: `018956`, `+5`
         numbers = [rf"[+]?(?:{pattern.replace('(?:0|[1-9][0-9]*)', '[0-9]+')})" for pattern in numbers]
-    return _compile(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
-
-
-@cache
-def _compile(source: str) -> regex.Pattern[str]:
-    """A pattern of scalars: there are a few, where the kinds may hold texts of a request's schema."""
-    return lazy_partial(source)
+    return lazy_partial(rf"\s*(?:{'|'.join([*words, *numbers]) or '(?!)'})\s*")
 
 
 def _read_container(text: str, kinds: Kinds) -> str | None:
@@ -184,14 +178,14 @@ class SchemaView:
             self._kinds = kinds | _find_verbatim(self._branches, kinds)
         return self._kinds
 
-    def member(self, key: str) -> SchemaView:
+    def view_member(self, key: str) -> SchemaView:
         """What an object's member may be."""
         named = [schema["properties"].get(key) for schema in self._list_objects()]
         if any(schema is not None for schema in named):
             return SchemaView([schema for schema in named if schema is not None], self._root)
         return self._get_inner("additionalProperties")
 
-    def item(self) -> SchemaView:
+    def view_item(self) -> SchemaView:
         """What an array's element may be."""
         return self._get_inner("items")
 

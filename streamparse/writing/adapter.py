@@ -98,10 +98,12 @@ class Adapter(ABC):
 
     def list_supported_tools(self, tools: list[DeclaredTool], lost: list[Loss]) -> list[DeclaredTool]:
         """Return the tools that this provider can have: without those that take text, where none may."""
-        return tools if self.traits.custom_tools else keep_json_tools(tools, lost)
+        return tools if self.traits.write_custom_tool else keep_json_tools(tools, lost)
 
     def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:  # noqa: ARG002 - for overrides
         """Write one tool; add what is lost."""
+        if declared.custom is not None and self.traits.write_custom_tool is not None:
+            return self.traits.write_custom_tool(declared.custom)
         return self.fill_tool(declared, declared.parameters)
 
     def fill_tool(self, declared: DeclaredTool, schema: JSONObject) -> JSONObject:
@@ -204,6 +206,11 @@ class Adapter(ABC):
                 kind = part.kind if isinstance(part, Item) else type(part).__name__
                 lost.append(Loss("user", "", kind, "dropped: there is no place for it"))
         return blocks
+
+    def write_user_blocks(self, message: Message, lost: list[Loss]) -> list[JSONObject]:
+        """Write a message of the user where results are blocks of it, before all others."""
+        results = [self.format_result(result) for result in message.results]
+        return [*results, *self.write_blocks(self.traits.media.filter(message.parts), lost)]
 
     def write_content(self, parts: Sequence[Part], lost: list[Loss]) -> str | list[JSONObject]:
         """Write parts as a text if they are one, or else as blocks."""

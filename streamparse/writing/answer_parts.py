@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall
 from streamparse.writing.json_access import read_call
-from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought
+from streamparse.writing.parts import CITATION, SIGNATURE, TEXT_BORDER, Item, Part, Text, Thought, is_item
 
 _SEALS: Final = ("signature", "reasoning", "thinking_blocks")
 _DETAIL: Final = "reasoning."
@@ -150,7 +150,7 @@ def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
     for part in (*parts, None):
         if isinstance(part, Text):
             texts.append(part.text)
-        elif isinstance(part, Item) and part.kind == CITATION:
+        elif is_item(part, CITATION):
             citations.append(part)
         else:
             yield from citations
@@ -158,13 +158,9 @@ def _join_texts(parts: Iterable[Part]) -> Iterator[Part]:
             has_words = bool(texts) or isinstance(before, Thought)
             yield from [Text("")] if has_words and not is_at_border and _is_loose_signature(part) else []
             texts, citations, before = [], [], part
-            is_at_border = _is_border(part) or (is_at_border and isinstance(part, Thought))
-            yield from [part] if part is not None and not _is_border(part) else []
+            is_at_border = is_item(part, TEXT_BORDER) or (is_at_border and isinstance(part, Thought))
+            yield from [part] if part is not None and not is_item(part, TEXT_BORDER) else []
 
 
 def _is_loose_signature(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == SIGNATURE and part.index is None
-
-
-def _is_border(part: Part | None) -> bool:
-    return isinstance(part, Item) and part.kind == TEXT_BORDER
+    return is_item(part, SIGNATURE) and part.index is None

@@ -29,7 +29,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from streamparse.writing.json_access import drop_empty, get_str, write_value
+from streamparse.writing.json_access import drop_empty, get_at, get_str, write_value
 from streamparse.writing.parts import Document, Image, Item, Part, Text
 
 PDF: Final = "application/pdf"
@@ -92,8 +92,7 @@ def decode_text_document(document: Document) -> str | None:
 
 def is_cited(document: Mapping[str, Any]) -> bool:
     """Whether the answer is to cite a document."""
-    citations = document.get("citations")
-    return isinstance(citations, Mapping) and citations.get("enabled") is True
+    return get_at(document, "citations", "enabled") is True
 
 
 def _read_document(kind: str, block: Mapping[str, Any]) -> Document | None:

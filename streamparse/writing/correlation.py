@@ -33,7 +33,7 @@ from msgspec.structs import replace
 from streamparse.response import ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.json_access import get_str
-from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought
+from streamparse.writing.parts import CITATION, Item, Message, Part, Text, Thought, is_item
 
 
 def link_results(messages: Iterable[Message]) -> list[Message]:
@@ -190,7 +190,7 @@ def drop_last_thoughts(message: Message) -> Message:
     for place, part in reversed(list(enumerate(message.parts))):
         if _is_thought(part) or _is_blank(part):
             end = place
-        elif not (isinstance(part, Item) and part.kind in _ABOUT_TEXT):  # these do not count either
+        elif not is_item(part, *_ABOUT_TEXT):  # these do not count either
             break
     return message if end == len(message.parts) else replace(message, parts=message.parts[:end])
 
@@ -200,7 +200,7 @@ def _is_blank(part: Part) -> bool:
 
 
 def _is_thought(part: Part) -> bool:
-    return isinstance(part, Thought) or (isinstance(part, Item) and part.kind in _THOUGHTS)
+    return isinstance(part, Thought) or is_item(part, *_THOUGHTS)
 
 
 def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:
@@ -208,7 +208,7 @@ def _drop_idle_reasoning(parts: list[Part]) -> list[Part]:
     kept: list[Part] = []
     is_followed = False
     for part in reversed(parts):
-        is_reasoning = isinstance(part, Item) and part.kind == _REASONING
+        is_reasoning = is_item(part, _REASONING)
         if is_followed or not is_reasoning:
             kept.append(part)
         is_followed = is_followed or _can_follow(part)

@@ -31,7 +31,7 @@ from streamparse.loss import Loss
 from streamparse.schema.walk import expand_root_ref
 from streamparse.tools import Tool, Toolset
 from streamparse.tools.definitions import LISTS, list_server_tool_keys, normalize_keys, read_sdk_object
-from streamparse.writing.json_access import get_str
+from streamparse.writing.json_access import get_object, get_str
 
 
 class CustomTool(msgspec.Struct, frozen=True):
@@ -49,8 +49,7 @@ def read_custom_tool(definition: Mapping[str, Any]) -> CustomTool | None:
         return None
     if inner.keys() - {"type", "name", "description", "format"}:
         return None
-    form = inner.get("format")
-    form = dict(form) if isinstance(form, Mapping) else {}
+    form = dict(get_object(inner, "format"))
     grammar = form.pop("grammar", None)
     return CustomTool(
         get_str(inner, "name"), get_str(inner, "description"), form | grammar if isinstance(grammar, dict) else form

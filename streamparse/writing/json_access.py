@@ -60,11 +60,23 @@ def write_value(value: Any) -> str:
     return value if isinstance(value, str) else compact(value)
 
 
-def get_str(value: Any, *keys: str) -> str:
-    """Return the text under a path of keys; "" for anything else."""
+def get_at(value: Any, *keys: str) -> Any:
+    """Return the value under a path of keys; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""
+    return value
+
+
+def get_str(value: Any, *keys: str) -> str:
+    """Return the text under a path of keys; "" for anything else."""
+    found = get_at(value, *keys)
+    return found if isinstance(found, str) else ""
+
+
+def get_object(value: Any, *keys: str) -> Mapping[str, Any]:
+    """Return the object under a path of keys; an empty one for anything else."""
+    found = get_at(value, *keys)
+    return found if isinstance(found, Mapping) else {}
 
 
 def get_objects(values: Any) -> list[Mapping[str, Any]]:

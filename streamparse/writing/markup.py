@@ -28,6 +28,7 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.schema.kinds import STRING, SchemaView, to_json_text
 from streamparse.tools import Tool
+from streamparse.writing.json_access import get_object
 
 _ANY_NAME: Final = r"(?s).*"
 _ESCAPED: Final = "\\u003c"
@@ -121,7 +122,7 @@ class TagWriter(MarkupWriter, frozen=True, kw_only=True):
         ends = self.ends.format(name=re.escape(name), tool=re.escape(call.name))
         if not re.fullmatch(self.names, name) or re.search(ends, text) or (self.trims and text.endswith("\r")):
             return None  # a carriage return would become a part of the break after it
-        if not _is_read_as(value, to_json_text(text, call.typed.member(name).kinds), text):
+        if not _is_read_as(value, to_json_text(text, call.typed.view_member(name).kinds), text):
             return None
         bare = "\n{value}\n" not in self.each
         padded = f"\n{text}\n" if self.trims and bare and (text[:1] in ("\r", "\n") or text[-1:] == "\n") else text
@@ -150,7 +151,7 @@ class BraceWriter(MarkupWriter, frozen=True, kw_only=True):
 
     def write_arguments(self, call: CallToWrite, lost: list[Loss]) -> str:
         for name, value in call.arguments.items():
-            if call.typed.member(name).kinds == STRING and not isinstance(value, (str, list, dict)):
+            if call.typed.view_member(name).kinds == STRING and not isinstance(value, (str, list, dict)):
                 lost.append(Loss(call.name, f"/{name}", "value", "read as text, which its schema wants"))
         return self._write_literal(call, call.arguments, lost)
 
@@ -191,8 +192,7 @@ class Markup(msgspec.Struct, frozen=True):
 
     def list_unwritable(self, tool: Tool) -> Iterator[str]:
         """List the names of a tool's parameters that the format has no place for."""
-        properties = tool.parameters.get("properties")
-        names = properties if isinstance(properties, dict) else {}
+        names = get_object(tool.parameters, "properties")
         return (name for name in names if not re.fullmatch(self.one.names, name))
 
 

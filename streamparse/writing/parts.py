@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -54,24 +54,6 @@ def _find_media_type(data: bytes) -> str:
     return "text/plain" if text and "\0" not in text else ""
 
 
-def _encode_bytes(part: Image | Document, *, is_picture: bool) -> None:
-    """Make base64 of data that was given as bytes, and find its media type if that was not given."""
-    data: Any = part.data
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        return
-    kind = part.media_type or _find_media_type(bytes(data))
-    if not kind or is_picture != kind.startswith("image/"):
-        found = kind or "no media type that is known"
-        wanted = "a picture" if is_picture else "a document"
-        raise ValueError(f"the bytes of {wanted} show {found}: give its media_type")
-    force_setattr(part, "media_type", kind)
-    force_setattr(part, "data", b64encode(data).decode())
-
-
-def _get_address(part: Image | Document) -> str:
-    return part.url or f"data:{part.media_type};base64,{part.data}"
-
-
 class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
     """Visible text."""
 
@@ -84,7 +66,35 @@ class Thought(msgspec.Struct, frozen=True):
     text: str
 
 
-class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
+class _File(msgspec.Struct, frozen=True):
+    """What an image and a document have in common."""
+
+    data: str = ""
+    media_type: str = ""
+    url: str = ""
+
+    _is_picture: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Make base64 of data that was given as bytes, and find its media type if that was not given."""
+        data: Any = self.data
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            return
+        kind = self.media_type or _find_media_type(bytes(data))
+        if not kind or self._is_picture != kind.startswith("image/"):
+            found = kind or "no media type that is known"
+            wanted = "a picture" if self._is_picture else "a document"
+            raise ValueError(f"the bytes of {wanted} show {found}: give its media_type")
+        force_setattr(self, "media_type", kind)
+        force_setattr(self, "data", b64encode(data).decode())
+
+    @property
+    def address(self) -> str:
+        """The URL, or a `data:` URL of the file itself."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+
+class Image(_File, frozen=True, tag_field="type", tag="image"):
     """An image: bytes, or base64 `data` of a media type, or a `url`, of which the media type may be known, too.
 
     Bytes are kept as base64, and show their media type.  `detail` is how closely to look at the image; without it
@@ -92,22 +102,13 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
     Raises ValueError for bytes of no known kind of image, if no media type is given.
     """
 
-    data: str = ""
-    media_type: str = ""
-    url: str = ""
     detail: str = ""
+
+    _is_picture: ClassVar[bool] = True
 
     if TYPE_CHECKING:  # the field itself is always text
 
         def __init__(self, data: str | bytes = "", media_type: str = "", url: str = "", detail: str = "") -> None: ...
-
-    def __post_init__(self) -> None:
-        _encode_bytes(self, is_picture=True)
-
-    @property
-    def address(self) -> str:
-        """The URL, or a `data:` URL of the image itself."""
-        return _get_address(self)
 
     @classmethod
     def at(cls, address: str, detail: str = "") -> Image:
@@ -118,7 +119,7 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image"):
         return cls(url=address, detail=detail)
 
 
-class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
+class Document(_File, frozen=True, tag_field="type", tag="document"):
     """A document: bytes, or base64 `data` of a media type, or a `url`; `name` is its title.
 
     Bytes are kept as base64; those of a PDF and of plain text show their media type.  `context` is said of the document
@@ -126,9 +127,6 @@ class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
     Raises ValueError for bytes of another kind, if no media type is given.
     """
 
-    data: str = ""
-    media_type: str = ""
-    url: str = ""
     name: str = ""
     context: str = ""
     cited: bool = False
@@ -145,14 +143,6 @@ class Document(msgspec.Struct, frozen=True, tag_field="type", tag="document"):
             cited: bool = False,
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        _encode_bytes(self, is_picture=False)
-
-    @property
-    def address(self) -> str:
-        """The URL, or a `data:` URL of the document itself."""
-        return _get_address(self)
-
 
 class Item(msgspec.Struct, frozen=True):
     """Something that only its own provider knows; `index` is that of the call it belongs to, if to any."""
@@ -168,6 +158,11 @@ class Item(msgspec.Struct, frozen=True):
 
 
 Part: TypeAlias = Text | Thought | Image | Document | Item | ToolCall | ToolResult
+
+
+def is_item(part: Part | None, *kinds: str) -> TypeGuard[Item]:
+    """Whether a part is an item of one of these kinds."""
+    return isinstance(part, Item) and part.kind in kinds
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ from streamparse.schema.kinds import SchemaView
 from streamparse.schema.walk import inline_refs
 from streamparse.tools import Tool, ToolResult
 from streamparse.writing.definitions import keep_json_tools, read_json_tools
-from streamparse.writing.json_access import drop_empty
+from streamparse.writing.json_access import drop_empty, get_object, get_strs
 from streamparse.writing.markup import MARKUPS, CallToWrite, Markup
 from streamparse.writing.parts import Image, Item, Message, Part, Text
 from streamparse.writing.request import Choice, Request
@@ -212,9 +212,8 @@ def example_call(tool: Tool) -> ToolCall:
 
 
 def _make_members(schema: dict[str, Any]) -> dict[str, Any]:
-    properties, required = schema.get("properties"), schema.get("required")
-    properties = properties if isinstance(properties, dict) else {}
-    names = [name for name in properties if isinstance(required, list) and name in required] or list(properties)[:1]
+    properties, required = get_object(schema, "properties"), get_strs(schema.get("required"))
+    names = [name for name in properties if name in required] or list(properties)[:1]
     return {name: _make_value(properties[name]) for name in names}
 
 

@@ -19,7 +19,7 @@ from streamparse.loss import Loss
 from streamparse.writing.adapter import Adapter
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import read_tools
-from streamparse.writing.json_access import get_str, get_strs
+from streamparse.writing.json_access import get_at, get_object, get_str, get_strs
 from streamparse.writing.parts import Item, Message, Text
 from streamparse.writing.request import ACCOUNT_FIELDS, SAMPLING_FIELDS, SCHEMA_NAME, Request
 
@@ -93,7 +93,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
         request = self.normalize(request)
         places = self.fields | self.read_only
         self._lose_unknown(request, [*places.values(), *self.other_places], lost)
-        found = {name: get_at(request, place) for name, place in places.items()}
+        found = {name: get_at(request, *place.split(".")) for name, place in places.items()}
         values: dict[str, Any] = {
             "model": get_str(found, "model"),
             "messages": [
@@ -155,7 +155,7 @@ class RequestFormat(msgspec.Struct, frozen=True, kw_only=True):
                 for place in places
                 if place.startswith(f"{section}.")
             ]
-            lose_unread(get_section(request, *section.split(".")), known, lost)
+            lose_unread(get_object(request, *section.split(".")), known, lost)
 
     def _lose_unwritten(self, request: Request, lost: list[Loss]) -> None:
         lose_unread(request.sampling, self.fields, lost)
@@ -234,25 +234,12 @@ def pick(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: settings[name] for name in names if settings.get(name) is not None}
 
 
-def get_at(settings: Any, place: str) -> Any:
-    """Return the value at a path of keys with dots between; None if there is none."""
-    for key in place.split("."):
-        settings = settings.get(key) if isinstance(settings, Mapping) else None
-    return settings
-
-
 def put_at(settings: dict[str, Any], place: str, value: Any) -> None:
     """Put a value at a path of keys with dots between."""
     *sections, last = place.split(".")
     for section in sections:
         settings = settings.setdefault(section, {})
     settings[last] = value
-
-
-def get_section(settings: Any, *names: str) -> Mapping[str, Any]:
-    """Return the object under a path of names; an empty one if there is none."""
-    found = get_at(settings, ".".join(names))
-    return found if isinstance(found, Mapping) else {}
 
 
 def read_object(value: Any) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.schema.strict import SchemaIssue
 from streamparse.writing.content import DOCUMENT_ENDINGS, describe_document, describe_image, replace_on_lines
+from streamparse.writing.definitions import CustomTool
 from streamparse.writing.json_access import Template
 from streamparse.writing.parts import Document, Image, Message, Text
 from streamparse.writing.results import show_result
@@ -177,7 +178,7 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     | `image_detail` | an image may say how closely to look at it |
     | `separate_media` | a result holds its images and documents apart from its text |
     | `strict_schemas` | schemas can be enforced; they must pass the `schema_checks` |
-    | `custom_tools` | tools may take text |
+    | `write_custom_tool` | writes the definition of a tool that takes text; None where there are no such tools |
     | `own_blocks` | kinds of blocks in a user's message that go on as they came |
     | `forbidden_root_keywords` | keywords that are refused at the root of a tool's schema |
     | `is_server_tool` | whether a tool's definition shows that the provider itself runs that tool |
@@ -202,7 +203,7 @@ class ProviderTraits(msgspec.Struct, frozen=True, kw_only=True):
     separate_media: bool = False
     strict_schemas: bool = False
     schema_checks: tuple[Callable[[Any], Iterator[SchemaIssue]], ...] = ()
-    custom_tools: bool = False
+    write_custom_tool: Callable[[CustomTool], dict[str, Any]] | None = None
     own_blocks: tuple[str, ...] = ()
     forbidden_root_keywords: tuple[str, ...] = ()
     is_server_tool: Callable[[Mapping[str, Any]], bool] = is_no_server_tool

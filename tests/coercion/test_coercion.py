@@ -142,10 +142,10 @@ def test_members_are_found_in_branches_and_references() -> None:
     }
     typed = SchemaView([root], root)
     assert typed.members == {"a", "b"}
-    assert typed.member("a").kinds == STRING
-    assert typed.member("b").kinds == {"integer"}
-    assert typed.member("c").kinds == {"boolean"}
-    assert SchemaView([{"items": {"type": "string"}}], {}).item().kinds == STRING
+    assert typed.view_member("a").kinds == STRING
+    assert typed.view_member("b").kinds == {"integer"}
+    assert typed.view_member("c").kinds == {"boolean"}
+    assert SchemaView([{"items": {"type": "string"}}], {}).view_item().kinds == STRING
 
 
 @pytest.mark.parametrize("kinds", [ANY, JSON, STRING, frozenset({"string", "null"}), frozenset({"integer"})])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import msgspec
 from msgspec import field
@@ -18,6 +18,7 @@ from streamparse.dialects.engine.reader import Pattern, Reader, Step
 from streamparse.events import Scope, Source
 from streamparse.limits import Limits
 from streamparse.patterns import lazy_partial, lazy_re
+from streamparse.schema.kinds import SchemaView
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
@@ -133,6 +134,11 @@ class Context(msgspec.Struct, frozen=True):
         # The quotes show where it ends, so where no tools are declared it may hold anything.
         return self.believes(name) or not (self.tools or self.declared)
 
+    def view_parameters(self, name: str) -> SchemaView:
+        """Return what the schema of a tool says of its arguments; of a tool that is not declared, nothing."""
+        schema = self.tools[name].parameters if name in self.tools else None
+        return SchemaView([] if schema is None else [schema], schema)
+
 
 Body: TypeAlias = Callable[[Reader, Context], Step[bool]]
 """Reads what follows an opener.  Returns False if that was no call, and none was reported."""
@@ -186,9 +192,9 @@ class Opener(msgspec.Struct, frozen=True):
     word: bool = False
 
 
-def markers(*texts: str) -> tuple[Opener, ...]:
-    """Return openers that count anywhere."""
-    return tuple(Opener(text) for text in texts)
+def markers(*texts: str, **more: Any) -> tuple[Opener, ...]:
+    """Return openers that are alike but for their text; `more` as of `Opener`."""
+    return tuple(Opener(text, **more) for text in texts)
 
 
 class Dialect(msgspec.Struct, frozen=True, dict=True):

@@ -20,16 +20,13 @@ from streamparse.dialects.engine.markers import GAP, compile_markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.dialects.grammars.json_values import read_string
-from streamparse.dialects.grammars.literals import Write, escape_text, read_literal_arguments
-from streamparse.patterns import lazy_re
-from streamparse.schema.kinds import STRING, SchemaView, quote
+from streamparse.dialects.grammars.literals import CONSTANTS, JSON_NUMBER, Write, escape_text, read_literal_arguments
+from streamparse.schema.kinds import STRING, quote
 
 # The beginning of a call.
 BRACE_HEAD = rf"{GAP}call:[ ]?(?P<name>[\w.:/-]{{1,256}}+){GAP}\{{"
 
 _KEY = r"[^\s:,{}\[\]<>\"][^:,{}\[\]<>\"\n]{0,255}"
-_WORDS = {"true": "true", "True": "true", "false": "false", "False": "false", "null": "null", "None": "null"}
-_NUMBER = lazy_re(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class BraceCalls(msgspec.Struct, frozen=True, dict=True):
@@ -38,12 +35,7 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
     delimiter: str
     closes: tuple[str, ...]
     # The beginning of a call up to its brace: a pattern with the group `name`.
-    begin: str = BRACE_HEAD
-
-    @property
-    def follows(self) -> str:
-        """What the text of a call begins with."""
-        return self.begin
+    follows: str = BRACE_HEAD
 
     @cached_property
     def patterns(self) -> Patterns:
@@ -52,7 +44,7 @@ class BraceCalls(msgspec.Struct, frozen=True, dict=True):
         mark = rf"(?:{quote}|\")?"  # some models delimit a key as a string
         key = rf"{mark}(?P<key>{_KEY}){mark}(?={GAP}:)"
         return Patterns(
-            head=self.begin,
+            head=self.follows,
             end=rf"{GAP}{write_any(self.closes)}",
             opening=quote,
             key=key,
@@ -87,8 +79,7 @@ class _Braces:
         self._patterns = format.patterns
         self._limits = context.limits
         self._argument = argument
-        parameters = context.tools[tool].parameters if tool in context.tools else {}
-        self._text = argument and SchemaView([parameters], parameters).member(key).kinds == STRING
+        self._text = argument and context.view_parameters(tool).view_member(key).kinds == STRING
         self.was_repaired = False
 
     def read_key(self, reader: Reader, write: Write) -> Step[bool]:
@@ -110,7 +101,7 @@ class _Braces:
         if bare is None:
             return False
         text = reader.take(len(bare[0])).strip()
-        value = None if self._text else _WORDS.get(text) or (text if _NUMBER.fullmatch(text) else None)
+        value = None if self._text else CONSTANTS.get(text) or (text if JSON_NUMBER.fullmatch(text) else None)
         self.was_repaired = self.was_repaired or value is None
         write(quote(text) if value is None else value)
         return True

@@ -9,7 +9,6 @@ A grammar says how one call is read and what may follow it; `read_block` does th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -26,12 +25,6 @@ from streamparse.sink import Call
 ReadCall: TypeAlias = Callable[[Reader, Context, bool], Step[bool]]
 # Reads what separates two calls, or the end of the block; True if another call may follow.
 ReadNext: TypeAlias = Callable[[Reader], Step[bool]]
-
-
-@lru_cache(maxsize=512)
-def compile_pattern(source: str) -> Pattern:
-    """Return the pattern that is written so, which is compiled once, and at its first use."""
-    return lazy_partial(source)
 
 
 class Patterns:
@@ -60,7 +53,7 @@ class Branch(msgspec.Struct, frozen=True):
         return rf"(?:{self.if_matches})|(?:{get_follows(self.otherwise)})"
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.peek_match(compile_pattern(self.if_matches))
+        found = yield from reader.peek_match(lazy_partial(self.if_matches))
         return (yield from (self.otherwise if found is None else self.then)(reader, context))
 
 

@@ -20,8 +20,11 @@ NEUTRAL_KEYS = frozenset({"type", "function", "id"})
 _DEFINITION = lazy_partial(
     r'[ \t\r\n]{0,64}\{\s{0,64}["\']type["\']\s{0,8}:\s{0,8}["\']object["\']\s{0,8},\s{0,64}["\']properties["\']'
 )
-_LISTS = ("tool_calls", "toolCalls", "tool_uses", "calls")
-_SINGLES = ("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse", "tool")
+# The keys of envelopes, and what is under them.
+_ENVELOPES = {
+    **dict.fromkeys(("tool_calls", "toolCalls", "tool_uses", "calls"), list),
+    **dict.fromkeys(("function_call", "functionCall", "tool_call", "toolCall", "tool_use", "toolUse", "tool"), dict),
+}
 
 
 class ExtractedCall(NamedTuple):
@@ -41,12 +44,8 @@ def extract_calls(
             yield from extract_calls(element, names, arguments)
     if not isinstance(value, dict):
         return
-    for key in _LISTS:
-        if isinstance(value.get(key), list):
-            yield from extract_calls(value[key], names, arguments)
-            return
-    for key in _SINGLES:
-        if isinstance(value.get(key), dict):
+    for key, kind in _ENVELOPES.items():
+        if isinstance(value.get(key), kind):
             yield from extract_calls(value[key], names, arguments)
             return
     function = value.get("function")
@@ -60,9 +59,7 @@ def extract_calls(
 
 def extract_text(value: Any) -> str:
     """Return the text that an envelope of calls also holds; "" if there is no text, or this is no envelope."""
-    is_envelope = isinstance(value, dict) and any(
-        isinstance(value.get(key), (list, dict)) for key in (*_LISTS, *_SINGLES)
-    )
+    is_envelope = isinstance(value, dict) and any(isinstance(value.get(key), (list, dict)) for key in _ENVELOPES)
     texts = [value.get(key) for key in ("content", "text")] if is_envelope else []
     return next((text for text in texts if isinstance(text, str)), "")
 

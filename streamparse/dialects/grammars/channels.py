@@ -96,27 +96,22 @@ def names_tool(cut: str) -> bool:
 
 
 class Channels(msgspec.Struct, frozen=True, dict=True):
-    """The messages of one format; `header` is a pattern with the group `header`.
+    """The messages of one format; `follows` is a pattern of a header, with the group `header`.
 
     `markup` reads the calls of a message that is no JSON; with `markup_head` it reads their header, too.
     """
 
-    header: str = HEADER
+    follows: str = HEADER
     markup: Body | None = None
     markup_head: str = r"(?!)"
     # What ends a text that has no end of its own.
     interrupts: tuple[str, ...] = ("<|start|>", "<|channel|>")
 
-    @property
-    def follows(self) -> str:
-        """What the text of a message begins with."""
-        return self.header
-
     @cached_property
     def patterns(self) -> Patterns:
         """What is around the bodies of messages."""
         return Patterns(
-            heading=self.header,
+            heading=self.follows,
             marked=self.markup_head,
             tags=rf"{GAP}<[^|]",  # the beginning of markup; a look-ahead would say yes at the end of what has come
             # Between two messages gpt-oss writes a lost channel name.

@@ -29,7 +29,6 @@ from streamparse.dialects.engine.markers import GAP, Markers, write_any
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.call_block import (
     Patterns,
-    compile_pattern,
     fail_call,
     read_block,
     stream_call,
@@ -373,5 +372,5 @@ class KeyedCalls(msgspec.Struct, frozen=True, dict=True):
         if following is not None and not following[0].endswith("]"):
             return True
         # Whatever brackets are missing.
-        yield from reader.match_end(compile_pattern(rf"{GAP}\}}?{GAP}\]?{GAP}{write_any(self.closes)}"))
+        yield from reader.match_end(lazy_partial(rf"{GAP}\}}?{GAP}\]?{GAP}{write_any(self.closes)}"))
         return False

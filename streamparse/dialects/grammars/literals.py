@@ -167,7 +167,7 @@ def _read_member(
 ) -> Step[Literal["value", "end", "broken"]]:
     """Read a key up to its value; or, where a set begins, its first element."""
     held = StringIO()
-    whole = yield from notation.read_key(reader, limit_writer(held, limits.max_key))
+    whole = yield from notation.read_key(reader, make_limited_writer(held, limits.max_key))
     key = held.getvalue()
     if not whole or len(key) - _QUOTES * key.startswith('"') > most(limits.max_key):
         write(level.write_lead() + key)  # it is no key, but nothing is lost
@@ -189,7 +189,7 @@ def escape_text(text: str) -> str:
     return quote(text)[1:-1]
 
 
-def limit_writer(held: StringIO, limit: int | None) -> Write:
+def make_limited_writer(held: StringIO, limit: int | None) -> Write:
     """Write, but of the JSON text of a string keep no more than it takes to know that the string passes the limit."""
     room = most(limit) + _QUOTES + 1
 
@@ -211,8 +211,9 @@ _AFTER_ELEMENT = rf"(?:{GAP}(?:[,\])}}:]|[rRuU]?[\"']))"
 
 _PLAIN = {'"': lazy_re(r'[^"\\]+'), "'": lazy_re(r"[^'\\]+")}
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
-_WORDS = {"True": "true", "true": "true", "False": "false", "false": "false", "None": "null", "null": "null"}
-_JSON_NUMBER = lazy_re(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+# The constants of both vocabularies, as JSON has them.
+CONSTANTS: Final = {"True": "true", "true": "true", "False": "false", "false": "false", "None": "null", "null": "null"}
+JSON_NUMBER: Final = lazy_re(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DECIMAL = lazy_re(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)")
 _RADIX = lazy_re(r"[+-]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 
@@ -283,10 +284,10 @@ class PythonLiterals:
 
     def _read_word(self, word: str) -> str | None:
         """The JSON text of a number or a constant."""
-        if word in _WORDS:
-            return _WORDS[word]
+        if word in CONSTANTS:
+            return CONSTANTS[word]
         digits = word.replace("_", "")
-        if _JSON_NUMBER.fullmatch(digits):
+        if JSON_NUMBER.fullmatch(digits):
             return digits
         if _RADIX.fullmatch(digits):
             return str(int(digits, 0))

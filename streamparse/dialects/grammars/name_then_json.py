@@ -24,7 +24,6 @@ from streamparse.dialects.grammars.json_values import read_arguments
 from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.json import JSONError, read
 from streamparse.patterns import lazy_partial, lazy_re
-from streamparse.schema.kinds import SchemaView
 from streamparse.tools import Tool, Toolset
 
 # A pattern of a tool's name.
@@ -232,15 +231,11 @@ def _find_only_key(context: Context, name: str) -> str | None:
     """The parameter that takes a text; None if there are several, or none."""
     if not context.tools:
         return "command"
-    keys = _list_required(context, name) or sorted(_get_parameters(context, name))
+    keys = _list_required(context, name) or sorted(context.view_parameters(name).members)
     return keys[0] if len(keys) == 1 else None
 
 
 def _list_required(context: Context, name: str) -> list[str]:
     required = context.tools[name].parameters.get("required") if name in context.tools else None
-    return [key for key in required if key in _get_parameters(context, name)] if isinstance(required, list) else []
-
-
-def _get_parameters(context: Context, name: str) -> frozenset[str]:
-    schema = context.tools[name].parameters if name in context.tools else {}
-    return SchemaView([schema], schema).members
+    declared = context.view_parameters(name).members
+    return [key for key in required if key in declared] if isinstance(required, list) else []

@@ -49,14 +49,14 @@ class NestedTags(TagCalls, frozen=True, dict=True):
 
     def _read_parameter(self, reader: Reader, members: ObjectWriter, token: Match) -> Step[bool]:
         if (yield from reader.peek_match(self.inner.first)) is None:
-            empty = _write_empty(members.typed.member(token["key"]).kinds)
+            empty = _write_empty(members.typed.view_member(token["key"]).kinds)
             end = (yield from reader.peek_match(self.inner.hollow_end)) if empty else None
             if end is None or end["closing"] != token["key"]:
                 return (yield from super()._read_parameter(reader, members, token))
             reader.take(len(end[0]))
             members.write(members.begin_member(token["key"]) + empty)
             return True
-        root = _Element(token["key"], members.typed.member(token["key"]))
+        root = _Element(token["key"], members.typed.view_member(token["key"]))
         lead, raw = members.begin_member(token["key"]), _Held(members.limit)
         whole = yield from self._read_tree(reader, root, raw)
         text = raw.text.getvalue()
@@ -115,8 +115,8 @@ class _Element(msgspec.Struct, dict=True):
 
     def view_child(self, name: str) -> SchemaView:
         """What a child may be."""
-        member = self.typed.member(name)
-        return self.typed.item() if self.is_list or (name == "item" and member.kinds == ANY) else member
+        member = self.typed.view_member(name)
+        return self.typed.view_item() if self.is_list or (name == "item" and member.kinds == ANY) else member
 
     def write_json(self) -> str:
         """The JSON text of what it holds."""

@@ -23,13 +23,13 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, write_any
 from streamparse.dialects.engine.reader import Match, Reader, Step
-from streamparse.dialects.grammars.call_block import compile_pattern, fail_call, read_block, write_call
+from streamparse.dialects.grammars.call_block import fail_call, read_block, write_call
 from streamparse.dialects.grammars.call_json import disproves_call
 from streamparse.dialects.grammars.json_calls import Draft
 from streamparse.dialects.grammars.literals import (
     KEYWORD,
     PythonLiterals,
-    limit_writer,
+    make_limited_writer,
     read_literal,
     read_literal_arguments,
 )
@@ -45,6 +45,8 @@ _NEXT_CALL = lazy_partial(rf"{GAP}[,;]?{GAP}(?={CALL_HEAD})")
 _LIST_BEGIN = lazy_partial(rf"{GAP}\[{GAP}(?={_NAME})")
 _LIST_END = lazy_partial(rf"{GAP},?{GAP}\]")
 _KEY = lazy_partial(rf"(?P<key>{KEYWORD}){GAP}=(?=[^=])")
+# The keys that hold the arguments in a dict.
+_DICT_ARGUMENTS = ("arguments", "parameters")
 # What follows a dict: another one, or the end of the list.
 _BETWEEN_DICTS = lazy_partial(rf"{GAP}(?:(?P<more>[,;]?{GAP}(?=\{{))|,?{GAP}\])")
 
@@ -99,7 +101,7 @@ class _PythonBlock(msgspec.Struct):
         reader.commit()
         if self.is_list:
             yield from reader.match(_LIST_END)
-        yield from reader.match_end(compile_pattern(rf"{GAP}{write_any(self.format.closes)}"))
+        yield from reader.match_end(lazy_partial(rf"{GAP}{write_any(self.format.closes)}"))
         return False
 
     def _find_name(self, context: Context, head: Match) -> str:
@@ -142,8 +144,6 @@ class LiteralCalls(msgspec.Struct, frozen=True):
     """Dicts in a list, each a call; one of `closes` may follow."""
 
     closes: tuple[str, ...] = ()
-    names: tuple[str, ...] = ("name",)
-    arguments: tuple[str, ...] = ("arguments", "parameters")
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
         return read_block(reader, context, self._read_call, self._read_next, context.limits.max_call_args)
@@ -180,7 +180,7 @@ class LiteralCalls(msgspec.Struct, frozen=True):
         following = yield from reader.match(_BETWEEN_DICTS)
         if following is not None and following["more"] is not None:
             return True
-        yield from reader.match(compile_pattern(rf"{GAP}{write_any(self.closes)}"))
+        yield from reader.match(lazy_partial(rf"{GAP}{write_any(self.closes)}"))
         return False
 
     def _read_member(self, reader: Reader, context: Context, draft: Draft) -> Step[bool]:
@@ -190,14 +190,14 @@ class LiteralCalls(msgspec.Struct, frozen=True):
             return False
         reader.take(1)
         yield from reader.skip_blanks()
-        if context.declared and (yield from disproves_call(reader, key, (*self.names, *self.arguments))):
+        if context.declared and (yield from disproves_call(reader, key, ("name", *_DICT_ARGUMENTS))):
             return False
-        if key in self.names and draft.name is None:
+        if key == "name" and draft.name is None:
             name = yield from _read_text(reader, context, context.limits.max_name)
             draft.name = None if name is None else context.resolve_name(name)
             return draft.name is not None and context.believes_quoted(draft.name)
         notation, held = PythonLiterals(argument=False), StringIO()
-        if key not in self.arguments or draft.call is not None:
+        if key not in _DICT_ARGUMENTS or draft.call is not None:
             return (yield from read_literal(reader, lambda _: None, notation, context.limits))
         if draft.name is None:
             whole = yield from read_literal(reader, held.write, notation, context.limits)
@@ -214,7 +214,7 @@ class LiteralCalls(msgspec.Struct, frozen=True):
 def _read_text(reader: Reader, context: Context, limit: int | None) -> Step[str | None]:
     """Read a string literal; return None if there is no string."""
     held = StringIO()
-    if not (yield from PythonLiterals(argument=False).read_scalar(reader, limit_writer(held, limit))):
+    if not (yield from PythonLiterals(argument=False).read_scalar(reader, make_limited_writer(held, limit))):
         return None
     try:
         value = read(held.getvalue(), "strict", context.limits).value

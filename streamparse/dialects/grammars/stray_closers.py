@@ -12,12 +12,13 @@ counts only once such a tag has held a call, and if it closes nothing that the t
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
-from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, get_follows
+from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, get_follows, markers
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Reader, Step
-from streamparse.dialects.grammars.call_block import compile_pattern
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.patterns import lazy_partial
 
@@ -33,7 +34,7 @@ class _StrayClosers(msgspec.Struct, frozen=True):
     tags: str
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tags = yield from reader.peek_match(compile_pattern(self.tags))
+        tags = yield from reader.peek_match(lazy_partial(self.tags))
         if tags is not None:
             _doubt(context, tags[0])
         return False
@@ -44,15 +45,19 @@ def _doubt(context: Context, tags: str) -> None:
     context.sink.calls_doubted("ambiguous_markup", message)
 
 
-def find_stray_closers(name: str, tags: TagCalls, *begins: str) -> Dialect:
-    """Return what reads a format's closing tags where they close nothing; `begins`: the literals they begin with."""
+@cache
+def find_stray_closers(tags: TagCalls, *begins: str) -> Dialect:
+    """Return what reads a format's closing tags where they close nothing; `begins`: the literals they begin with.
+
+    Formats that have the same tags share it.
+    """
     value = tags.parameter_close.replace(KEY, r"[^<>\s/]{1,256}")
-    return find_stray_closer(name, f"{value}{GAP}{tags.call_close}", *begins)
+    return find_stray_closer(f"{value}{GAP}{tags.call_close}", *begins)
 
 
-def find_stray_closer(name: str, follows: str, *begins: str) -> Dialect:
+def find_stray_closer(follows: str, *begins: str) -> Dialect:
     """The same for a format; the pattern `follows` is the end of a value and of its call."""
-    return Dialect(name, tuple(Opener(text, inclusive=True) for text in begins), _StrayClosers(follows), follows)
+    return Dialect("stray closers", markers(*begins, inclusive=True), _StrayClosers(follows), follows)
 
 
 class RemembersTag(msgspec.Struct, frozen=True):
@@ -83,7 +88,7 @@ class _StrayTags(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        found = yield from reader.peek_match(compile_pattern(_ANY_TAG))
+        found = yield from reader.peek_match(lazy_partial(_ANY_TAG))
         tag = "" if found is None else found["tag"]
         if found is None or (tag not in self.words and tag not in context.tools):
             return False
@@ -94,6 +99,6 @@ class _StrayTags(msgspec.Struct, frozen=True):
         return False
 
 
-def follow_stray_tags(name: str, *openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
+def follow_stray_tags(*openers: Opener, words: tuple[str, ...] = ()) -> Dialect:
     """Return what follows the tags of `words`, or of declared tools, outside the calls of a `RemembersTag`."""
-    return Dialect(name, openers, _StrayTags(words), _ANY_TAG)
+    return Dialect("stray tags", openers, _StrayTags(words), _ANY_TAG)

@@ -39,7 +39,7 @@ _ENVELOPES = frozenset({"arguments", "args", "input", "parameters", "params"})
 
 
 class TagCalls(msgspec.Struct, frozen=True, dict=True):
-    """The tags of one format, as patterns of lazy_partial length.
+    """The tags of one format, as patterns of bounded length.
 
     In any of them the group `odd` matches where the tags are not as they should be: the call is repaired.
     """
@@ -50,7 +50,6 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     # Enough of it to know it by.
     call_begin: str
     call_close: str
-    block_close: str
     # What says the key of a value: group `key`; group `type` if it may say a type.
     parameter: str
     # Enough of it to know it by.
@@ -58,6 +57,8 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     parameter_close: str
     # The literals with which begins what may end a value, or open a call inside it.
     stops: tuple[str, ...]
+    # What closes the block, in formats that have one.
+    block_close: str = "(?!)"
     # What may be between tags without a meaning.
     gap: str = GAP
     # What may be between the call's opening and its parameters.
@@ -69,7 +70,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
     # stopped, and it did so after a parameter, the call is whole.
     stop: bool = False
     # One line break after a parameter's opening tag and one before its closing tag belong to the tags.
-    trim: bool = True
+    trim: bool = False
     # A value may end without a closing tag where the next parameter begins.
     unclosed: bool = True
     # Text without a meaning that may be between a value and the next parameter: the call is repaired.
@@ -191,7 +192,7 @@ class TagCalls(msgspec.Struct, frozen=True, dict=True):
         groups = token.groupdict() | (entered.groupdict() if entered is not None else {})
         if groups.get("none") is not None:
             return False
-        value = members.begin_value(key, self.find_kinds(groups.get("type"), members.typed.member(key)))
+        value = members.begin_value(key, self.find_kinds(groups.get("type"), members.typed.view_member(key)))
         ending = _make_value_end(self, groups.get("cdata") is not None, _ANY_KEY)
         end = yield from read_value(reader, ending, value, token["key"])
         if end is None:

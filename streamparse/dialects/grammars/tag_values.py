@@ -22,7 +22,7 @@ from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
 from streamparse.patterns import lazy_partial
-from streamparse.schema.kinds import UNQUOTABLE, Kinds, SchemaView, is_string, quote, to_json_text
+from streamparse.schema.kinds import UNQUOTABLE, Kinds, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 
@@ -35,11 +35,10 @@ class ObjectWriter:
     __slots__ = ("_call", "_end", "_keys", "_sink", "is_empty", "limit", "typed", "was_repaired", "write")
 
     def __init__(self, context: Context, call: Call) -> None:
-        schema = context.tools[call.name].parameters if call.name in context.tools else None
         self._call = call
         self._sink = context.sink
         self._keys: set[str] = set()
-        self.typed = SchemaView([schema] if schema is not None else [], schema)
+        self.typed = context.view_parameters(call.name)
         self.is_empty = True
         self.was_repaired = False
         self._end = "{}"
@@ -129,7 +128,7 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
     call = context.sink.call_start(name, None, "inband")
     members = ObjectWriter(context, call)
     for key, text in arguments:
-        value = members.begin_value(key, members.typed.member(key).kinds)
+        value = members.begin_value(key, members.typed.view_member(key).kinds)
         value(text)
         value.end()
     members.close()

@@ -19,11 +19,9 @@ import msgspec
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import GAP, Tags
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
-from streamparse.dialects.grammars.call_block import compile_pattern
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
 from streamparse.dialects.grammars.tag_values import write_members
 from streamparse.patterns import lazy_partial, lazy_re
-from streamparse.schema.kinds import SchemaView
 
 # The name of the tool, in the source of a pattern.
 NAME = "(?P=NAME)"
@@ -53,35 +51,28 @@ class ToolTags:
         if (yield from reader.peek_match(_CALL)) is None:
             return False
         name = opening["name"]
-        schema = context.tools[name].parameters
-        return (yield from _make_tags(name, SchemaView([schema], schema).members)(reader, context))
+        return (yield from _make_tags(name, context.view_parameters(name).members)(reader, context))
 
 
 class ToolText(msgspec.Struct, frozen=True):
-    """The one parameter of a declared tool as bare text, between `opening` (group `name`, group `tag`) and `</tag>`."""
+    """The one parameter of a declared tool as bare text, between `follows` (group `name`, group `tag`) and `</tag>`."""
 
-    opening: str
-
-    @property
-    def follows(self) -> str:
-        """What is before the text."""
-        return self.opening
+    follows: str
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.match(compile_pattern(self.opening))
+        opening = yield from reader.match(lazy_partial(self.follows))
         if opening is None or opening["name"] not in context.tools:
             return False
         name, text = opening["name"], StringIO()
-        schema = context.tools[name].parameters
-        typed = SchemaView([schema], schema)
+        keys = context.view_parameters(name).members
         close = f"</{opening['tag']}>"
-        if len(typed.members) > 1 or not (yield from reader.read_until(Tags((close,)), text.write)):
+        if len(keys) > 1 or not (yield from reader.read_until(Tags((close,)), text.write)):
             return False
         value = text.getvalue().strip()
-        if bool(typed.members) != bool(value) or _ELEMENT.match(value) is not None:
+        if bool(keys) != bool(value) or _ELEMENT.match(value) is not None:
             return False  # an element of HTML, which holds others with attributes
         reader.take(len(close))
-        write_members(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in typed.members])
+        write_members(reader, context, name, [(key, _BREAKS.sub("", text.getvalue())) for key in keys])
         return True
 
 
@@ -91,7 +82,7 @@ class ToolAttributes(msgspec.Struct, frozen=True):
     opening: str
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        tag = yield from reader.match(compile_pattern(self.opening + _ATTRIBUTES))
+        tag = yield from reader.match(lazy_partial(self.opening + _ATTRIBUTES))
         if tag is None or tag["name"] not in context.tools:
             return False
         write_members(reader, context, tag["name"], zip(tag.captures("key"), tag.captures("value"), strict=True))
@@ -121,11 +112,11 @@ def _make_tags(name: str, members: frozenset[str]) -> _TagsOfTool:
         call=rf"<(?P<name>{NAME})\s{{0,8}}(?:(?P<empty>/)>|>{_INSIDE})",
         call_begin=rf"<{NAME}\s{{0,8}}/?>",
         call_close=f"</{NAME}>",
-        block_close="(?!)",
         parameter=rf"<(?P<key>{A_KEY})>",
         parameter_begin=f"<{A_KEY}>",
         parameter_close=f"</{KEY}>",
         stops=("</", f"<{name}"),
+        trim=True,
         unclosed=False,
         tool=name,
         members=members,
@@ -142,7 +133,7 @@ class ToolPattern:
     __slots__ = ("_first", "_members", "_name", "_pattern")
 
     def __init__(self, source: str, name: str, members: frozenset[str]) -> None:
-        self._pattern = _compile_after_name(source)
+        self._pattern = lazy_partial(rf"(?P<NAME>[^<]++)<\K(?:{source})")
         self._first = "(?P<first>" in source
         self._name = name
         self._members = members
@@ -168,8 +159,3 @@ class ToolPattern:
         if self._members:
             return any(member.startswith(head) for member in self._members)
         return _A_KEY.match(head) is not None
-
-
-@lru_cache(maxsize=32)
-def _compile_after_name(source: str) -> Pattern:
-    return lazy_partial(rf"(?P<NAME>[^<]++)<\K(?:{source})")

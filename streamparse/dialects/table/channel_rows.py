@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.channels import ENDS, HEADER, Channels, ChannelThoughts, StrippedChannels
 from streamparse.dialects.grammars.tag_calls import TagCalls
@@ -12,12 +12,9 @@ _START = r"(?:<\|start\|>assistant)?"
 _RECIPIENT = r" ?to=(?P<name>[^\s<]{1,256})"
 
 _OPENERS = (
-    Opener("<|start|>assistant", inclusive=True, position="edge"),
-    Opener("<|channel|>", inclusive=True, position="edge"),
+    *markers("<|start|>assistant", "<|channel|>", inclusive=True, position="edge"),
     # The prompt ended with the beginning of the header.
-    Opener(" to=", inclusive=True, position="start"),
-    Opener("to=", inclusive=True, position="start"),
-    Opener("<|message|>", inclusive=True, position="start"),
+    *markers(" to=", "to=", "<|message|>", inclusive=True, position="start"),
 )
 
 _ATEM = TagCalls(
@@ -31,7 +28,6 @@ _ATEM = TagCalls(
     parameter_begin=r"<atem:parameter\s",
     parameter_close="</atem:parameter>",
     stops=("<atem:", "</atem:"),
-    trim=False,
 )
 
 
@@ -43,10 +39,10 @@ _RFL = TagCalls(
     call_begin=r"<\|start\|>assistant to=",
     call_close=r"<\|(?:call|end)\|>",
     stop=True,
-    block_close="(?!)",
     parameter_begin=r"<rfl:parameter\s",
     parameter_close="</rfl:parameter>",
     stops=("<rfl:parameter", "</rfl:parameter>", "<|call|>", "<|end|>"),
+    trim=True,
 )
 
 
@@ -73,8 +69,7 @@ ROWS = (
         (
             *_OPENERS,
             # A server removed the markers.
-            Opener("analysis", inclusive=True, position="start", auto="start", bare=True),
-            Opener("commentary to=", inclusive=True, position="start", auto="start", bare=True),
+            *markers("analysis", "commentary to=", inclusive=True, position="start", auto="start", bare=True),
             Opener("assistantcommentary to=", inclusive=True, auto="named", bare=True),
         ),
         Branch(_PLAIN_HEADER, Channels(_PLAIN_HEADER), StrippedChannels()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamparse.dialects.engine.grammar import Dialect, Opener
+from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.engine.markers import GAP, write_any
 from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.json_calls import JsonCalls
@@ -26,7 +26,6 @@ _NESTED = NestedTags(
     parameter_begin=rf"{_M}<[^<>\s/]{{1,256}}>",
     parameter_close=f"{_M}</{KEY}>",
     stops=(_MARK,),
-    trim=False,
     unclosed=False,
     stray=r"\s{0,64}(?:[^\]\s]|\](?!<))(?:[^\]]|\](?!<)){0,255}",
 )
@@ -38,11 +37,7 @@ _STRIPPED = build_child_tags(
     block_close="</tool_call>",
 )
 
-_TOOL_NAMES = follow_stray_tags(
-    "tool names",
-    Opener("<", inclusive=True, auto="declared", each_tool=True),
-    Opener("</", inclusive=True, auto="declared", each_tool=True),
-)
+_TOOL_NAMES = follow_stray_tags(*markers("<", "</", inclusive=True, auto="declared", each_tool=True))
 
 
 _WORDS = ("tool", "tool_use", "tool_call", "function", "function_call")
@@ -52,14 +47,10 @@ _BEGINS = tuple(f"<{word}{end}" for word in _WORDS for end in (" name=", " id=",
 _ATTRIBUTE, _ELEMENT = build_named_tags(_ANY, _BEGINS)
 _COMMAND = rf"<(?P<tag>{_ANY})>{GAP}(?P<name>[\w.-]{{1,256}})(?=[\s<])\s?"
 _NAME_LINE = rf"<{_ANY}>{GAP}{NAME}{GAP}(?=\{{)"
-_JSON = MarkedCalls(_NAME_LINE, closes=tuple(f"</{word}>" for word in _WORDS))
-_WORD_TAGS = follow_stray_tags(
-    "tool words",
-    *(Opener(begin, inclusive=True, auto="declared") for begin in _BEGINS),
-    *(Opener(f"<{word} ", inclusive=True, auto="declared") for word in _WORDS),
-    *(Opener(f"</{word}>", inclusive=True, auto="declared") for word in _WORDS),
-    words=_WORDS,
-)
+_ENDS = tuple(f"</{word}>" for word in _WORDS)
+_JSON = MarkedCalls(_NAME_LINE, closes=_ENDS)
+_TAGS = (*_BEGINS, *(f"<{word} " for word in _WORDS), *_ENDS)
+_WORD_TAGS = follow_stray_tags(*markers(*_TAGS, inclusive=True, auto="declared"), words=_WORDS)
 
 
 ROWS = (
@@ -144,16 +135,14 @@ _XAI_INVOKE = build_child_tags(
     block_close=f"</{_XAI_BLOCK}>",
     begins=("<invoke ", *(f"<{word}>" for word in _XAI_BLOCKS)),
 )
-_XAI_STRAY_TAGS = follow_stray_tags(
-    "xai tags", *(Opener(tag, inclusive=True) for tag in (*_XAI_BEGINS, *_XAI_ENDS)), words=_XAI_WORDS
-)
+_XAI_STRAY_TAGS = follow_stray_tags(*markers(*_XAI_BEGINS, *_XAI_ENDS, inclusive=True), words=_XAI_WORDS)
 _XAI_IN_BLOCK = rf"<{_XAI_BLOCK}>{GAP}<invoke\s"
 
 # The tags of xAI: around JSON, with the name as an attribute or an element, or around calls in tags of their own.
 XAI_ROWS = (
     Dialect(
         "xai-tool-call",
-        tuple(Opener(begin, inclusive=True) for begin in (*_XAI_BEGINS, "<xai:tool_calls>", "<xai:function_calls>")),
+        markers(*_XAI_BEGINS, "<xai:tool_calls>", "<xai:function_calls>", inclusive=True),
         RemembersTag(
             Branch(
                 _XAI_IN_BLOCK,

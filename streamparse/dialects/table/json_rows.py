@@ -19,15 +19,15 @@ _CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 _WITH_PARAMETERS = '{"name": "get_weather", "parameters": {"city": "Paris"}}'
 
 
+def _read_between(*tags: str, **more: Any) -> JsonCalls:
+    """What reads JSON between the tags of these words; `more` as of `JsonCalls`."""
+    return JsonCalls(tuple(f"</{tag}>" for tag in tags), tuple(f"<{tag}>" for tag in tags), **more)
+
+
 def _make_tag_row(name: str, tag: str, example: str, follows: str | None = None, **more: Any) -> Dialect:
     """A format that writes JSON between the tags of a word; `example` is what they hold, `more` as of `Dialect`."""
-    calls = JsonCalls(closes=(f"</{tag}>",), opens=(f"<{tag}>",))
-    return Dialect(name, markers(f"<{tag}>"), calls, follows, example=f"<{tag}>{example}</{tag}>", **more)
-
-
-def _mark_named(*texts: str) -> tuple[Opener, ...]:
-    """Openers that other dialects read just as well, so that they count only if this one is named."""
-    return tuple(Opener(text, auto="named") for text in texts)
+    example = f"<{tag}>{example}</{tag}>"
+    return Dialect(name, markers(f"<{tag}>"), _read_between(tag), follows, example=example, **more)
 
 
 _LOOK_ALIKES = ("tools", "function", "function-call", "function_call", "toolcall", "tool_use", "tool")
@@ -59,8 +59,8 @@ OBJECTS = (
     _make_tag_row("longcat", "longcat_tool_call", f"\n{_CALL}\n", _JSON, models="LongCat-Flash", in_thought="ends"),
     Dialect(
         "ernie45",
-        _mark_named("<tool_call>"),
-        JsonCalls(closes=("</tool_call>",), opens=("<tool_call>",)),
+        markers("<tool_call>", auto="named"),  # other dialects read it just as well
+        _read_between("tool_call"),
         _JSON,
         models="ERNIE 4.5 Thinking",
         example=f"<tool_call>\n{_CALL}\n</tool_call>\n",
@@ -71,7 +71,7 @@ OBJECTS = (
     Dialect(
         "granite-20b-fc",
         markers("<function_call>"),
-        JsonCalls(closes=("</function_call>",), opens=("<function_call>",)),
+        _read_between("function_call"),
         _OBJECT,
         models="granite-20b-functioncalling",
         example=f"<function_call> {_CALL}",
@@ -123,9 +123,7 @@ OBJECTS = (
     Dialect(
         "tool-use-json",
         markers("<tool_use>", "<tooluse>"),
-        JsonCalls(
-            ("</tool_use>", "</tooluse>"), ("<tool_use>", "<tooluse>"), names=NAME_KEYS, explicit=True, by_name=True
-        ),
+        _read_between("tool_use", "tooluse", names=NAME_KEYS, explicit=True, by_name=True),
         _JSON,
         models="Claude, Gemini and DeepSeek through proxies, prompted models",
         example='<tool_use>\n{"name": "get_weather", "input": {"city": "Paris"}}\n</tool_use>',
@@ -133,14 +131,7 @@ OBJECTS = (
     Dialect(
         "tools-tag-json",
         tuple(Opener(f"<{tag}>", word=tag in _PLAIN_WORDS) for tag in _LOOK_ALIKES),
-        JsonCalls(
-            closes=tuple(f"</{tag}>" for tag in _LOOK_ALIKES),
-            opens=tuple(f"<{tag}>" for tag in _LOOK_ALIKES),
-            last_closes=("</tool",),
-            arguments=("arguments",),
-            explicit=True,
-            by_name=True,
-        ),
+        _read_between(*_LOOK_ALIKES, last_closes=("</tool",), arguments=("arguments",), explicit=True, by_name=True),
         _JSON,
         models="Qwen2.5-Coder and other drifting fine-tunes",
         example=f"<tools>\n{_CALL}\n</tools>",
@@ -150,8 +141,7 @@ OBJECTS = (
         (
             Opener(_HCX_TURN + _HCX_ROLE),
             # The prompt ended with <|im_start|>assistant.
-            Opener(_HCX_ROLE, position="edge"),
-            Opener(_HCX_ROLE.lstrip(), position="edge"),
+            *markers(_HCX_ROLE, _HCX_ROLE.lstrip(), position="edge"),
         ),
         JsonCalls(opens=("<|im_end|>",), explicit=True),
         rf'\s{{0,64}}{_IN_LIST_OR_NOT}"',
@@ -189,7 +179,7 @@ OBJECTS = (
     ),
     Dialect(
         "bare-json",
-        tuple(Opener(bracket, inclusive=True, auto="start", position="start", bare=True) for bracket in "{["),
+        markers("{", "[", inclusive=True, auto="start", position="start", bare=True),
         JsonCalls(
             ("<|eom_id|>", "<|eot_id|>"), names=(*NAME_KEYS, "function"), ids=("id", "tool_call_id"), explicit=True
         ),
@@ -199,10 +189,7 @@ OBJECTS = (
     ),
     Dialect(
         "fenced-json",
-        tuple(
-            Opener(f"```{label}", auto="start", position="line", bare=True)
-            for label in ("json", "JSON", "tool_call", "")
-        ),
+        markers("```json", "```JSON", "```tool_call", "```", auto="start", position="line", bare=True),
         JsonCalls(closes=("```",), names=NAME_KEYS, explicit=True),
         rf"[ \t]{{0,8}}\r?\n\s{{0,64}}{_IN_LIST_OR_NOT}[\"']",
         models="Qwen2.5-Coder, xLAM, many small models",
@@ -233,7 +220,7 @@ ARRAYS = (
     ),
     Dialect(
         "granite-array",
-        (*markers("<|tool_call|>"), *_mark_named("<tool_call>")),
+        (*markers("<|tool_call|>"), *markers("<tool_call>", auto="named")),
         JsonCalls(closes=("</tool_call>",), opens=("<|tool_call|>", "<tool_call>")),
         models="Granite 3.0 to 3.3",
         example=f"<|tool_call|> [{_CALL}]",
@@ -295,9 +282,8 @@ ARRAYS = (
     Dialect(
         "xlam",
         (
-            *_mark_named("[TOOL_CALLS]", "<tool_call>"),
-            Opener("```json", position="line", auto="named", bare=True),
-            Opener("```", position="line", auto="named", bare=True),
+            *markers("[TOOL_CALLS]", "<tool_call>", auto="named"),
+            *markers("```json", "```", position="line", auto="named", bare=True),
             Opener("[", inclusive=True, position="start", auto="named", bare=True),
         ),
         JsonCalls(closes=("```", "</tool_call>", "[/TOOL_CALLS]"), explicit=True),
@@ -307,7 +293,7 @@ ARRAYS = (
     ),
     Dialect(
         "guided-json-array",
-        tuple(Opener(bracket, inclusive=True, position="start", auto="named", bare=True) for bracket in "[{"),
+        markers("[", "{", inclusive=True, position="start", auto="named", bare=True),
         GuidedCalls(explicit=True),
         rf'{_IN_LIST_OR_NOT}"',
         models='every model under constrained decoding (`tool_choice="required"`)',

@@ -87,7 +87,7 @@ ROWS = (
         in_thought="resumes",
         thoughts=("gemma4",),
         drops=("<turn|>", "<eos>", "<end_of_turn>"),
-        companions=(find_stray_closer("gemma4", r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
+        companions=(find_stray_closer(r'<\|"\|>' + _ON, '<|"|>'), _GEMMA4_THOUGHT),
     ),
     Dialect(
         "functiongemma",
@@ -95,6 +95,6 @@ ROWS = (
         BraceCalls("<escape>", closes=("<end_function_call>",)),
         models="FunctionGemma 270M",
         example="<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>",
-        companions=(find_stray_closer("functiongemma", "<escape>" + _ON, "<escape>"),),
+        companions=(find_stray_closer("<escape>" + _ON, "<escape>"),),
     ),
 )

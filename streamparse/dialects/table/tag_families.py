@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from streamparse.dialects.engine.grammar import Body, Dialect, Opener
@@ -44,7 +45,7 @@ def make_tag_row(
     `closes`: what the tags that close a value begin with; `more` as of `Dialect`.
     """
     openers = tuple(Opener(each, inclusive=True) if isinstance(each, str) else each for each in opens)
-    return Dialect(name, openers, body or tags, companions=(find_stray_closers(name, tags, *closes),), **more)
+    return Dialect(name, openers, body or tags, companions=(find_stray_closers(tags, *closes),), **more)
 
 
 def build_function_tags(block: str, trim: bool = True, untyped: Kinds = ANY) -> TagCalls:
@@ -87,7 +88,6 @@ def build_invoke_tags(
         parameter_begin=rf"<{prefix}parameter\s",
         parameter_close=rf"</{prefix}parameter(?:>|(?P<odd>)(?:\s{{0,8}}/?>|(?={GAP}<)))",
         stops=tuple(slash + begin for begin in begins for slash in ("<", "</")),
-        trim=False,
     )
 
 
@@ -109,11 +109,11 @@ def build_child_tags(
         parameter_close=rf"</(?:{words}|{KEY})>",
         stops=("</", *begins),
         lead=lead,
+        trim=True,
         unclosed=False,
     )
 
 
-_TOOL = r"(?P<name>[^<>\s\"']{1,256}?)"
 _ID = r"(?P<id>[^\"<>]{1,256})"
 _INSIDE = "(?:arguments|parameters|args|input|params)"
 
@@ -127,21 +127,16 @@ def build_named_tags(words: str, begins: tuple[str, ...]) -> tuple[TagCalls, Tag
     id, prefix = rf"\s{{1,8}}id=\"{_ID}\"", r"(?:[\w.]{1,32}:)?"
     # Grok repeats attributes in the closing tag, or leaves a blank or a quotation mark there.
     close = rf"(?:</{_INSIDE}>{GAP})?</{words}(?:>|(?P<odd>)[ \"][^<>]{{0,256}}>)"
-    attribute = build_child_tags(
-        call=rf"<{words}(?:(?:{id})?\s{{1,8}}name={_QUOTE}{_TOOL}{_QUOTE}\s{{0,8}}(?P<empty>/)?>(?:(?<=/>)|(?={GAP}[<{{]))"
-        rf"|\s{{1,8}}name=\"{_TOOL}\"{id}\s{{0,8}}>(?={GAP}(?:\{{|<[^/])))",
+    build = partial(build_child_tags, call_close=close, begins=begins, lead=f"<{_INSIDE}>")
+    attribute = build(
+        call=rf"<{words}(?:(?:{id})?\s{{1,8}}name={_QUOTE}{_NAME}{_QUOTE}\s{{0,8}}(?P<empty>/)?>(?:(?<=/>)|(?={GAP}[<{{]))"
+        rf"|\s{{1,8}}name=\"{_NAME}\"{id}\s{{0,8}}>(?={GAP}(?:\{{|<[^/])))",
         call_begin=rf"<{words}\s",
-        call_close=close,
-        begins=begins,
-        lead=f"<{_INSIDE}>",
     )
-    element = build_child_tags(
+    element = build(
         call=rf"<{words}>{GAP}(?:<id>{GAP}(?P<id>[^<>\s]{{1,256}}){GAP}</id>{GAP})?"
         rf"<(?P<word>{prefix}(?:name|tool_name|function))>{GAP}(?P<name>[^<>\s]{{1,256}}){GAP}</(?P=word)>",
         call_begin=rf"<{words}>{GAP}<{prefix}(?:id|name|tool_name|function)>",
-        call_close=close,
-        begins=begins,
-        lead=f"<{_INSIDE}>",
     )
     return attribute, element
 
@@ -177,7 +172,6 @@ def build_pair_tags(mark: str, word: str) -> TagCalls:
         value_open=rf"(?:{_BREAKS}{{0,64}}(?:<{m}arg_type{end}{GAP}(?P<type>\w{{1,16}}){GAP}</{m}arg_type{end}{GAP})?"
         rf"<{m}arg_value{end}|{GAP}(?P<none>)(?=<{m}arg_key{end})|{GAP}(?P<odd>)(?=[^\s<\\]|{other}))",
         gap=rf"{_BREAKS}{{0,64}}+",
-        trim=False,
         hollow=False,
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from streamparse.dialects.engine.grammar import Dialect, Opener
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
-from streamparse.dialects.grammars.stray_closers import find_stray_closers
 from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.dialects.table.tag_families import (
     NAMED_KEY,
@@ -47,14 +48,12 @@ _PARAM = TagCalls(
     rf"(?:(?P<empty>/)>|>(?={GAP}(?:<param\s|<arguments>|</function>|\{{)))",
     call_begin=r"<function\s",
     call_close=rf"(?:</arguments>{GAP})?</function>",
-    block_close="(?!)",
     parameter=rf"<param\s{{1,8}}name={NAMED_KEY}(?:\s[^<>]{{0,64}})?>",
     parameter_begin=r"<param\s",
     parameter_close="</param>",
     stops=("</param>", "<param ", "</function>", "<function "),
     lead="<arguments>",
     value_open=rf"{GAP}(?P<cdata><!\[CDATA\[)",
-    trim=False,
 )
 
 # The mark of DeepSeek's tags, first as it is written, then as models have been seen to write it.
@@ -65,23 +64,21 @@ _DSML = build_invoke_tags(
     r"\s?[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?(?:function_calls|tool_?calls|calls|tool_use|tool)",
 )
 
-_DSML_LEFT = find_stray_closers("dsml", _DSML, *(f"</{text}" for text in _SPELLINGS))
-
 
 def _make_dsml(name: str, *own: str, models: str, block: str, space: str = "") -> Dialect:
     """A version of the format: the openers that are its own, and those that no version claims."""
     mark = f"｜DSML｜{space}"
-    return Dialect(
+    return make_tag_row(
         name,
-        tuple(Opener(f"<{text}", inclusive=True) for text in (*own, *_SPELLINGS)),
+        (f"<{text}" for text in (*own, *_SPELLINGS)),
         _DSML,
+        closes=(f"</{text}" for text in _SPELLINGS),
         models=models,
         example=f'<{mark}{block}>\n<{mark}invoke name="get_weather">\n'
         f'<{mark}parameter name="city" string="true">Paris</{mark}parameter>\n</{mark}invoke>\n</{mark}{block}>',
         # SGLang's and vLLM's tests: a block of calls ends the thought.
         in_thought="ends",
         drops=("<｜end▁of▁sentence｜>",),
-        companions=(_DSML_LEFT,),
     )
 
 
@@ -96,7 +93,6 @@ _XTML = TagCalls(
     parameter_begin=rf"{_OPEN}argument\s",
     parameter_close=rf"{_CLOSE}argument{_SEP}",
     stops=("<|open|>", "<|close|>"),
-    trim=False,
     entities=(("&quot;", '"'), ("&amp;", "&")),
 )
 
@@ -107,12 +103,10 @@ _SOLAR_TAGS = TagCalls(
     rf"|(?P<odd>)```(?P<name>[\w.-]{{1,256}})[ \t]{{0,8}}\r?\n(?=<\|tool_arg:start\|>))",
     call_begin=r"(?:<\|tool_call:start\|>|```[\w.-]{1,256}[ \t]{0,8}\r?\n<\|tool_arg:start\|>)",
     call_close=r"<\|tool_call:end\|>",
-    block_close="(?!)",
     parameter=rf"<\|tool_arg:start\|>{GAP}(?P<key>[^<>|]{{1,256}}?){GAP}<\|tool_arg:value\|>",
     parameter_begin=r"<\|tool_arg:start\|>",
     parameter_close=r"<\|tool_arg:end\|>",
     stops=("<|tool_arg:", "<|tool_call:"),
-    trim=False,
 )
 
 _ROWS = (
@@ -249,25 +243,14 @@ _ROWS = (
 # Formats of grammar E: a tag for the call, its name, and a pair of tags for each parameter.
 
 _PAIRS = build_pair_tags("", "tool_call")
-_PAIRS_LEFT = find_stray_closers("pairs", _PAIRS, "</arg_value")
+_PAIR_ENDS = ("</arg_value",)
 _PAIR = "<arg_key>city</arg_key>{}<arg_value>Paris</arg_value>"
 
 
-def _make_pair_row(
-    name: str, *openers: str, models: str, example: str, ends_thought: bool = False, drops: tuple[str, ...] = ()
-) -> Dialect:
-    """One of the formats that differ only in white space and in the block around the calls."""
-    return Dialect(
-        name,
-        tuple(Opener(text, inclusive=True) for text in openers),
-        _PAIRS,
-        models=models,
-        example=example,
-        # SGLang ends a thought at <tool_call>; cases of Ling 3.
-        in_thought="ends" if ends_thought else "text",
-        drops=drops,
-        companions=(_PAIRS_LEFT,),
-    )
+def _make_pair_row(name: str, *opens: str, **more: Any) -> Dialect:
+    """One of the formats that differ only in white space and in the block around the calls; `more` as of `Dialect`."""
+    # SGLang ends a thought at <tool_call>; cases of Ling 3.
+    return make_tag_row(name, opens, _PAIRS, closes=_PAIR_ENDS, in_thought="ends", **more)
 
 
 _GLM_JSON_HEAD = rf"<tool_call>{GAP}{NAME}>"
@@ -283,7 +266,6 @@ _PAIR_ROWS = (
         "<tool_call>",
         models="GLM-4.5, GLM-4.6, Ling-3, Laguna",
         example="<tool_call>get_weather\n" + _PAIR.format("\n") + "\n</tool_call>",
-        ends_thought=True,
         drops=("<|observation|>", "<|role_end|>"),  # Ling 3 ends each turn with the second
     ),
     _make_pair_row(
@@ -291,7 +273,6 @@ _PAIR_ROWS = (
         "<tool_call>",
         models="GLM-4.7, GLM-5",
         example="<tool_call>get_weather" + _PAIR.format("") + "</tool_call>",
-        ends_thought=True,
         drops=("<|observation|>",),
     ),
     _make_pair_row(
@@ -299,25 +280,25 @@ _PAIR_ROWS = (
         "<tool_call>",
         models="iFlytek Spark 2.5",
         example="<tool_call>get_weather\n" + _PAIR.format("") + "\n</tool_call>",
-        ends_thought=True,
     ),
-    Dialect(
+    make_tag_row(
         "glm-5.3",
-        (Opener("<tool_call>", inclusive=True),),
+        ("<tool_call>",),
+        _PAIRS,
         Branch(rf"{_GLM_JSON_HEAD}{GAP}\{{", _GLM_JSON, _PAIRS),
+        closes=_PAIR_ENDS,
         models="GLM-5.3-Flash",
         example='<tool_call>get_weather>{"city": "Paris"}</tool_call>',
         # VLLM's parser: a call may come without a closing think token.
         in_thought="ends",
         drops=("<|observation|>",),
-        companions=(_PAIRS_LEFT,),
     ),
     # Each model of IQuest has a word of its own for the tag.
     make_tag_row(
         "iquest-q1",
         ("<iquest_tool_call>",),
         build_pair_tags("", "iquest_tool_call"),
-        closes=("</arg_value",),
+        closes=_PAIR_ENDS,
         models="IQuest-Q1",
         example="<iquest_tool_call>get_weather" + _PAIR.format("") + "</iquest_tool_call>",
     ),
@@ -325,7 +306,7 @@ _PAIR_ROWS = (
         "iquest-coder-v2",
         ("<iquestcoder_tool_call>",),
         build_pair_tags("", "iquestcoder_tool_call"),
-        closes=("</arg_value",),
+        closes=_PAIR_ENDS,
         models="IQuest Coder V2",
         example="<iquestcoder_tool_call>get_weather" + _PAIR.format("") + "</iquestcoder_tool_call>",
         # As SGLang and vLLM do for this opener.
@@ -338,14 +319,12 @@ _PAIR_ROWS = (
         example="<tool_calls>\n<tool_call>get_weather<tool_sep>\n"
         + _PAIR.format("\n")
         + "\n</tool_call>\n</tool_calls>",
-        ends_thought=True,
     ),
     _make_pair_row(
         "hunyuan-v4",
         *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
         models="Hy4",
         example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",
-        ends_thought=True,
     ),
     make_tag_row(
         "k2-horizon",

@@ -80,10 +80,9 @@ class Anthropic(Adapter):
     def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
         if message.role == "assistant":
             return [{"role": "assistant", "content": self._write_answer(message.parts, lost)}]
-        results = [self.format_result(result) for result in message.results]
-        parts = self.traits.media.filter(message.parts)
-        content = [*results, *self.write_blocks(parts, lost)] if results else self.write_content(parts, lost)
-        return [{"role": "user", "content": content}]
+        if message.results:
+            return [{"role": "user", "content": self.write_user_blocks(message, lost)}]
+        return [{"role": "user", "content": self.write_content(self.traits.media.filter(message.parts), lost)}]
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         if isinstance(part, Image) and not part.url:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from streamparse.loss import Loss
 from streamparse.schema.strict import as_warnings, find_open_objects
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.json_access import drop_empty, get_at, get_objects, get_str
 from streamparse.writing.request import Choice, Request
-from streamparse.writing.request_format import RequestFormat, get_at, pick, place_alike, read_object
+from streamparse.writing.request_format import RequestFormat, pick, place_alike, read_object
 
 DEFAULT_MAX_TOKENS = 4096
 """The limit where none is given: this API wants one."""
@@ -26,7 +26,7 @@ _MODES: dict[str, Any] = {"auto": "auto", "any": "required", "tool": "required",
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
     if _is_cached(request):
         lost.append(Loss("messages", "", "cache_control", "dropped: no setting elsewhere"))
-    schema = read_object(get_at(request, "output_config.format.schema"))
+    schema = read_object(get_at(request, "output_config", "format", "schema"))
     # A schema is always enforced here.
     return {"choice": _read_choice(request.get("tool_choice")), "schema": schema, "strict": True}
 

@@ -27,8 +27,8 @@ from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart, find_document_type, is_cited, make_text_document
 from streamparse.writing.correlation import drop_last_thoughts
 from streamparse.writing.definitions import has_keys
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, read_role
+from streamparse.writing.json_access import drop_empty, get_at, get_object, get_objects, get_str
+from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, is_item, read_role
 from streamparse.writing.results import list_text_losses, make_result, show_result
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
@@ -77,10 +77,7 @@ class Bedrock(Adapter):
     def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
         if message.role == "assistant":
             return [{"role": "assistant", "content": self._write_answer(message.parts, lost)}]
-        results = [self.format_result(result) for result in message.results]
-        return [
-            {"role": "user", "content": [*results, *self.write_blocks(self.traits.media.filter(message.parts), lost)]}
-        ]
+        return [{"role": "user", "content": self.write_user_blocks(message, lost)}]
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         if isinstance(part, Text):
@@ -118,9 +115,7 @@ class Bedrock(Adapter):
 
     def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
         for block in get_objects(written.get("content")) if get_str(written, "role") != "assistant" else []:
-            others = [
-                part for part in _read_result_parts(block) if not (isinstance(part, Item) and part.kind == "json")
-            ]
+            others = [part for part in _read_result_parts(block) if not is_item(part, "json")]
             yield from list_text_losses(others, place, _has_failed(block))
 
     def adapt_messages(self, messages: list[Message], _model: str, /) -> list[Message]:
@@ -170,9 +165,7 @@ def _has_failed(block: Mapping[str, Any]) -> bool:
 
 def _read_result_parts(block: Mapping[str, Any]) -> list[Part]:
     """Read the parts of a result; nothing if the block is no result."""
-    result = block.get("toolResult")
-    blocks = get_objects(result.get("content")) if isinstance(result, Mapping) else []
-    return [part for each in blocks for part in _read_block(each)]
+    return [part for each in get_objects(get_at(block, "toolResult", "content")) for part in _read_block(each)]
 
 
 def _name_document(document: Document) -> str:
@@ -183,10 +176,10 @@ def _name_document(document: Document) -> str:
 
 def _read_document(block: Mapping[str, Any]) -> Document | None:
     """Read a document of a known format whose bytes or text are there."""
-    document = block.get("document")
+    document = get_object(block, "document")
     kind, text = find_document_type(get_str(document, "format") or "txt"), get_str(document, "source", "text")
     data = make_text_document(text).data if text else _read_bytes(block, "document")
-    if not isinstance(document, Mapping) or not data or not kind:
+    if not data or not kind:
         return None
     found = Document(data, kind, context=get_str(document, "context"), cited=is_cited(document))
     name = get_str(document, "name")
@@ -195,9 +188,8 @@ def _read_document(block: Mapping[str, Any]) -> Document | None:
 
 def _read_bytes(block: Mapping[str, Any], kind: str) -> str:
     """Return the bytes of an image or document in base64; boto3 has them as they are."""
-    source = block[kind].get("source") if isinstance(block.get(kind), Mapping) else None
-    data = source.get("bytes") if isinstance(source, Mapping) else None
-    return b64encode(data).decode() if isinstance(data, bytes) else get_str(source, "bytes")
+    data = get_at(block, kind, "source", "bytes")
+    return b64encode(data).decode() if isinstance(data, bytes) else get_str(block, kind, "source", "bytes")
 
 
 def _read_block(block: Mapping[str, Any]) -> list[Part]:

@@ -9,7 +9,7 @@ as a list.  The plan that came with calls goes back with them, in place of the t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,8 +17,8 @@ from streamparse.loss import Loss
 from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import JSONObject
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Item, Message, Part, Text, Thought
+from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str
+from streamparse.writing.parts import Item, Message, Part, Text, Thought, is_item
 from streamparse.writing.results import show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import ANY_ID, MediaSupport, NamePolicy, is_no_server_tool
 
@@ -35,7 +35,7 @@ class Cohere(OpenAI):
         ids=ANY_ID,
         message_names=False,
         strict_schemas=False,
-        custom_tools=False,
+        write_custom_tool=None,
         own_blocks=(),
         forbidden_root_keywords=(),
         media=MediaSupport(document_types=frozenset()),
@@ -51,7 +51,7 @@ class Cohere(OpenAI):
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
         blocks = [block for block in get_objects(written.get("content")) if block.get("text") != ""]
-        if not any(map(_get_document, blocks)):
+        if not _has_document(blocks):
             return super().read_result(written)
         values = [_read_value(block) for block in blocks]
         value, error = unwrap_result(values[0]) if len(values) == 1 else (values, None)
@@ -64,10 +64,10 @@ class Cohere(OpenAI):
 
     def list_unread(self, written: Mapping[str, Any], place: str, /) -> Iterator[Loss]:
         blocks = get_objects(written.get("content")) if get_str(written, "role") == "tool" else []
-        if not any(map(_get_document, blocks)):
+        if not _has_document(blocks):
             yield from super().list_unread(written, place)
         for block in blocks:
-            for key in _get_document(block):
+            for key in get_object(block, "document"):
                 if key != "data":
                     yield Loss(place, "", str(key), "dropped: a result has no more than its data elsewhere")
 
@@ -85,7 +85,7 @@ class Cohere(OpenAI):
         return item.kind in ("tool_plan", "citation")
 
     def write_assistant(self, message: Message, _lost: list[Loss], /) -> JSONObject:
-        plan = "".join(str(part.data) for part in message.parts if _is_plan(part))
+        plan = "".join(str(part.data) for part in message.parts if is_item(part, "tool_plan"))
         thought, text = message.thought, message.text
         content: Any = text
         if thought:
@@ -94,21 +94,15 @@ class Cohere(OpenAI):
         return {"role": "assistant", **drop_empty(tool_plan=plan, content=content, tool_calls=calls)}
 
 
-def _is_plan(part: Part) -> TypeGuard[Item]:
-    return isinstance(part, Item) and part.kind == "tool_plan"
-
-
 def _make_plan_text(part: Part) -> Part:
-    return Text(str(part.data)) if _is_plan(part) else part
+    return Text(str(part.data)) if is_item(part, "tool_plan") else part
 
 
-def _get_document(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the document in a block; an empty one if there is none."""
-    document = block.get("document")
-    return document if isinstance(document, Mapping) else {}
+def _has_document(blocks: list[Mapping[str, Any]]) -> bool:
+    return any(get_object(block, "document") for block in blocks)
 
 
 def _read_value(block: Mapping[str, Any]) -> Any:
-    if document := _get_document(block):
+    if document := get_object(block, "document"):
         return document.get("data")
     return block["text"] if isinstance(block.get("text"), str) else dict(block)

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
-from streamparse.writing.json_access import get_str
+from streamparse.writing.json_access import get_object, get_str
 from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
-from streamparse.writing.request_format import RequestFormat, get_section, place_alike
+from streamparse.writing.request_format import RequestFormat, place_alike
 
 _MODES: dict[str, Any] = {"REQUIRED": "required", "NONE": "none"}
 _WORDS = {mode: word for word, mode in _MODES.items()}
@@ -24,8 +24,8 @@ _WORDS = {mode: word for word, mode in _MODES.items()}
 
 def _read_others(request: Mapping[str, Any], _lost: list[Loss]) -> dict[str, Any]:
     choice = Choice(_MODES.get(get_str(request, "tool_choice")))
-    form = get_section(request, "response_format")
-    schema = dict(get_section(form, "json_schema")) if form.get("type") == "json_object" else None
+    form = get_object(request, "response_format")
+    schema = dict(get_object(form, "json_schema")) if form.get("type") == "json_object" else None
     return {"choice": choice, "schema": schema}
 
 

@@ -53,7 +53,7 @@ from streamparse.tools import ToolResult, Toolset
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import DOCUMENT_ENDINGS, PDF, VisiblePart
 from streamparse.writing.definitions import DeclaredTool, as_object_schema, has_keys
-from streamparse.writing.json_access import drop_empty, get_objects, get_str, write_value
+from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str, write_value
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Message, Part, Text, Thought, read_role
 from streamparse.writing.results import make_result, show_result, unwrap_result, wrap_result
 from streamparse.writing.traits import MediaSupport, NamePolicy, ProviderTraits
@@ -116,8 +116,7 @@ class Gemini(Adapter):
         return {"functionResponse": {**fields, "response": {"output": text}, **drop_empty(parts=media)}}
 
     def read_result(self, written: Mapping[str, Any]) -> ToolResult:
-        inner = written.get("functionResponse")
-        response = inner if isinstance(inner, Mapping) else {}
+        response = get_object(written, "functionResponse")
         id, name = get_str(response, "id"), get_str(response, "name")
         value, error = unwrap_result(response.get("response"))
         media = [part for part in map(read_part, get_result_parts(response)) if isinstance(part, VisiblePart)]
@@ -128,10 +127,7 @@ class Gemini(Adapter):
     def write_message(self, message: Message, lost: list[Loss], /) -> list[JSONObject]:
         if message.role == "assistant":
             return [{"role": "model", "parts": self._write_answer(message.parts, lost)}]
-        results = [self.format_result(result) for result in message.results]
-        return [
-            {"role": "user", "parts": [*results, *self.write_blocks(self.traits.media.filter(message.parts), lost)]}
-        ]
+        return [{"role": "user", "parts": self.write_user_blocks(message, lost)}]
 
     def write_visible(self, part: VisiblePart, /) -> JSONObject:
         return write_part(part)
@@ -242,18 +238,13 @@ def _find_siblings_of_references(schema: dict[str, Any]) -> Iterator[tuple[str, 
             yield path, "$ref", "some servers take only a description and a default beside it"
 
 
-def _find_refused_keywords(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+def _find_refused_keywords(schema: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """List what some servers refuse of a schema in the subset: where, the keyword, and why."""
-    kind = schema.get("type")
-    if "anyOf" in schema and len(schema) > 1:
-        yield path, "anyOf", "some servers take nothing beside it"
-    if "anyOf" not in schema and kind not in _TYPES:
-        yield path, "type", "some servers want one that they know"
-    if path and kind == "OBJECT" and not schema.get("properties"):
-        yield path, "properties", "some servers want at least one"
-    for name, each in schema.get("properties", {}).items():
-        yield from _find_refused_keywords(each, f"{path}/properties/{name}")
-    for number, each in enumerate(schema.get("anyOf", ())):
-        yield from _find_refused_keywords(each, f"{path}/anyOf/{number}")
-    if "items" in schema:
-        yield from _find_refused_keywords(schema["items"], f"{path}/items")
+    for path, node in walk(schema):
+        kind = node.get("type")
+        if "anyOf" in node and len(node) > 1:
+            yield path, "anyOf", "some servers take nothing beside it"
+        if "anyOf" not in node and kind not in _TYPES:
+            yield path, "type", "some servers want one that they know"
+        if path and kind == "OBJECT" and not node.get("properties"):
+            yield path, "properties", "some servers want at least one"

@@ -13,14 +13,14 @@ from typing import Any, Final, TypeAlias
 
 from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.content import DOCUMENT_ENDINGS, VisiblePart
-from streamparse.writing.json_access import drop_empty, get_objects, get_str
+from streamparse.writing.json_access import drop_empty, get_object, get_objects, get_str
 from streamparse.writing.parts import SIGNATURE, Document, Image, Item, Part, Text, Thought
 
 PartObject: TypeAlias = dict[str, Any]
 
 OWN_PARTS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData", "fileData")
 """Parts that no other provider has, or that are no text, image or document."""
-_BLOBS: Final = ("inline_data", "file_data", "inlineData", "fileData")
+_BLOBS: Final = ("inlineData", "fileData")
 _PART_KEYS: Final = ("text", "thought", "thoughtSignature", "functionCall", "functionResponse", *OWN_PARTS)
 _BLOB_KEYS: Final = ("mimeType", "data", "fileUri")
 _CALL_KEYS: Final = {"functionCall": ("id", "name", "args"), "functionResponse": ("id", "name", "response", "parts")}
@@ -73,7 +73,7 @@ def list_unread_keys(part: Mapping[str, Any]) -> Iterator[str]:
 def _list_unread_of_blob(part: Mapping[str, Any]) -> Iterator[str]:
     found = _read_blob(part)
     known = (*_BLOB_KEYS, "displayName") if isinstance(found, Document) else _BLOB_KEYS
-    for kind in ("inlineData", "fileData") if found is not None else ():  # what is neither is kept whole
+    for kind in _BLOBS if found is not None else ():  # what is neither is kept whole
         yield from _list_others(_get_fields(part, kind), known)
 
 
@@ -83,18 +83,18 @@ def _list_others(fields: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[
 
 def _get_fields(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     """Return the fields of a call, of a result or of a blob; nothing if the part is none."""
-    fields = to_camel_keys(part.get(kind))
-    return fields if isinstance(fields, Mapping) else {}
+    return to_camel_keys(get_object(part, kind))
 
 
 def to_camel_part(part: Mapping[str, Any]) -> PartObject:
     """Return a part with the names of the wire: Google's Python libraries write them with underscores."""
-    return {to_camel_case(str(key)): to_camel_keys(value) if key in _BLOBS else value for key, value in part.items()}
+    camel = to_camel_keys(part)
+    return camel | {kind: to_camel_keys(camel[kind]) for kind in _BLOBS if isinstance(camel.get(kind), Mapping)}
 
 
-def to_camel_keys(value: Any) -> Any:
-    """Return an object with the names of the wire, one level deep; anything else as it is."""
-    return {to_camel_case(str(key)): each for key, each in value.items()} if isinstance(value, Mapping) else value
+def to_camel_keys(fields: Mapping[str, Any]) -> PartObject:
+    """Return an object with the names of the wire, one level deep."""
+    return {to_camel_case(str(key)): each for key, each in fields.items()}
 
 
 def get_signature(item: Item) -> Any:

@@ -20,10 +20,11 @@ from msgspec.structs import replace
 from streamparse.loss import Loss
 from streamparse.providers.gemini.messages import SIGNING_MODELS, sign_first_call
 from streamparse.providers.gemini.parts import to_camel_keys
+from streamparse.providers.gemini.sdk_dump import to_camel_case
 from streamparse.writing.definitions import read_tools
-from streamparse.writing.json_access import drop_empty, get_str, get_strs
-from streamparse.writing.request import Choice, Request
-from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, read_object
+from streamparse.writing.json_access import drop_empty, get_object, get_str, get_strs
+from streamparse.writing.request import SAMPLING_FIELDS, Choice, Request
+from streamparse.writing.request_format import RequestFormat, lose_unread, read_object
 
 _SECTIONS = ("generationConfig", "toolConfig")
 _OTHER_CONFIG = ("responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig")
@@ -34,16 +35,16 @@ _JSON = "application/json"
 
 def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
     request = to_camel_keys(request)
-    sections = {name: to_camel_keys(get_section(request, name)) for name in _SECTIONS}
+    sections = {name: to_camel_keys(get_object(request, name)) for name in _SECTIONS}
     return {**request, **sections, "model": get_str(request, "model").removeprefix("models/") or None}
 
 
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
-    config = get_section(request, "generationConfig")
+    config = get_object(request, "generationConfig")
     return {
-        "choice": _read_choice(to_camel_keys(get_section(request, "toolConfig", "functionCallingConfig")), lost),
+        "choice": _read_choice(to_camel_keys(get_object(request, "toolConfig", "functionCallingConfig")), lost),
         "schema": _read_schema(config, lost),
-        "think": _read_thinking(to_camel_keys(get_section(config, "thinkingConfig")), lost),
+        "think": _read_thinking(to_camel_keys(get_object(config, "thinkingConfig")), lost),
     }
 
 
@@ -111,12 +112,7 @@ GEMINI_REQUESTS = RequestFormat(
         "system": "systemInstruction",
         "messages": "contents",
         "tools": "tools",
-        "temperature": "generationConfig.temperature",
-        "top_p": "generationConfig.topP",
-        "top_k": "generationConfig.topK",
-        "seed": "generationConfig.seed",
-        "presence_penalty": "generationConfig.presencePenalty",
-        "frequency_penalty": "generationConfig.frequencyPenalty",
+        **{name: f"generationConfig.{to_camel_case(name)}" for name in SAMPLING_FIELDS},
         "max_tokens": "generationConfig.maxOutputTokens",
         "stop": "generationConfig.stopSequences",
     },

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 from streamparse.emitting.calls import CallWriter, WholeCallWriter
 from streamparse.emitting.emitter import Emitter, encode
 from streamparse.emitting.outcome import Outcome, is_unnamed, list_runnable_calls, read_outcome
-from streamparse.events import Done, ProviderItem, ReasoningDelta, TextDelta, ToolCallComplete
+from streamparse.events import Done, ReasoningDelta, TextDelta, ToolCallComplete
 from streamparse.response import ParsedResponse
 from streamparse.usage import count_tokens
 
@@ -55,9 +55,6 @@ class OllamaChatEmitter(Emitter):
         call = _make_call(self._give_id(event.id, event.index), self._written, event.name, event.arguments)
         self._written += 1
         return self._head + b'"content":"","tool_calls":[' + _encode_line(call) + b']},"done":false}\n'
-
-    def _write_item(self, event: ProviderItem) -> bytes:  # noqa: ARG002 - there is no place for any
-        return b""
 
     def _write_failure(self, code: str, message: str) -> bytes:
         return _encode_line({"error": _write_words(code, message)}) + b"\n"

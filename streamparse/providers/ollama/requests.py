@@ -14,12 +14,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from streamparse.loss import Loss
+from streamparse.writing.json_access import get_object
 from streamparse.writing.request import SAMPLING_FIELDS, Request
-from streamparse.writing.request_format import RequestFormat, get_section, place_alike, read_object
+from streamparse.writing.request_format import RequestFormat, place_alike, read_object
 
 
 def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    options = dict(get_section(request, "options"))
+    options = dict(get_object(request, "options"))
     limit = options.get("num_predict")
     if not (isinstance(limit, int) and limit > 0):  # -1 is no limit
         options["num_predict"] = None

@@ -112,9 +112,6 @@ class OpenAIChatEmitter(Emitter):
         piece = b'"tool_calls":[{"index":%d,"function":{"arguments":%b}}]' % (self._places[index], encode(text))
         return self._write_chunk(piece)
 
-    def write_call_end(self, event: events.ToolCallComplete, /) -> bytes:  # noqa: ARG002 - the JSON says it
-        return b""
-
     def _add_call(self, index: int, id: str, call: dict[str, Any]) -> bytes:
         place = self._places[index] = len(self._places)
         # The id counts up from the call's own index, or from the place of one that has none.

@@ -34,7 +34,7 @@ from streamparse.tools import ToolResult
 from streamparse.writing.content import read_blocks
 from streamparse.writing.definitions import CustomTool
 from streamparse.writing.json_access import Template, drop_empty, fill_template, get_objects, get_str, read_template
-from streamparse.writing.parts import Item, Message, Part, Thought
+from streamparse.writing.parts import Item, Message, Part, Thought, is_item
 from streamparse.writing.results import read_text_result, write_result_text
 from streamparse.writing.traits import IdPolicy
 
@@ -83,7 +83,7 @@ def _rewrite_call(call: Any, source: Template, target: Template, ids: IdPolicy) 
 
 def is_custom_output(part: Part) -> bool:
     """Whether a part is the result of such a call."""
-    return isinstance(part, Item) and part.kind == CUSTOM_OUTPUT and isinstance(part.data, Mapping)
+    return is_item(part, CUSTOM_OUTPUT) and isinstance(part.data, Mapping)
 
 
 def read_custom_output(part: Item) -> Part:
@@ -98,7 +98,7 @@ def mark_custom_outputs(messages: Iterable[Message]) -> Iterator[Message]:
     waiting: set[str] = set()
     for message in messages:
         if message.role == "assistant":
-            customs = [part.data for part in message.parts if isinstance(part, Item) and part.kind == CUSTOM_CALL]
+            customs = [part.data for part in message.parts if is_item(part, CUSTOM_CALL)]
             found = {get_str(call, "id") for call in customs}
             waiting = found if found or message.calls else waiting
         yield replace(message, parts=[_mark_output(part, waiting) for part in message.parts]) if waiting else message
@@ -117,12 +117,12 @@ EXTRA_KINDS: Final = (CUSTOM_CALL, CUSTOM_OUTPUT, "audio", BLOCKS)
 
 def write_custom_calls(parts: Iterable[Part], ids: IdPolicy) -> list[dict[str, Any]]:
     """Write the calls of tools that take text."""
-    return [write_chat_call(part.data, ids) for part in parts if isinstance(part, Item) and part.kind == CUSTOM_CALL]
+    return [write_chat_call(part.data, ids) for part in parts if is_item(part, CUSTOM_CALL)]
 
 
 def write_audio(parts: Iterable[Part]) -> dict[str, Any]:
     """Write the field that names a spoken answer; a stream gives its id once, in any of its pieces."""
-    pieces = (part.data for part in parts if isinstance(part, Item) and part.kind == "audio")
+    pieces = (part.data for part in parts if is_item(part, "audio"))
     ids = (get_str(piece, "id") for piece in pieces)
     return next(({"audio": {"id": id}} for id in ids if id), {})
 

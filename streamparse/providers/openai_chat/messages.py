@@ -24,18 +24,28 @@ from streamparse.providers.openai_chat.extras import (
     write_custom_calls,
     write_thinking_blocks,
 )
-from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
+from streamparse.schema.strict import find_open_objects, find_optional_properties, forbid
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.content import PDF, VisiblePart, get_filename, read_blocks
-from streamparse.writing.definitions import DeclaredTool
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, read_role
+from streamparse.writing.parts import Document, Image, Item, Message, Part, Text, Thought, is_item, read_role
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
 from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
 
 _EXTRA = "extra_content"
 _RESULT_ROLES = ("tool", "function")
+_REFUSED_AT_ROOT = ("anyOf", "oneOf", "allOf", "enum", "not")
+"""Keywords that are refused at the top of a tool's schema, be it enforced or not."""
+_STRICT_CHECKS = (
+    find_open_objects,
+    find_optional_properties,
+    forbid("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+)
+"""What a schema that is to be enforced must pass.
+
+https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+"""
 
 
 def _is_custom_tool(tool: Mapping[str, Any]) -> bool:
@@ -64,16 +74,13 @@ class OpenAI(Adapter):
         message_names=True,
         image_detail=True,
         strict_schemas=True,
-        custom_tools=True,
+        write_custom_tool=write_chat_tool,
         own_blocks=("input_audio", "file"),
-        schema_checks=STRICT_CHECKS,
-        forbidden_root_keywords=REFUSED_AT_ROOT,
+        schema_checks=_STRICT_CHECKS,
+        forbidden_root_keywords=_REFUSED_AT_ROOT,
         media=MediaSupport(document_types=frozenset((PDF,)), document_urls=False, document_fields=frozenset(("name",))),
         is_server_tool=_is_custom_tool,
     )
-
-    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
-        return super().write_tool(declared, lost) if declared.custom is None else write_chat_tool(declared.custom)
 
     def format_result(self, result: ToolResult) -> JSONObject:
         id = self.traits.ids.normalize(result.call_id)
@@ -190,4 +197,4 @@ class OpenAI(Adapter):
 
 def _is_extra(part: Part) -> TypeGuard[Item]:
     """Whether a part belongs to a call, as signatures of Gemini's thoughts do at Google's own server."""
-    return isinstance(part, Item) and part.kind == _EXTRA and part.index is not None
+    return is_item(part, _EXTRA) and part.index is not None

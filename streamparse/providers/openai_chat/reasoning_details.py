@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from streamparse.writing.answer_parts import complete_block, join_details
-from streamparse.writing.parts import Item, Part, Thought
+from streamparse.writing.parts import Item, Part, Thought, is_item
 
 BLOCKS: Final = "thinking_blocks"
 _FORMAT: Final = "anthropic-claude-v1"
@@ -33,7 +33,7 @@ def join_thinking_blocks(parts: Iterable[Part]) -> list[dict[str, Any]]:
     for part in parts:
         if isinstance(part, Thought):
             blocks.think(part.text)
-        elif isinstance(part, Item) and part.kind == BLOCKS:
+        elif is_item(part, BLOCKS):
             blocks.add(part.data)
     return blocks.whole
 

@@ -22,9 +22,9 @@ from typing import Any
 
 from streamparse.loss import Loss
 from streamparse.schema.strict import find_open_objects, find_optional_properties
-from streamparse.writing.json_access import drop_empty, get_str
+from streamparse.writing.json_access import drop_empty, get_object, get_str
 from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Choice, Request
-from streamparse.writing.request_format import RequestFormat, get_section, lose_unread, place_alike, read_object
+from streamparse.writing.request_format import RequestFormat, lose_unread, place_alike, read_object
 
 _SAMPLING = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
 _NO_EFFORT = ("none", "minimal")
@@ -63,7 +63,7 @@ def read_answer_format(form: Any, section: Any, lost: list[Loss]) -> dict[str, A
     """Read the format of the answer; `section` is where it has the schema."""
     schema = read_object(section.get("schema"))
     if get_str(form, "type") == "json_object":
-        schema = dict(get_section(form, "schema"))  # llama.cpp, Together and Fireworks take a schema there
+        schema = dict(get_object(form, "schema"))  # llama.cpp, Together and Fireworks take a schema there
     if form is not None and schema is None and get_str(form, "type") != "text":
         lost.append(Loss("request", "", "response_format", "dropped: it says no schema, and nothing known elsewhere"))
     lose_unread(section, ("name", "schema", "strict", *(("type",) if section is form else ())), lost)
@@ -94,7 +94,7 @@ def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]
     form = request.get("response_format")
     return {
         "choice": read_choice(request, "function", "name"),
-        **read_answer_format(form, get_section(form, "json_schema"), lost),
+        **read_answer_format(form, get_object(form, "json_schema"), lost),
         **read_effort(get_str(request, "reasoning_effort")),
     }
 

@@ -25,14 +25,14 @@ from streamparse.writing.answer_parts import join_details
 from streamparse.writing.content import PDF
 from streamparse.writing.definitions import has_type
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Item, Message, Part, Text, Thought
+from streamparse.writing.parts import Item, Message, Part, Text, Thought, is_item
 from streamparse.writing.traits import IdPolicy, MediaSupport, is_no_server_tool
 
 _ROUTER_TOOLS = re.compile(r"openrouter:\w+")
 """https://openrouter.ai/docs/guides/features/server-tools/overview"""
 
 _TRAITS: Final = replace(
-    OpenAI.traits, custom_tools=False, forbidden_root_keywords=(), is_server_tool=is_no_server_tool
+    OpenAI.traits, write_custom_tool=None, forbidden_root_keywords=(), is_server_tool=is_no_server_tool
 )
 
 
@@ -137,7 +137,7 @@ def _write_chunks(parts: list[Part]) -> Iterator[JSONObject]:
 
 def _read_thought_chunk(part: Part) -> Part:
     """Read a chunk of thought, whose text may be in chunks again; any other part stays as it is."""
-    if not isinstance(part, Item) or part.kind != "thinking":
+    if not is_item(part, "thinking"):
         return part
     chunks = get_objects(part.data.get("thinking"))
     return Thought(get_str(part.data, "thinking") or "".join(get_str(chunk, "text") for chunk in chunks))

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from msgspec.structs import replace
+
 from streamparse.loss import Loss
 from streamparse.providers.openai_chat.extras import (
     CUSTOM_CALL,
@@ -22,17 +24,17 @@ from streamparse.providers.openai_chat.extras import (
     write_item_call,
     write_item_tool,
 )
-from streamparse.providers.openai_chat.schema_rules import REFUSED_AT_ROOT, STRICT_CHECKS
+from streamparse.providers.openai_chat.messages import OpenAI
 from streamparse.response import ParsedResponse, ToolCall
 from streamparse.tools import ToolResult
 from streamparse.writing.adapter import Adapter, JSONObject
 from streamparse.writing.answer_parts import read_answer
 from streamparse.writing.content import VisiblePart, get_filename, read_blocks
-from streamparse.writing.definitions import DeclaredTool, has_type
+from streamparse.writing.definitions import has_type
 from streamparse.writing.json_access import drop_empty, get_objects, get_str
-from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, read_role
+from streamparse.writing.parts import Image, Item, Message, Part, Text, Thought, is_item, read_role
 from streamparse.writing.results import list_text_losses, read_text_result, show_result, write_result_text
-from streamparse.writing.traits import IdPolicy, MediaSupport, NamePolicy, ProviderTraits
+from streamparse.writing.traits import IdPolicy, MediaSupport
 
 _KINDS = ("reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "program")
 _ENDINGS = ("_call", "_output")
@@ -53,7 +55,8 @@ def _is_server_tool(tool: Mapping[str, Any]) -> bool:
 class Responses(Adapter):
     """The Responses API."""
 
-    traits = ProviderTraits(
+    traits = replace(
+        OpenAI.traits,
         name="openai-responses",
         tool={
             "type": "function",
@@ -63,20 +66,13 @@ class Responses(Adapter):
             "strict": "$strict",
         },
         call={"type": "function_call", "call_id": "$id", "name": "$name", "arguments": "$arguments"},
-        arguments_as_text=True,
-        image_detail=True,
-        names=NamePolicy(r"[a-zA-Z0-9_-]{1,64}"),
         ids=IdPolicy(r"(?s).*", 64),
-        strict_schemas=True,
-        custom_tools=True,
-        schema_checks=STRICT_CHECKS,
-        forbidden_root_keywords=REFUSED_AT_ROOT,
+        message_names=False,
+        own_blocks=(),
+        write_custom_tool=write_item_tool,
         media=MediaSupport(document_fields=frozenset(("name",))),
         is_server_tool=_is_server_tool,
     )
-
-    def write_tool(self, declared: DeclaredTool, lost: list[Loss], /) -> JSONObject:
-        return super().write_tool(declared, lost) if declared.custom is None else write_item_tool(declared.custom)
 
     def format_result(self, result: ToolResult) -> JSONObject:
         parts = [] if result.error is not None else show_result(result)
@@ -121,7 +117,7 @@ class Responses(Adapter):
         for part in [*message.parts, Item(_PHASE, None)]:
             if isinstance(part, Text):
                 texts += [part.text] if part.text else []
-            elif isinstance(part, Item) and part.kind in _ABOUT_THE_TEXT:
+            elif is_item(part, *_ABOUT_THE_TEXT):
                 lost.append(Loss(message.role, "", part.kind, "dropped: there is no place for it"))
             else:
                 text = "".join(texts)
@@ -129,11 +125,11 @@ class Responses(Adapter):
                     written.append({"type": "message", "role": message.role, **phase, "content": text})
                 phase = {} if texts else phase
                 texts = []
-                if isinstance(part, Item) and part.kind == _PHASE:
+                if is_item(part, _PHASE):
                     phase = drop_empty(phase=part.data)
                 else:
                     written += self._write_item(part, message.role, lost)
-        if message.thought and not any(isinstance(part, Item) and part.kind == "reasoning" for part in message.parts):
+        if message.thought and not any(is_item(part, "reasoning") for part in message.parts):
             lost.append(Loss(message.role, "", "thought", "dropped: only encrypted thought goes back"))
         return written
 
@@ -142,7 +138,7 @@ class Responses(Adapter):
             yield self.format_call(part)
         elif isinstance(part, ToolResult):
             yield self.format_result(part)
-        elif isinstance(part, Item) and part.kind == CUSTOM_CALL:
+        elif is_item(part, CUSTOM_CALL):
             yield write_item_call(part.data, self.traits.ids)
         elif isinstance(part, Item) and _is_own_item(part):
             yield part.data

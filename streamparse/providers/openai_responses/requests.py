@@ -19,9 +19,9 @@ from streamparse.providers.openai_chat.requests import (
     read_effort,
     write_choice,
 )
-from streamparse.writing.json_access import get_str
+from streamparse.writing.json_access import get_at, get_object, get_str
 from streamparse.writing.request import ACCOUNT_FIELDS, SCHEMA_NAME, Request
-from streamparse.writing.request_format import RequestFormat, get_at, get_section, place_alike
+from streamparse.writing.request_format import RequestFormat, place_alike
 
 
 def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -30,10 +30,10 @@ def _normalize(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_others(request: Mapping[str, Any], lost: list[Loss]) -> dict[str, Any]:
-    section = get_section(request, "text", "format")
+    section = get_object(request, "text", "format")
     return {
         "choice": read_choice(request, "name"),
-        **read_answer_format(get_at(request, "text.format"), section, lost),
+        **read_answer_format(get_at(request, "text", "format"), section, lost),
         **read_effort(get_str(request, "reasoning", "effort")),
     }
 
