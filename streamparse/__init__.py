@@ -35,18 +35,7 @@ from streamparse.parser.loops import aiter_events, iter_events
 from streamparse.plugins import load_plugins, register_group
 from streamparse.providers.wires import WIRES, register_wire
 from streamparse.response import BrokenCall, ParsedResponse, ToolCall, ToolIntent
-from streamparse.tools import (
-    CallBroken,
-    StateChange,
-    Streamed,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolFailure,
-    ToolResult,
-    format_error_for_model,
-    tool,
-)
+from streamparse.tools import Tool, tool
 
 if TYPE_CHECKING:
     from streamparse.middleware import MiddlewareChain
@@ -93,6 +82,16 @@ if TYPE_CHECKING:
         max_tokens,
         max_turns,
     )
+    from streamparse.tools import (
+        CallBroken,
+        StateChange,
+        Streamed,
+        ToolContext,
+        ToolError,
+        ToolFailure,
+        ToolResult,
+        format_error_for_model,
+    )
     from streamparse.writing.parts import Document, Image
 
 __all__ = [
@@ -123,6 +122,10 @@ _LATER = {
         *("Agent", "AgentRun", "ApprovalRequest", "History", "ModelError", "Progress", "Request", "RunResult"),
         *("RunState", "Stopped", "ToolRegistry", "ToolRunner", "Turn", "TurnEnd", "http_model"),
         *("max_repeats", "max_seconds", "max_tokens", "max_turns"),
+    ),
+    "tools": (
+        *("CallBroken", "StateChange", "Streamed", "ToolContext", "ToolError", "ToolFailure", "ToolResult"),
+        "format_error_for_model",
     ),
     "writing.parts": ("Document", "Image"),
 }

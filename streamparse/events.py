@@ -6,7 +6,6 @@ Events are frozen and cheap.  `msgspec.json.encode(event)` is their wire form, w
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -28,7 +27,7 @@ Scope: TypeAlias = Literal["stream", "frame", "call"]
 
 
 def _to_snake_case(class_name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in class_name).removeprefix("_")
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_to_snake_case):

@@ -1,5 +1,9 @@
 """Calls and reasoning that models write in text: formats as data, and the parser that reads them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from streamparse.dialects.engine.active_markers import Catalogue
 from streamparse.dialects.engine.grammar import (
     Dialect,
@@ -13,7 +17,10 @@ from streamparse.dialects.engine.grammar import (
 from streamparse.dialects.engine.inband import InBandParser
 from streamparse.dialects.registry import CATALOGUE, register_dialect
 from streamparse.dialects.table import DIALECTS, GROUPS, THOUGHTS
-from streamparse.dialects.template import dialect_from_template
+from streamparse.lazy import export_lazily
+
+if TYPE_CHECKING:
+    from streamparse.dialects.template import dialect_from_template
 
 __all__ = [
     "CATALOGUE",
@@ -32,3 +39,6 @@ __all__ = [
     "dialect_from_template",
     "register_dialect",
 ]
+
+if not TYPE_CHECKING:  # few programs have a template
+    __getattr__ = export_lazily(globals(), {"template": ("dialect_from_template",)})

@@ -8,9 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from streamparse.dialects.engine.active_markers import Catalogue
-from streamparse.dialects.engine.grammar import Dialect
+from streamparse.dialects.engine.grammar import UNNAMED, Dialect
 from streamparse.dialects.table import DIALECTS, REASONING, THOUGHTS
-from streamparse.dialects.template import UNNAMED
 from streamparse.plugins import load, register_group
 
 _GROUP: Final = "streamparse.dialects"

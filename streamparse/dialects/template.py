@@ -17,17 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from streamparse.dialects.engine.grammar import Body, Dialect, Opener, Thought, markers, read_nothing
+from streamparse.dialects.engine.grammar import UNNAMED, Body, Dialect, Opener, Thought, markers, read_nothing
 from streamparse.dialects.grammars.brace_calls import BraceCalls
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import MarkedCalls
 from streamparse.dialects.grammars.tag_calls import TagCalls
 from streamparse.patterns import lazy_re
-
-# The name of a dialect that was given none: `register_dialect` gives it its own.
-UNNAMED: Final = "response-template"
 
 _TOKEN = lazy_re(
     r"(?P<blanks>\\s[*+]\??)|(?P<any>\.[*+]\?)"
@@ -35,7 +32,7 @@ _TOKEN = lazy_re(
     r"|\\(?P<newline>n)|\\(?P<escaped>\W)|(?P<plain>[^\\.^$*+?{}\[\]|()])"
 )
 _REPEATED = lazy_re(r"[*+?{]")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = lazy_re(r"\{(\w+)\}")
 
 
 def dialect_from_template(declaration: Mapping[str, Any], name: str = UNNAMED) -> Dialect:

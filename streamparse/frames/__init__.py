@@ -6,13 +6,21 @@ a frame is bytes.  `AutoFramer` finds out from the first bytes which framer a bo
 
 from __future__ import annotations
 
-from streamparse.frames.aws import AWSEventStream
+from typing import TYPE_CHECKING
+
 from streamparse.frames.frame import Chunk, Frame, Framer, FrameTemplate, FramingError, StringTwice
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
+from streamparse.lazy import export_lazily
+
+if TYPE_CHECKING:
+    from streamparse.frames.aws import AWSEventStream
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
     "FramingError", "JSONArray", "JSONBody", "Sniffer", "StringTwice", "ValueScanner",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # one provider's alone
+    __getattr__ = export_lazily(globals(), {"aws": ("AWSEventStream",)})

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from streamparse.frames.aws import AWSEventStream
 from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sse import SSE
@@ -26,12 +25,19 @@ from streamparse.patterns import lazy_re
 
 Format: TypeAlias = Literal["sse", "ndjson", "json-array", "json", "aws-eventstream", "empty", "unknown"]
 
+
+def _make_aws_framer(limits: Limits) -> Framer:
+    from streamparse.frames.aws import AWSEventStream  # noqa: PLC0415 - one provider's alone, and slow to import
+
+    return AWSEventStream(limits)
+
+
 FRAMERS: dict[Format, Callable[[Limits], Framer]] = {
     "sse": SSE,
     "ndjson": NDJSON,
     "json-array": JSONArray,
     "json": JSONBody,
-    "aws-eventstream": AWSEventStream,
+    "aws-eventstream": _make_aws_framer,
 }
 
 HEAD = 4096

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import re
 
+from streamparse.patterns import lazy_re
+
 __all__ = ["Scanner"]
 
 _CLOSERS = {"{": "}", "[": "]"}
 _NEXT = {
-    "": re.compile(r"""["'{}\[\]]"""),
-    '"': re.compile(r'["\\]'),
-    "'": re.compile(r"['\\]"),
+    "": lazy_re(r"""["'{}\[\]]"""),
+    '"': lazy_re(r'["\\]'),
+    "'": lazy_re(r"['\\]"),
 }
 """What matters next outside of strings, and inside a string of either kind."""
-_INSIDE = {quote: re.compile(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*){{0,200}}", re.DOTALL).match for quote in "\"'"}
+_INSIDE = {quote: lazy_re(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*){{0,200}}", re.DOTALL) for quote in "\"'"}
 """The inside of a string, up to its end or half an escape; bounded, for `re` keeps a record of each repetition."""
 
 
@@ -102,7 +104,7 @@ class Scanner:
         """Whether all of a fragment belongs to the string that is open; it is taken then, and else it is not."""
         if not self.quote or not text:
             return False
-        inside = _INSIDE[self.quote](text, self.overshoot)
+        inside = _INSIDE[self.quote].match(text, self.overshoot)
         left = len(text) - inside.end() if inside is not None else 2
         if left > 1 or (left and text[-1] != "\\"):
             return False

@@ -36,7 +36,7 @@ class AssemblyLine:
         self._record = self._assembler.record
         self._inband: InBandParser | None = None
         if options.dialects:
-            parses_calls = wire in WIRES and WIRES[wire].parses_calls
+            parses_calls = wire is not None and wire in WIRES and WIRES[wire].parses_calls
             self._inband = InBandParser(
                 self._assembler, CATALOGUE, options.dialects, options.tools, options.reasoning, options.limits,
                 options.quoted, ignored=("auto",) if parses_calls else (),

@@ -23,7 +23,6 @@ name.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import SimpleNamespace
@@ -31,12 +30,13 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
+from streamparse.patterns import lazy_re
 from streamparse.providers.sdks import CHUNK_TYPE, WRAPPED_EVENTS, write_chat_chunk
 
 Message: TypeAlias = bytes | memoryview | str | dict[str, Any]
 """What a framer, or a wire, can be given."""
 
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_LINE_END: Final = lazy_re(r"\r\n|\r|\n")
 _ANSWER_FIELDS: Final = frozenset(
     {"choices", "message", "content", "delta", "text", "tool_calls", "function", "function_call", "arguments", "output"}
     | {"input", "thinking", "candidates", "parts", "args", "response", "error", "type"}

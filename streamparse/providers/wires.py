@@ -7,15 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from streamparse.providers.anthropic.wire import Anthropic
 from streamparse.providers.bedrock import facts as bedrock
-from streamparse.providers.bedrock.wire import BedrockConverse
-from streamparse.providers.cohere.wire import Cohere
 from streamparse.providers.gemini import facts as gemini
-from streamparse.providers.gemini.wire import Gemini
-from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
-from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
-from streamparse.providers.openai_responses.wire import OpenAIResponses
 from streamparse.reading.wire import (
     UNDECIDED_FRAMES,
     WIRES,
@@ -43,17 +36,17 @@ WireName: TypeAlias = Literal[
 ] | str  # fmt: skip
 """The name of a wire: one of ours, which editors complete, or of one that was registered."""
 
-WIRES.update(
+WIRES.declare(
     {
-        "openai-chat": OpenAIChat,
-        "openai-completions": OpenAICompletions,
-        "openai-responses": OpenAIResponses,
-        "ollama-chat": OllamaChat,
-        "ollama-generate": OllamaGenerate,
-        "anthropic": Anthropic,
-        "gemini": Gemini,
-        "cohere": Cohere,
-        "bedrock-converse": BedrockConverse,
+        "openai-chat": "streamparse.providers.openai_chat.wire:OpenAIChat",
+        "openai-completions": "streamparse.providers.openai_chat.wire:OpenAICompletions",
+        "openai-responses": "streamparse.providers.openai_responses.wire:OpenAIResponses",
+        "ollama-chat": "streamparse.providers.ollama.wire:OllamaChat",
+        "ollama-generate": "streamparse.providers.ollama.wire:OllamaGenerate",
+        "anthropic": "streamparse.providers.anthropic.wire:Anthropic",
+        "gemini": "streamparse.providers.gemini.wire:Gemini",
+        "cohere": "streamparse.providers.cohere.wire:Cohere",
+        "bedrock-converse": "streamparse.providers.bedrock.wire:BedrockConverse",
     }
 )
 

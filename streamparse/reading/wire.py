@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from importlib import import_module
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast
 
 from streamparse.frames import Frame
@@ -89,15 +90,46 @@ DEFAULTS: Final[dict[str, Any]] = {
 # The wires by name.
 
 
-class _Wires(dict[str, type[Wire]]):
+class WireTable(MutableMapping[str, type[Wire]]):
+    """Wires by name.  Those that are only declared are loaded when they are asked for."""
+
+    def __init__(self) -> None:
+        self._wires: dict[str, type[Wire] | str] = {}  # a class, or where it is
+
+    def declare(self, places: Mapping[str, str]) -> None:
+        """Add wires that need not be loaded yet, each as `module:Class`."""
+        self._wires.update(places)
+
+    def __getitem__(self, name: str) -> type[Wire]:
+        wire = self._wires[name]
+        if isinstance(wire, str):
+            module, _, class_name = wire.partition(":")
+            wire = self[name] = getattr(import_module(module), class_name)
+        return wire
+
     def __setitem__(self, name: str, wire: type[Wire]) -> None:
         for attribute, default in DEFAULTS.items():
             if not hasattr(wire, attribute):
                 setattr(wire, attribute, default)
-        super().__setitem__(name, wire)
+        self._wires[name] = wire
+
+    def __delitem__(self, name: str) -> None:
+        del self._wires[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._wires
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._wires)
+
+    def __len__(self) -> int:
+        return len(self._wires)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({[*self]})"
 
 
-WIRES: dict[str, type[Wire]] = _Wires()
+WIRES: Final = WireTable()
 """Every wire by name, in the order in which they are asked whether a frame is theirs."""
 
 UNDECIDED_FRAMES: Final = 16

@@ -5,16 +5,16 @@ The model sees no parameter of type `ToolContext`, and a text where the function
 
 from __future__ import annotations
 
-import re
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Annotated, Any, Final, Generic, TypeVar
 
+from streamparse.patterns import lazy_re
 from streamparse.tools.result import StateChange
 
 _MAX_CHANGES: Final = 1000
 _MAX_PATH: Final = 4096
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = lazy_re("[\ud800-\udfff]")
 
 Deps = TypeVar("Deps")
 Text = TypeVar("Text")

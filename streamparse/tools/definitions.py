@@ -29,6 +29,7 @@ _WRAPPERS: Final = ("function", "toolSpec")
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 _AS_SENT: Final[dict[str, Any]] = {"mode": "json", "by_alias": True, "exclude_none": True, "warnings": False}
+_MAPPING: Final = (dict, Mapping)  # nearly always it is a dict, which is known sooner
 _SERVER_TOOLS: list[frozenset[str]] = []
 
 
@@ -52,13 +53,13 @@ def read_definition(definition: Mapping[str, Any]) -> list[Tool]:
         if listed is None and isinstance(each := definition.get(key), list):
             listed = each
     for key in _WRAPPERS:
-        if wrapped is None and isinstance(each := definition.get(key), Mapping):
+        if wrapped is None and isinstance(each := definition.get(key), _MAPPING):
             wrapped = each
     if listed is not None:
         if all(isinstance(each, Mapping) for each in listed):
             return [_read(_convert_openapi(each)) for each in listed]
     elif wrapped is not None:
-        return [_read({"strict": definition.get("strict"), **wrapped})]
+        return [_read(wrapped, definition.get("strict"))]
     elif "name" in definition:
         return [_read(_convert_openapi(definition) if _has_capital_types(definition) else definition)]
     elif _is_server_tool(definition):
@@ -84,16 +85,20 @@ def normalize_keys(definition: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(str(key).replace("_", "").lower() for key in definition)
 
 
-def _read(definition: Mapping[str, Any]) -> Tool:
-    parameters = next((definition[key] for key in _SCHEMA_KEYS if definition.get(key) is not None), None)
+def _read(definition: Mapping[str, Any], strict: Any = None) -> Tool:
+    parameters = None
+    for key in _SCHEMA_KEYS:
+        parameters = definition.get(key)
+        if parameters is not None:
+            break
     if parameters is None:
         # "Omitting parameters defines a function with an empty parameter list" (OpenAI); a type of its own has
         # a schema of its own (Anthropic's `bash_20250124`, OpenAI's `custom`).
         parameters = _NO_PARAMETERS if definition.get("type", "function") == "function" else {}
-    elif isinstance(parameters, Mapping) and isinstance(parameters.get("json"), Mapping):
+    elif isinstance(parameters, _MAPPING) and isinstance(parameters.get("json"), _MAPPING):
         parameters = parameters["json"]
-    strict = definition.get("strict") is True
-    return Tool(definition.get("name", ""), definition.get("description") or "", parameters, strict=strict)
+    is_strict = definition.get("strict", strict) is True
+    return Tool(definition.get("name", ""), definition.get("description") or "", parameters, strict=is_strict)
 
 
 def _is_server_tool(definition: Mapping[str, Any]) -> bool:

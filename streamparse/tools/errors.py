@@ -16,10 +16,11 @@ Only a tool that declares `effect="none"` or `"idempotent"` is tried again.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
+
+from streamparse.patterns import lazy_re
 
 ErrorKind: TypeAlias = Literal[
     "validation", "execution", "timeout", "permission", "resource", "network", "quota", "fatal"
@@ -35,7 +36,7 @@ _MAX_TEXT: Final = 600
 _MAX_NAME: Final = 100
 
 # Control characters but for tab and line ends, and halves of surrogate pairs.
-_UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNFIT: Final = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 SUGGESTIONS: Final[dict[str, str]] = {
     "validation": "correct the arguments and call it again",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 
-from streamparse.tools.signature import Signature, check_streamed, read_signature
+if TYPE_CHECKING:
+    from streamparse.tools.signature import Signature
 
 Effect: TypeAlias = Literal["none", "idempotent", "once"]
 """What a call does: it only reads; doing it twice is like doing it once; or it must not happen twice."""
@@ -73,18 +74,23 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         for field, error, wanted, is_met in () if is_plain and rest == ("once", None, None, 3, "") else _CHECKS:
             if not is_met(value := getattr(self, field)):
                 raise error(f"tool {self.name!r}: {field} must be {wanted}, got {value!r}")
-        if self.function is not None and not callable(self.function):
-            raise TypeError(f"tool {self.name!r}: the function cannot be called: {self.function!r}")
-        if self.function is not None and not self.parameters:
-            self._learn(read_signature(self.function))
-        elif self.function is not None:
-            check_streamed(self.function)
-        known = self.parameters.get("properties")
-        if isinstance(self.lock, str) and self.lock != "*" and isinstance(known, dict) and self.lock not in known:
-            raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
+        if self.function is not None:
+            self._check_function(self.function)
+        if isinstance(self.lock, str) and self.lock != "*":
+            known = self.parameters.get("properties")
+            if isinstance(known, dict) and self.lock not in known:
+                raise ValueError(f"tool {self.name!r}: lock must be '*' or one of {[*known]}, got {self.lock!r}")
 
-    def _learn(self, signature: Signature) -> None:
-        self.__dict__["signature"] = signature
+    def _check_function(self, function: Callable[..., Any]) -> None:
+        """Check what is called, and read from it what was not given."""
+        from streamparse.tools.signature import check_streamed, read_signature  # noqa: PLC0415 - dicts have no function
+
+        if not callable(function):
+            raise TypeError(f"tool {self.name!r}: the function cannot be called: {function!r}")
+        if self.parameters:
+            check_streamed(function)
+            return
+        signature = self.__dict__["signature"] = read_signature(function)
         msgspec.structs.force_setattr(self, "parameters", signature.schema)
         if not self.description:
             msgspec.structs.force_setattr(self, "description", signature.description)
@@ -94,6 +100,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         """What the function takes; None without a function, or if only the given schema describes it."""
         if self.function is None:
             return None
+        from streamparse.tools.signature import read_signature  # noqa: PLC0415 - as above
+
         try:
             return read_signature(self.function)
         except TypeError:

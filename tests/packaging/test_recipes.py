@@ -69,7 +69,7 @@ def _add_row(file: Path, table: str, block: str) -> None:
 
 
 def _find_literal(statement: ast.stmt, table: str) -> ast.expr | None:
-    """The brackets of a table, if the statement is `TABLE = (...)` or `TABLE.update({...})`."""
+    """The brackets of a table, if the statement is `TABLE = (...)` or `TABLE.declare({...})`."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=literal) if name == table:
             return literal
@@ -126,7 +126,7 @@ def test_a_new_wire_is_one_module_one_row_and_one_fixture(copy: Path) -> None:
     assert _changed(before, after) == {f"streams/{stream.name}", golden, "streams/index.toml"}
     assert [event["type"] for event in json.loads(after[golden])] == ["text_delta", "done"]
 
-    _break(row, '"tgi": GenerateStream,', '"tgi": OllamaChat,')
+    _break(row, '"streamparse.providers.tgi:GenerateStream"', '"streamparse.providers.ollama.wire:OllamaChat"')
     assert _run(copy, ".venv/bin/pytest tests/wires/test_golden_streams.py -k tgi") == 1
 
 

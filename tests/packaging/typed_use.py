@@ -9,6 +9,14 @@ from typing import Any, Literal, assert_type
 import streamparse as sp
 from streamparse import Done, TextDelta, ToolCallComplete
 from streamparse.dialects import dialect_from_template
+from streamparse.providers.anthropic.wire import Anthropic
+from streamparse.providers.bedrock.wire import BedrockConverse
+from streamparse.providers.cohere.wire import Cohere
+from streamparse.providers.gemini.wire import Gemini
+from streamparse.providers.ollama.wire import OllamaChat, OllamaGenerate
+from streamparse.providers.openai_chat.wire import OpenAIChat, OpenAICompletions
+from streamparse.providers.openai_responses.wire import OpenAIResponses
+from streamparse.reading.wire import Wire
 
 
 @sp.tool(effect="none")
@@ -92,3 +100,9 @@ async def ask(url: str) -> None:
     agent = sp.Agent([local], stop=[sp.max_turns(3), lambda _: None], output_type=Invoice)
     assert_type(agent, sp.Agent[Invoice])
     assert_type((await agent.run("?")).output, Invoice | None)
+
+
+def wires() -> list[type[Wire]]:
+    """Every wire has the shape of one, which its row in the table does not show."""
+    chat: list[type[Wire]] = [OpenAIChat, OpenAICompletions, OllamaChat, OllamaGenerate, Cohere]
+    return [*chat, OpenAIResponses, Anthropic, Gemini, BedrockConverse]

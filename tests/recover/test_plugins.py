@@ -19,6 +19,7 @@ from streamparse.dialects import DIALECTS, register_dialect
 from streamparse.plugins import load_plugins
 from streamparse.providers.ollama.wire import OllamaChat
 from streamparse.providers.wires import WIRES, find_wire, register_wire
+from streamparse.reading.wire import WireTable
 
 MODULE = """
 import streamparse as sp
@@ -196,6 +197,20 @@ def test_a_wire_of_ones_own_is_registered_by_its_name_and_found() -> None:
         del WIRES["own"]
     with pytest.raises(ValueError, match="unknown wire 'own'"):
         sp.StreamParser("own")
+
+
+def test_the_table_of_wires_is_a_mapping_of_classes_whether_they_were_loaded_or_not() -> None:
+    table = WireTable()
+    table.declare({"chat": "streamparse.providers.openai_chat.wire:OpenAIChat", "none": "streamparse.limits:Missing"})
+    assert ("chat" in table, "other" in table, [*table], len(table)) == (True, False, ["chat", "none"], 2)
+    assert repr(table) == "WireTable(['chat', 'none'])"
+    assert table["chat"] is table["chat"] is WIRES["openai-chat"]
+    with pytest.raises(AttributeError, match="Missing"):
+        table["none"]
+    del table["none"]
+    assert {**table} == dict(table.items()) == {"chat": WIRES["openai-chat"]}
+    with pytest.raises(KeyError):
+        table["none"]
 
 
 def test_what_does_not_fit_is_not_registered() -> None:

@@ -138,3 +138,37 @@ def test_importing_the_library_loads_no_room_that_is_not_asked_for() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     rooms = {name.split(".")[1] for name in loaded if name.startswith("streamparse.")}
     assert not rooms & {"bulk", "cli", "emitting", "middleware", "negotiate", "proxy", "repair", "runtime", "writing"}
+
+
+def test_importing_the_library_loads_no_wire_and_nothing_that_runs_tools() -> None:
+    program = "import sys, streamparse; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not [name for name in loaded if name.startswith("streamparse.providers.") and name.endswith(".wire")]
+    tools = {name.removeprefix("streamparse.tools.") for name in loaded if name.startswith("streamparse.tools.")}
+    assert tools == {"definitions", "tool", "toolset"}
+
+
+def test_a_wire_is_loaded_when_it_is_asked_for_and_no_other() -> None:
+    program = """
+import sys, streamparse as sp
+sp.StreamParser("anthropic")
+print(*(name for name in sys.modules if name.startswith("streamparse.providers.") and name.endswith(".wire")))
+"""
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == ["streamparse.providers.anthropic.wire"]
+
+
+def test_importing_the_library_compiles_no_pattern_and_a_first_parser_only_those_of_its_tools() -> None:
+    program = """
+import json, re, msgspec
+compiled, compile_pattern = [], re._compile
+re._compile = lambda pattern, flags: compiled.append(pattern) or compile_pattern(pattern, flags)
+import streamparse as sp
+print(len(compiled), end=" ")
+sp.StreamParser("openai-chat", tools=[{"name": "look_up", "parameters": {"type": "object"}}])
+print(sum(map(len, compiled)))
+"""
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    at_import, characters = map(int, printed)
+    assert at_import == 0
+    assert 0 < characters < 500  # a filter for all markers has some thousands

@@ -323,7 +323,10 @@ def _may_come_later(candidate: Candidate) -> bool:
 
 @lru_cache(maxsize=64)
 def _index_names(names: frozenset[str]) -> ToolNames:
-    return ToolNames(frozenset(name for name in names if 0 < len(name) <= _LONGEST_NAME))
+    sizes = {*map(len, names)}
+    if max(sizes, default=0) > _LONGEST_NAME or 0 in sizes:
+        names = frozenset(name for name in names if 0 < len(name) <= _LONGEST_NAME)
+    return ToolNames(names)
 
 
 def _list_candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], tools: bool) -> list[Candidate]:

@@ -22,6 +22,9 @@ from streamparse.schema.kinds import SchemaView
 from streamparse.sink import Call
 from streamparse.tools import Toolset
 
+# The name of a dialect that was given none: `register_dialect` gives it its own.
+UNNAMED: Final = "response-template"
+
 _MOST_HEADS: Final = 256
 # What can be the name of a tool: no blanks, brackets or quotes, and a letter, a digit, `_`, `-` or `$` at its end.
 _NAME = lazy_re(r"[^\s<>(){}\[\]\"'`|,;=]*[\w$-]")

@@ -8,16 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 # The `search` of a compiled pattern.
 Find: TypeAlias = Callable[..., "re.Match[str] | None"]
 # A search for what begins with a character, and that character; "" if it may be any.
 FirstFilter: TypeAlias = tuple[str, Find]
+# Which characters there are at each of the first places of some names.
+Columns: TypeAlias = tuple[frozenset[str], ...]
 # What comes before the word of a tag.
 TAGS: Final = frozenset({"<", "</"})
 
 _DEPTH: Final = 5  # characters of a literal that a filter looks at
+_TAG_DEPTH: Final = 4  # the same of those that begin with "<": they are many, and `<` is rare in prose
 _PLACES: Final = 3  # characters of a name that a filter looks at
 _MANY: Final = 12  # more letters at one place are taken for all of them
 _LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -35,7 +39,7 @@ def group_by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:
 @lru_cache(maxsize=64)
 def compile_trie_filter(literals: frozenset[str]) -> Find:
     """A search for the first characters of any of the literals, or for as many of them as end the text."""
-    return re.compile(_write_trie(literals, _DEPTH) or "(?!)").search
+    return re.compile(_write_filter(literals) or "(?!)").search
 
 
 @lru_cache(maxsize=64)
@@ -45,7 +49,7 @@ def compile_tag_filter(literals: frozenset[str], leads: frozenset[str] = frozens
         frozenset(literal for literal in literals if literal[0] != "<" or _get_after_bracket(literal) not in WORD)
         | leads
     )
-    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _write_trie(others, _DEPTH))))).search
+    return re.compile("|".join(filter(None, (r"</?(?:(?=\w)|\Z)", _write_filter(others))))).search
 
 
 @lru_cache(maxsize=64)
@@ -57,26 +61,33 @@ def compile_first_filters(literals: frozenset[str]) -> tuple[FirstFilter, ...]:
     )
 
 
-def compile_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[Find, ...]:
-    """Searches that together find where one of the leads may be, with one of the names after it."""
-    patterns = _list_name_patterns(leads, names)
+def list_columns(names: Collection[str]) -> Columns:
+    """The characters at each of the first places of the names, up to one that a name lacks or that is not ASCII."""
+    heads = {name[:_PLACES] for name in names}
+    columns = map(frozenset, zip(*heads, strict=False))  # as many as the shortest head has characters
+    return tuple(takewhile(lambda column: "".join(column).isascii(), columns))
+
+
+@lru_cache(maxsize=64)
+def compile_name_filters(leads: tuple[str, ...], columns: Columns) -> tuple[Find, ...]:
+    """Searches that together find where one of the leads may be, with a name after it that the columns permit."""
+    patterns = _list_name_patterns(leads, columns)
     bare = patterns.pop("", "")
     return tuple(re.compile(pattern, re.DOTALL).search for pattern in ("|".join(patterns.values()), bare) if pattern)
 
 
-def compile_first_name_filters(leads: Collection[str], names: Collection[str]) -> tuple[FirstFilter, ...]:
+@lru_cache(maxsize=64)
+def compile_first_name_filters(leads: tuple[str, ...], columns: Columns) -> tuple[FirstFilter, ...]:
     """The same with a search for each lead, and with the character that it begins with."""
-    patterns = _list_name_patterns(leads, names)
+    patterns = _list_name_patterns(leads, columns)
     return tuple((lead[:1], re.compile(pattern, re.DOTALL).search) for lead, pattern in patterns.items())
 
 
-def _list_name_patterns(leads: Collection[str], names: Collection[str]) -> dict[str, str]:
-    """Patterns that find one of the names after each lead; those of tags are one."""
-    if not leads or not names:
-        return {}
-    name = _write_columns(_list_columns(names))
+def _list_name_patterns(leads: tuple[str, ...], columns: Columns) -> dict[str, str]:
+    """Patterns that find a name after each lead; those of tags are one."""
+    name = _write_columns(columns)
     after = rf"(?:{name}|\Z)" if name else ""
-    patterns = {"<": f"</?{after}"} if TAGS.intersection(leads) else {}
+    patterns = {"<": f"</?{after}"} if not TAGS.isdisjoint(leads) else {}
     patterns |= {lead: _write_cut(lead, after) for lead in sorted(set(leads) - TAGS) if lead}
     return patterns | {"": name or "(?s:.)"} if "" in leads else patterns
 
@@ -88,18 +99,7 @@ def _write_cut(lead: str, after: str) -> str:
     return re.escape(lead[:1]) + after
 
 
-def _list_columns(names: Collection[str]) -> list[set[str]]:
-    """The characters at each of the first places of the names, up to one that a name lacks or that is not ASCII."""
-    columns: list[set[str]] = []
-    for place in range(min(_PLACES, *map(len, names))):
-        column = {name[place] for name in names}
-        if not "".join(column).isascii():
-            break
-        columns.append(column)
-    return columns
-
-
-def _write_columns(columns: list[set[str]]) -> str:
+def _write_columns(columns: Columns) -> str:
     """A pattern of what the columns permit.  At the end of the text it permits all."""
     if not columns:
         return ""
@@ -108,7 +108,7 @@ def _write_columns(columns: list[set[str]]) -> str:
     return f"[{first}]" + (f"(?!{others})" if others else "")
 
 
-def _write_class(column: set[str]) -> str:
+def _write_class(column: frozenset[str]) -> str:
     """The inside a character class."""
     # Many letters become all of them: a short class compiles sooner.
     many = len(column & _LOWER) > _MANY
@@ -120,9 +120,20 @@ def _get_after_bracket(literal: str) -> str:
     return literal[1:].removeprefix("/")[:1]
 
 
+def _write_filter(literals: Collection[str]) -> str:
+    """A pattern of the first characters of any literal, or of as many of them as end the text."""
+    tags = [literal for literal in literals if literal[0] == "<"]
+    others = [literal for literal in literals if literal[0] != "<"]
+    return "|".join(filter(None, (_write_trie(tags, _TAG_DEPTH), _write_trie(others, _DEPTH))))
+
+
 def _write_trie(literals: Iterable[str], depth: int) -> str:
-    """A pattern of the first `depth` characters of any literal, or fewer at the end of the text."""
+    """A pattern of the first `depth` characters of any literal, or fewer at the end of the text.
+
+    A `/` does not count: closing tags of HTML are frequent, and few markers begin with `</`.
+    """
     return "|".join(
-        re.escape(first) + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_write_trie(rests, depth - 1)})")
+        re.escape(first)
+        + ("" if "" in rests or depth == 1 else rf"(?:\Z|{_write_trie(rests, depth - (first != '/'))})")
         for first, rests in group_by_first(literals)
     )

@@ -20,6 +20,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, Final, Literal, Protocol
 
 from streamparse.dialects.engine.marker_filters import (
@@ -33,6 +34,7 @@ from streamparse.dialects.engine.marker_filters import (
     compile_tag_filter,
     compile_trie_filter,
     group_by_first,
+    list_columns,
 )
 
 # A pattern of the white space that may be between the parts of a call.
@@ -105,15 +107,22 @@ class Found:
 
 
 class Markers:
-    """A few literal markers, compiled."""
+    """A few literal markers, compiled at the first search."""
 
     __slots__ = ("_prefixes", "literals", "search")
+
+    search: Find
+    """`search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals)
         self._prefixes = frozenset(marker[:size] for marker in self.literals for size in range(1, len(marker)))
-        # `search(text, pos)`: a match of the next marker, or of the beginning of one at the end of the text.
+
+    def __getattr__(self, name: str) -> Find:
+        if name != "search":
+            raise AttributeError(name)
         self.search = re.compile(_write_alternation(self.literals)).search
+        return self.search
 
     def is_complete(self, match: re.Match[str], final: bool) -> bool:
         """Whether a match is a marker, and not perhaps the beginning of a longer one.  `final`: no more text comes."""
@@ -159,13 +168,21 @@ class MarkerIndex:
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = frozenset(literals) - {""}
-        self.longest = max(map(len, self.literals), default=0)
-        self._single = frozenset(literal for literal in self.literals if len(literal) == 1)
+        ordered = sorted(self.literals, key=len)
+        self.longest = len(ordered[-1]) if ordered else 0
+        self._single = frozenset(takewhile(lambda literal: len(literal) == 1, ordered))
         # Many literals share their first two characters, few the first six: the more are known, the fewer are tried.
-        lengths: dict[str, set[int]] = {}
-        for literal in self.literals - self._single:
-            lengths.setdefault(literal[:_KEY] if len(literal) >= _KEY else literal[:2], set()).add(len(literal))
-        self._lengths = {start: sorted(sizes, reverse=True) for start, sizes in lengths.items()}
+        # The sizes of those with the same start, the longest first.
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        lengths = self._lengths
+        for literal in ordered:
+            size = len(literal)
+            start = literal[:_KEY] if size >= _KEY else literal[:2]
+            sizes = lengths.get(start)
+            if sizes is None:
+                lengths[start] = (size,)
+            elif size != sizes[0]:
+                lengths[start] = (size, *sizes)
         self._beginnings: frozenset[str] | None = None
 
     def is_beginning(self, head: str) -> bool:
@@ -190,20 +207,14 @@ class ToolNames(MarkerIndex):
     Their beginnings are not kept in a set, for there may be thousands of names, and they change with the request.
     """
 
-    __slots__ = ("_finds", "_ordered", "are_words")
+    __slots__ = ("_ordered", "are_words", "columns")
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(names)
         self._ordered: list[str] = []
         # Whether each name begins as a word, so that a search for any tag finds its tag.
-        self.are_words = all(name[0] in WORD for name in names)
-        self._finds: dict[tuple[str, ...], tuple[Find, ...]] = {}
-
-    def get_filters(self, leads: tuple[str, ...]) -> tuple[Find, ...]:
-        """Filters that together find each place where one of the leads and a name may be."""
-        if leads not in self._finds:
-            self._finds[leads] = compile_name_filters(leads, self.literals)
-        return self._finds[leads]
+        self.are_words = WORD.issuperset({name[0] for name in names})
+        self.columns = list_columns(names)
 
     def is_beginning(self, head: str) -> bool:
         """Whether `head`, which may be empty, is the beginning of a name, and not all of it."""
@@ -216,7 +227,10 @@ class ToolNames(MarkerIndex):
 class IndexedMarkers:
     """A set of markers to look for: the literals of some indexes, and the names of tools after each of `leads`."""
 
-    __slots__ = ("_by_first", "_finds", "_index", "_known", "_leads", "_longest", "_may_hold", "_tools", "_universe")
+    __slots__ = (
+        *("_by_first", "_find", "_index", "_known", "_leads", "_longest", "_may_hold", "_name_finds", "_tools"),
+        "_universe",
+    )
 
     def __init__(
         self, indexes: tuple[MarkerIndex, ...], universe: frozenset[str], leads: tuple[str, ...], tools: ToolNames
@@ -230,18 +244,24 @@ class IndexedMarkers:
         self._universe = universe
         self._by_first: tuple[FirstFilter, ...] = ()
         self._known: dict[str, bool] = {}  # whether texts that looked as if they had a marker have none
-        self._finds = (compile_trie_filter(universe), *tools.get_filters(self._leads))
-        self._longest = max(self._index.longest, *(len(lead) + tools.longest for lead in self._leads), 0)
+        # Filters for the universe are compiled when they are needed: a process may never need them.
+        self._find: Find | None = None
         self._may_hold: Find | None = None
-        if not self._leads:
-            self._may_hold = self._finds[0]
-        elif tools.are_words and "" not in self._leads:
-            self._may_hold = compile_tag_filter(universe, frozenset(self._leads) - TAGS)
+        self._name_finds = compile_name_filters(self._leads, tools.columns) if self._leads else ()
+        self._longest = max(self._index.longest, max(map(len, self._leads), default=0) + tools.longest)
 
     @property
     def may_hold(self) -> Callable[[str], MarkerMatch | None]:
         """A search that is quicker than `search`.  None only if that is None; else there may be no marker."""
-        return self._may_hold or self.search
+        return self._get_quick_filter() or self.search
+
+    def _get_quick_filter(self) -> Find | None:
+        if self._may_hold is None:
+            if not self._leads:
+                self._may_hold = compile_trie_filter(self._universe)
+            elif self._tools.are_words and "" not in self._leads:
+                self._may_hold = compile_tag_filter(self._universe, frozenset(self._leads) - TAGS)
+        return self._may_hold
 
     @property
     def literals(self) -> frozenset[str]:
@@ -263,9 +283,15 @@ class IndexedMarkers:
         """Return the next marker, or the beginning of one at the end of the text."""
         if len(text) - pos > _LONG:
             pos = self._skip_prose(text, pos)
+        find = self._find
+        if find is None:
+            quick = self._get_quick_filter()
+            if quick is not None and quick(text, pos) is None:
+                return None  # and the larger filter need not be compiled yet
+            find = self._find = compile_trie_filter(self._universe)
         if self._leads:
-            return self._search_windows(text, pos)
-        find, index, longest = self._finds[0], self._index, self._longest
+            return self._search_windows(find, text, pos)
+        index, longest = self._index, self._longest
         starts: _FalseStarts | None = None
         while (place := find(text, pos)) is not None:
             pos = place.start()
@@ -286,8 +312,8 @@ class IndexedMarkers:
         filter for all, for each looks for its character as quickly as `str.find` does.
         """
         if not self._by_first:
-            names = self._tools.literals if self._leads else ()
-            self._by_first = compile_first_filters(self._universe) + compile_first_name_filters(self._leads, names)
+            by_first = compile_first_name_filters(self._leads, self._tools.columns) if self._leads else ()
+            self._by_first = compile_first_filters(self._universe) + by_first
         window = _FIRST_WINDOW  # which grows, so that a filter runs no further than a few times what is skipped
         while pos < len(text):
             stop = end = min(len(text), pos + window)
@@ -300,16 +326,17 @@ class IndexedMarkers:
             pos, window = end, 2 * window
         return pos
 
-    def _search_windows(self, text: str, pos: int) -> Found | None:
+    def _search_windows(self, find: Find, text: str, pos: int) -> Found | None:
         """The same with several filters, window by window.
 
         Without windows, each filter would run to the end of the text for every marker that another one finds.
         """
         starts: _FalseStarts | None = None
+        finds = (find, *self._name_finds)
         while pos < len(text):
             place, stop = None, min(len(text), pos + _WINDOW)
-            for find in self._finds:
-                found = find(text, pos, stop)
+            for each in finds:
+                found = each(text, pos, stop)
                 if found is not None:
                     place, stop = found, found.start()
             if place is None:

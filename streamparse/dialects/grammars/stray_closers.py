@@ -20,9 +20,10 @@ from streamparse.dialects.engine.grammar import Body, Context, Dialect, Opener, 
 from streamparse.dialects.engine.markers import GAP
 from streamparse.dialects.engine.reader import Reader, Step
 from streamparse.dialects.grammars.tag_calls import KEY, TagCalls
-from streamparse.patterns import lazy_partial
+from streamparse.patterns import lazy_partial, lazy_re
 
-_OPENING = lazy_partial(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
+_OPENING = lazy_re(r"<(?P<tag>[^\s<>/]{1,256})(?=[\s<>/])")
+_MOST_OPENING = 258
 _AGAIN = lazy_partial(rf"{GAP}</(?P<tag>[^\s<>/]{{1,256}})>")
 _ANY_TAG = r"<(?P<close>/)?(?P<tag>[^\s<>/]{1,256})(?=[\s>])"
 
@@ -71,9 +72,10 @@ class RemembersTag(msgspec.Struct, frozen=True):
         return get_follows(self.body)
 
     def __call__(self, reader: Reader, context: Context) -> Step[bool]:
-        opening = yield from reader.peek_match(_OPENING)
+        head = reader.buffer[reader.at : reader.at + _MOST_OPENING]  # a body is asked once the whole tag has come
         if not (yield from self.body(reader, context)):
             return False
+        opening = _OPENING.match(head)
         if opening is not None:
             context.tags.note_call(opening["tag"])
             again = yield from reader.peek_match(_AGAIN)

@@ -21,7 +21,7 @@ from streamparse.dialects.engine.markers import Stops
 from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
-from streamparse.patterns import lazy_partial
+from streamparse.patterns import lazy_partial, lazy_re
 from streamparse.schema.kinds import UNQUOTABLE, Kinds, is_string, quote, to_json_text
 from streamparse.sink import Call
 
@@ -136,7 +136,7 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
 
 
 _BREAK = lazy_partial(r"\r?\n")
-_ANY_BREAK = re.compile(r"[\r\n]")
+_ANY_BREAK = lazy_re(r"[\r\n]")
 _BLANK = " \t\r\n"
 _MOST_HELD = 64
 

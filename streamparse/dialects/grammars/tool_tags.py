@@ -64,6 +64,9 @@ class ToolText(msgspec.Struct, frozen=True):
         if opening is None or opening["name"] not in context.tools:
             return False
         name, text = opening["name"], StringIO()
+        named = context.tools[name].parameters.get("properties")
+        if isinstance(named, dict) and len(named) > 1:  # mostly; to look at all of the schema takes longer
+            return False
         keys = context.view_parameters(name).members
         close = f"</{opening['tag']}>"
         if len(keys) > 1 or not (yield from reader.read_until(Tags((close,)), text.write)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
+
+from streamparse.patterns import lazy_re
 
 _DUMPED: Final = frozenset((
     "create_time", "finish_message", "finish_reason", "function_call", "model_version", "prompt_feedback",
@@ -15,7 +16,7 @@ _DUMPED: Final = frozenset((
 _LEVELS: Final = ("response", "candidates", "content", "parts")
 _USERS: Final = ("args", "arguments", "response")
 """What a tool was given and gave back: keys in it are the user's."""
-_UNDERSCORE: Final = re.compile("(?<=[a-z0-9])_([a-z])")
+_UNDERSCORE: Final = lazy_re("(?<=[a-z0-9])_([a-z])")
 
 
 def is_dumped(data: bytes) -> bool:
