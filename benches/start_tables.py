@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from block_bodies import anthropic_call, anthropic_text
+from block_bodies import anthropic_call, anthropic_text, cohere_call, cohere_text
+from gemini_bodies import gemini_partial_call, gemini_text
 from measuring import Case, Cell, Table, hide_old_objects, repeat, take_turns, time_run
 from ollama_bodies import ollama_text
 from openai_bodies import chat_calls, chat_text, responses_call, responses_text
@@ -83,7 +84,12 @@ def _write_short_answers() -> dict[str, ShortAnswer]:
     message = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}
     whole = compact({"model": "some-model", "message": message, "done": False}).encode() + b"\n"
     ollama = ShortAnswer("ollama-chat", text[:-1], [], [], [whole], text[-1:], [], [])
-    return {answer.wire: answer for answer in (chat, claude, responses, ollama)}
+    text = list(cohere_text(100))
+    call = [frame.replace(b'"index":0', b'"index":1') for frame in cohere_call(64)]
+    cohere = ShortAnswer("cohere", text[:-1], call[:1], call[1:-3], call[-3:-1], call[-1:], [], [])
+    call = list(gemini_partial_call(64))
+    gemini = ShortAnswer("gemini", list(gemini_text(2000))[:100], call[:1], call[1:-3], call[-3:-1], call[-1:], [], [])
+    return {answer.wire: answer for answer in (chat, claude, responses, ollama, cohere, gemini)}
 
 
 def make_short_answers() -> Table:

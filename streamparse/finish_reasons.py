@@ -92,9 +92,10 @@ _BLOCKED: Final = "blocked:"  # what the wire of Gemini writes before the reason
 def find_stop(reason: str | None) -> Stop | None:
     """Return the common word for a server's; None for an unknown one."""
     word = (reason or "").lower()
-    if word.startswith(_BLOCKED):
+    stop = STOPS.get(word)
+    if stop is None and word.startswith(_BLOCKED):
         return "filter"
-    return STOPS.get(word, "error" if word.isdigit() else None)
+    return "error" if stop is None and word.isdigit() else stop
 
 
 def find_full_reason(reason: str | None, details: Any) -> str | None:

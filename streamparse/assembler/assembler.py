@@ -27,7 +27,7 @@ from streamparse.json import JSONError, Mode
 from streamparse.json.scan import Scanner
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
-from streamparse.response import BrokenCall, ParsedResponse
+from streamparse.response import BrokenCall, Mark, ParsedResponse
 from streamparse.sink import Call, Outcome
 from streamparse.tools import Toolset
 
@@ -60,7 +60,9 @@ class Assembler:
         self._max_open = most(limits.max_open_calls)
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
+        self._max_short = min(most(limits.max_name), most(limits.max_id), _EXCERPT)
         self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
+        self._last_id = ""  # TODO
         self._minted = 0
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder
@@ -141,17 +143,34 @@ class Assembler:
 
     # -- verbs: calls --------------------------------------------------------------------------------------------
 
-    def call_start(self, name: str, id: str | None = None, source: Source = "native", place: Place = "field") -> Call:
-        call = self._announce(name, id, source)
-        call.place = place
-        if source == "native":
-            call.scanner = Scanner(self._limits.max_depth)
+    def call_start(
+        self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
+    ) -> CallState:  # fmt: skip
+        if self._waiting:
+            self._settle_waiting()
+        index = self.calls_found
+        if index >= self._max_calls:
+            self.halt("limit_calls", f"more than {self._max_calls} calls")
+        if len(self._open) >= self._max_open:
+            self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
+        if self._last_id:
+            self._ids[self._last_id] = None
+        given = self._last_id = id if id and id not in self._ids else self._make_id(id, index)
+        self.calls_found = index + 1
+        record = self.record
+        response, content, reasoning = record.response, record.content, record.reasoning
+        before, thought = len(response.content) + content.tell(), len(response.reasoning) + reasoning.tell()
+        response.order.append(Mark("call", index, before, thought))
+        is_native = source == "native"
+        call = CallState(index, given, name, source, State.PENDING if is_native else State.OPEN, place)
+        self._open[index] = call
+        if not is_native:
+            response.formats[index] = "json-content" if source == "recovered" else record.dialect
+            record.origins[index] = (source, place)
+        if len(name) + len(given) <= self._max_short and name.isprintable():
+            record.events.append(ToolCallStart(index, given, name))
         else:
-            formats = self.record.response.formats
-            formats[call.index] = "json-content" if source == "recovered" else self.record.dialect
-            self.record.origins[call.index] = (source, place)
-        if call.state < State.COMPLETE:
-            self._open[call.index] = call
+            self._announce_doubtful(call, id or "")
         return call
 
     def call_arguments(self, call: Call, fragment: str) -> None:
@@ -163,7 +182,7 @@ class Assembler:
                 self._close_at(call, fragment, end)
         elif call.state == State.PENDING:
             if fragment.startswith('{"') and not call.prefix:  # nearly every call begins like this
-                call.enter(State.OPEN)
+                self._open_object(call)
                 self.call_arguments(call, fragment)
             else:
                 self._decide(call, call.prefix + fragment)
@@ -174,9 +193,10 @@ class Assembler:
 
     def call_teller(self, call: Call) -> Callable[[str], None]:
         assert isinstance(call, CallState)
-        scanner, emit = call.scanner, self._make_emitter(call)
-        if scanner is None:
+        emit = self._make_emitter(call)
+        if call.source != "native":
             return emit
+        scanner = call.scanner = call.scanner or Scanner(self._limits.max_depth)
 
         def tell(fragment: str) -> None:
             if call.state != State.OPEN:
@@ -189,15 +209,15 @@ class Assembler:
         return tell
 
     def call_whole(self, name: str, arguments: str, id: str | None = None) -> Call:
-        call = self._announce(name, id, "native")
+        has_open = bool(self._open)
+        call = self.call_start(name, id)
         if call.state >= State.COMPLETE:
             return call
         if arguments.strip(BLANK) in _NOTHING:
             if self._fail_missing(call, arguments):
                 return call
             arguments = "{}"
-        if self._open or len(arguments) > min(self._max_args, self._max_pending):
-            self._open[call.index] = call
+        if has_open or len(arguments) > min(self._max_args, self._max_pending):
             self._emit(call, arguments)
         else:
             call.prefix = arguments
@@ -247,7 +267,7 @@ class Assembler:
 
     def usage(self, usage: dict[str, Any]) -> None:
         response = self.record.response
-        response.usage = {**response.usage, **usage} if response.usage else usage.copy()
+        response.usage = response.usage | usage if response.usage else usage.copy()
 
     def finish(self, reason: str, outcome: Outcome = "stop") -> None:
         self.record.response.finish_reason = reason
@@ -262,7 +282,8 @@ class Assembler:
     def end(self) -> None:
         if not self.has_ended:  # without a reason, nothing says that a limit cut the arguments
             self._settled = True
-            self._settle_empty()
+            if self._open:
+                self._settle_empty()
         self.has_ended = True
 
     # -- the end, as the parsers see it --------------------------------------------------------------------------
@@ -292,7 +313,7 @@ class Assembler:
         if truncated and not self.has_ended and not self._failed:
             self.record.error("stream", truncated, "the body ended before the server ended its turn")
             self._failed = truncated
-        if self._settled:
+        if self._settled and self._open:
             try:
                 self._settle_empty()
             except ParseHalted:  # not even `{}` fits: what is open is cut
@@ -313,11 +334,12 @@ class Assembler:
 
     def _check_for_call(self) -> None:
         """A turn that ended for calls must have one, even if it is broken or a call of a server's own tool."""
+        if not self._wants_results or self._failed or self._taken_back:
+            return
         response = self.record.response
         is_complete = any(not call.revoked or call.place == "field" for call in response.tool_calls)
         in_items = any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items)
-        has_call = is_complete or response.broken_calls or in_items
-        if self._wants_results and not (self._failed or self._taken_back or has_call):
+        if not (is_complete or response.broken_calls or in_items):
             reason = response.finish_reason
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 
@@ -337,28 +359,18 @@ class Assembler:
 
     # -- the start and the end of a call -------------------------------------------------------------------------
 
-    def _announce(self, name: str, id: str | None, source: Source) -> CallState:
-        """Make the start of a call; it is closed at once if it may not have its name or id."""
-        if self._waiting:
-            self._settle_waiting()
-        index = self.calls_found
-        if index >= self._max_calls:
-            self.halt("limit_calls", f"more than {self._max_calls} calls")
-        if len(self._open) >= self._max_open:
-            self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
-        given = id if id and id not in self._ids else self._make_id(id, index)
-        self._ids[given] = None
-        call = CallState(index, given, name, source, State.PENDING if source == "native" else State.OPEN)
-        self.calls_found += 1
-        self.record.mark_position("call", index)
-        if len(given) > _MAX_ANNOUNCED:
-            given = given[:_EXCERPT]
-        start = ToolCallStart(index, given, name if len(name) <= _MAX_ANNOUNCED else name[:_EXCERPT])
+    def _announce_doubtful(self, call: CallState, id: str) -> None:
+        """Make the start of a call whose name or id, as it came, is long or holds characters that do not print."""
+        given, name = call.id, call.name
+        start = ToolCallStart(
+            call.index,
+            given if len(given) <= _MAX_ANNOUNCED else given[:_EXCERPT],
+            name if len(name) <= _MAX_ANNOUNCED else name[:_EXCERPT],
+        )
         self.record.events.append(start)  # an error follows what is cut
-        problem = self._find_name_problem(name, id or "")
+        problem = self._find_name_problem(name, id)
         if problem is not None:
             self.call_error(call, *problem)
-        return call
 
     def _make_id(self, id: str | None, index: int) -> str:
         """Return an id that no other call of the answer has: results find their calls by the id alone.
@@ -427,6 +439,11 @@ class Assembler:
 
     # -- what the arguments of a native call are -----------------------------------------------------------------
 
+    def _open_object(self, call: CallState) -> None:
+        """The arguments are an object; its scanner is made only now, for a start has enough to do."""
+        call.enter(State.OPEN)
+        call.scanner = call.scanner or Scanner(self._limits.max_depth)
+
     def _decide(self, call: CallState, text: str) -> None:
         """Decide what the arguments are as soon as their first characters show it; until then keep them."""
         undecided = _UNDECIDED.match(text)
@@ -439,7 +456,10 @@ class Assembler:
             self._decide_placeholder(call, text, placeholder.end())
         else:
             call.prefix = ""
-            call.enter(State.OPEN if "{" in undecided[0] else State.NOT_AN_OBJECT)
+            if "{" in undecided[0]:
+                self._open_object(call)
+            else:
+                call.enter(State.NOT_AN_OBJECT)
             self.call_arguments(call, text)
 
     def _decide_placeholder(self, call: CallState, text: str, end: int) -> None:
@@ -447,7 +467,7 @@ class Assembler:
         rest = text[end:].lstrip(BLANK)
         if self._tools.requires_arguments(call.name) is False or (rest and rest[0] != "{"):
             call.prefix = ""
-            call.enter(State.OPEN)
+            self._open_object(call)
             self.call_arguments(call, text)
         elif rest:
             self._waiting.pop(call.index, None)

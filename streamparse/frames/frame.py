@@ -52,7 +52,7 @@ class Framer:
 
     __slots__ = (
         *("_carry", "_max_event", "_max_line", "_max_single", "_max_total"),
-        *("error", "offset", "received", "singles"),
+        *("error", "offset", "received", "singles", "turned_at"),
     )
 
     def __init__(self, limits: Limits) -> None:
@@ -62,6 +62,8 @@ class Framer:
         """How many bytes were taken in so far."""
         self.singles = 0
         """How many chunks `try_single` and templates took."""
+        self.turned_at = 0
+        """The number of the last of these that is an event of another type than the one before."""
         self.offset = 0
         """Where the data of the last of these begins."""
         self._max_line = most(limits.max_line)
@@ -160,7 +162,7 @@ class FrameTemplate:
     begins and ends as it did holds one JSON string in between, or is not JSON.
     """
 
-    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_longest", "_start", "_tail")
+    __slots__ = ("_after", "_before", "_data", "_end", "_framer", "_start", "_tail", "longest")
 
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes) -> None:
         self._framer = framer
@@ -168,7 +170,8 @@ class FrameTemplate:
         self._before = before
         self._after = after
         self._tail = len(after) - max(after.find(b"\n"), 0)
-        self._longest = min(2 * len(before + after), framer._max_single)  # what is longer is likely to be several
+        self.longest = min(2 * len(before + after), framer._max_single)
+        """How long a chunk may be that `take` takes; what is longer is likely to be several."""
         self._start = len(before) - 1
         self._end = 1 - len(after)
 
@@ -203,26 +206,31 @@ class FrameTemplate:
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
-        framer, before, after, start, end = self._framer, self._before, self._after, self._start, self._end
-        skipped, tail = len(before), self._tail
-        while data.startswith(before, at):
-            # A string of JSON holds no line break, so the first is the one that ends the data.
-            chunk = data[at : data.find(b"\n", at + skipped) + tail]
-            if not chunk.endswith(after):
-                break
-            try:
-                string = _decode(chunk[start:end])
-            except ValueError:
-                break
-            size = len(chunk)
-            received = framer.received + size
-            if not string or size > framer._max_single or received > framer._max_total:
-                break
-            framer.offset = framer.received + self._data
-            framer.received = received
-            framer.singles += 1
-            at += size
-            tell(string)
+        framer, before, after, start, place = self._framer, self._before, self._after, self._start, self._data
+        skipped, line, rest = len(before), len(after) - self._tail, len(after)
+        most, most_received = framer._max_single, framer._max_total
+        received, singles = framer.received, framer.singles
+        try:
+            while data.startswith(before, at):
+                # A string of JSON holds no line break, so the first is the one that ends the data.
+                stop = data.find(b"\n", at + skipped) - line
+                if stop < at or not data.startswith(after, stop):
+                    break
+                try:
+                    string = _decode(data[at + start : stop + 1])
+                except ValueError:
+                    break
+                end = stop + rest
+                size = end - at
+                if not string or size > most or received + size > most_received:
+                    break
+                framer.offset = received + place
+                received += size
+                singles += 1
+                at = end
+                tell(string)
+        finally:
+            framer.received, framer.singles = received, singles
         return at
 
     def _cut(self, chunk: bytes) -> bytes:
@@ -232,7 +240,7 @@ class FrameTemplate:
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
         size = len(chunk)
-        if size > self._longest or not (chunk.startswith(self._before) and chunk.endswith(self._after)):
+        if size > self.longest or not (chunk.startswith(self._before) and chunk.endswith(self._after)):
             return None
         try:
             string = _decode(chunk[self._start : self._end])

@@ -9,6 +9,9 @@ found by following strings and brackets only; whether it is JSON is for its read
 from __future__ import annotations
 
 import re
+from typing import Final
+
+import msgspec
 
 from streamparse.frames.frame import BOM, Chunk, Frame, Framer, LineFramer
 from streamparse.limits import Limits
@@ -21,6 +24,9 @@ _ELEMENT = lazy_re(rb"[^\s,\]]")
 _WORD_END = lazy_re(rb'[\s,\[\]{}"]')
 _BETWEEN = b" \t\n\r\f\v,]"
 _QUOTE = ord('"')
+
+_skip: Final = msgspec.json.Decoder(msgspec.Raw).decode
+_TRUNCATED: Final = "Input data was truncated"  # what msgspec says of the valid beginning of a value
 
 
 class NDJSON(LineFramer):
@@ -168,13 +174,14 @@ class JSONArray(Framer):
     space between the elements are dropped; anything else there is a frame too.  `max_event` bounds an element.
     """
 
-    __slots__ = ("_comes_together", "_in_array", "_offset", "_scanner")
+    __slots__ = ("_comes_together", "_has_cr", "_in_array", "_offset", "_scanner")
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
         self._offset = 0
         self._in_array = False
         self._comes_together = False  # a read has held several elements, or none that could be read
+        self._has_cr = False  # the comma that begins a line was the last before a CR, and there was no other
         self._scanner: ValueScanner | None = None  # of an element that delimits itself
 
     def feed(self, chunk: Chunk) -> list[Frame]:
@@ -182,6 +189,7 @@ class JSONArray(Framer):
         chunk = bytes(chunk)
         before = self.received
         self.received += len(chunk)
+        self._has_cr = False
         frames: list[Frame] = []
         at = 0
         while self.error is None:
@@ -200,7 +208,7 @@ class JSONArray(Framer):
         data = chunk.strip(_BETWEEN)
         if data[:1] != b"{" or data[-1:] != b"}" or self._carry or not self._in_array or self.error is not None:
             return None
-        if self._comes_together and b"\n," in data:
+        if self._comes_together and self._find_comma(data, 0) > 0:
             return None
         received = self.received + len(chunk)
         if len(data) > self._max_event or received > self._max_total:
@@ -213,19 +221,41 @@ class JSONArray(Framer):
     def unread(self, chunk: bytes) -> None:
         super().unread(chunk)
         self._comes_together = True
+        self._has_cr = False
 
     def try_next(self, data: bytes, at: int) -> bytes | None:
         """As `try_single`; an element ends where a line begins with a comma, or the read ends."""
-        end = data.find(b"\n,", at + 1)
+        end = self._find_comma(data, at)
         return self.try_single(data[at:end] if end > 0 else data[at:])
 
     def find_end(self, data: bytes, at: int) -> int:
         """Find the comma that begins a line."""
-        return max(data.find(b"\n,", at + 1), 0)
+        return max(self._find_comma(data, at), 0)
 
-    def can_wait(self, rest: bytes) -> bool:  # noqa: ARG002
-        """Whether an element has no end is only known once it was read."""
+    def can_wait(self, rest: bytes) -> bool:
+        """Whether bytes are the beginning of an object: valid JSON as far as they go, and cut inside of it."""
+        start = rest.find(b"{")
+        if start < 0 or self._carry or not self._in_array or rest[:start].strip(_BETWEEN) or not super().can_wait(rest):
+            return False
+        try:
+            _skip(rest[start:])
+        except (msgspec.DecodeError, RecursionError) as error:
+            return str(error) == _TRUNCATED
         return False
+
+    def _find_comma(self, data: bytes, at: int) -> int:
+        """Find the line break behind a position after which a comma follows; a guess, which changes no result.
+
+        Pretty printed elements are full of line breaks.  Gemini ends the line of the comma alone with CR LF, and one
+        byte is found ten times as fast as two.
+        """
+        if self._has_cr:
+            end = data.find(b"\r", at + 3) - 2
+            if end < 0 or data.startswith(b"\n,", end):
+                return end
+        end = data.find(b"\n,", at + 1)
+        self._has_cr = end > 0 and data.startswith(b"\r", end + 2)
+        return end
 
     def close(self) -> list[Frame]:
         """End the body: return the unfinished element, if there is one."""

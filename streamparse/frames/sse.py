@@ -88,16 +88,18 @@ class SSE(LineFramer):
                 self._prefix = prefix
             elif not self._learn(chunk, 0):
                 return None
+            self.turned_at = self.singles + 1
         start = len(self._prefix)
-        if chunk[-2:] == b"\n\n":
-            data = chunk[start:-2]
-        elif chunk[-4:] == b"\r\n\r\n":
-            data = chunk[start:-4]
+        size = len(chunk)
+        stop = chunk.find(b"\n", start)
+        if stop == size - 2 and chunk.endswith(b"\n"):
+            data = chunk[start:stop]
+        elif stop == size - 3 and chunk.endswith(b"\r\n\r\n"):
+            data = chunk[start : stop - 1]
         else:
             return None
-        if 10 in data or 13 in data or not self._idle:
+        if 13 in data or not self._idle:
             return None
-        size = len(chunk)
         received = self.received + size
         if size > self._max_single or received > self._max_total:
             return None
@@ -139,10 +141,13 @@ class SSE(LineFramer):
 
         Before the blank line only a whole line of an unknown field would be a frame.
         """
+        size = len(rest)
+        if not self._idle or size > self._max_single or self.received + size > self._max_total:
+            return False
         line = rest.removeprefix(self._prefix)
-        if len(line) < len(rest):  # the line of the data may be whole, if the blank line has not begun
+        if len(line) < size:  # the line of the data may be whole, if the blank line has not begun
             line = line.removesuffix(b"\n").removesuffix(b"\r")
-        return self._idle and 10 not in line and 13 not in line and super().can_wait(rest)
+        return 10 not in line and 13 not in line
 
     def _learn(self, data: bytes, at: int) -> bool:
         """Remember what is before the data of a single event: most events have the same there as the one before."""

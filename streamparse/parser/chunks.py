@@ -173,7 +173,12 @@ def is_answer(thing: Any) -> bool:
 
 def is_record(thing: Any) -> bool:
     """Whether the class of an object declares its fields."""
-    return _inspect(thing.__class__).fields is not None and not isinstance(thing, type)
+    return declares_fields(thing.__class__) and not isinstance(thing, type)
+
+
+def declares_fields(kind: type) -> bool:
+    """Whether a class declares the fields of its objects."""
+    return _inspect(kind).fields is not None
 
 
 def is_model(thing: Any) -> bool:

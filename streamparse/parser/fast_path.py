@@ -80,13 +80,6 @@ class FastPath:
             at = end
         return at
 
-    def try_hold(self, rest: bytes) -> bool:
-        """Hold the last piece of a read; whether it may wait for its end here."""
-        may_wait = self.framer.can_wait(rest)
-        if may_wait:
-            self.held = rest
-        return may_wait
-
     def release(self) -> bytes:
         """Return what is held; nothing is held afterwards."""
         held, self.held = self.held, b""

@@ -6,14 +6,14 @@ Between the source and the caller there is a single generator: no queue, no task
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from itertools import islice
 from typing import Any, Final
 
 from streamparse.dialects import Dialects, Quoted, Reasoning
 from streamparse.events import Done, Event
 from streamparse.limits import Limits
-from streamparse.parser.sources import AsyncSource, Chunk, Source, open_async_source, open_source
+from streamparse.parser.sources import AsyncSource, Chunk, Closing, Source, open_async_source, open_source
 from streamparse.parser.stream import StreamParser
 from streamparse.providers.wires import WireName
 
@@ -165,7 +165,7 @@ def aiter_events(
 # The generators know nothing of the classes above: a cycle would keep an abandoned loop alive until the collector runs.
 
 
-def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: ExitStack) -> Generator[Event, None, None]:
+def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: Closing) -> Generator[Event, None, None]:
     with closing:
         while True:
             try:

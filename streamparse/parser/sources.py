@@ -29,12 +29,12 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, ExitStack
-from functools import partial
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
+from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 
-from streamparse.parser.chunks import is_answer, is_model
-from streamparse.parser.to_builtins import find_stream, has_method, unwrap_http_response
+from streamparse.parser.chunks import declares_fields, is_answer, is_model
+from streamparse.parser.to_builtins import find_stream, has_method, is_sdk_response_class, unwrap_http_response
 
 Chunk: TypeAlias = Any
 """Bytes, text, a decoded message, or an object of an SDK that holds one."""
@@ -46,19 +46,48 @@ AsyncSource: TypeAlias = Any
 """An iterable or async iterable of chunks, or a response object (see the table above)."""
 
 _PIECE: Final = 65536
+_MANAGERS: Final = ("StreamManager", "ResponseContextManager")
 _TAKES: Final = "a source of chunks must be an iterable or a response object"
 _TAKES_ASYNC: Final = "a source of chunks must be an iterable, an async iterable or a response object"
 
 
-def open_source(source: Source) -> tuple[Iterator[Chunk], ExitStack]:
-    """Return the chunks of a source and the stack whose `close()` closes it, once; TypeError for anything else."""
-    source = _unwrap(source, prefix="")
-    chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))
-    closing = ExitStack()
-    for thing in _drop_repeats(source, chunks):
-        if close := _find_method(thing, "close"):
-            closing.callback(close)
-    return chunks, closing
+class Closing:
+    """Closes things once, the last one first, whatever closing one of them raises; used as a context manager or not.
+
+    An `ExitStack` would do the same, and cost as much as ten chunks.
+    """
+
+    __slots__ = ("_closes",)
+
+    def __init__(self, *closes: Callable[[], object]) -> None:
+        self._closes = [*closes]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is not closed yet."""
+        if self._closes:
+            close = self._closes.pop()
+            try:
+                close()
+            finally:
+                self.close()
+
+
+def open_source(source: Source) -> tuple[Iterator[Chunk], Closing]:
+    """Return the chunks of a source and what closes it, once; TypeError for anything else."""
+    if not _is_response_class(source.__class__):
+        source = _unwrap(source, prefix="")
+    if _is_response_class(source.__class__) and not _is_async(source):
+        chunks = iter(source.iter_bytes())
+    else:
+        chunks = _enter(source) if _is_manager(source, AbstractContextManager) else iter(_open(source))
+    closes = [_find_method(thing, "close") for thing in ((source,) if chunks is source else (source, chunks))]
+    return chunks, Closing(*filter(None, closes))
 
 
 def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncExitStack]:
@@ -76,6 +105,19 @@ def open_async_source(source: AsyncSource) -> tuple[AsyncIterator[Chunk], AsyncE
     closing = _make_closing(source, sync, names=("close", "aclose"))
     closing.push_async_callback(in_turns.aclose)
     return in_turns, closing
+
+
+@lru_cache(256)
+def _is_response_class(kind: type) -> bool:
+    """Whether `iter_bytes` is all that the objects of a class are known by, as a response of httpx is."""
+    others = (bytes, bytearray, memoryview, str, Mapping)
+    names = ("iter_content", "iter_sse", "aiter_sse")
+    return (
+        callable(getattr(kind, "iter_bytes", None))
+        and not any(hasattr(kind, name) for name in names)
+        and not (issubclass(kind, others) or declares_fields(kind) or is_sdk_response_class(kind))
+        and not kind.__name__.endswith(_MANAGERS)
+    )
 
 
 def _make_closing(*things: object, names: tuple[str, str] = ("aclose", "close")) -> AsyncExitStack:
@@ -176,8 +218,7 @@ def _find_async_content(source: Source) -> Any:
 
 def _is_manager(source: Source, kind: type) -> bool:
     """Whether a source is what an SDK's `.stream()` or `with_streaming_response` gives, to be entered first."""
-    name = type(source).__name__
-    return isinstance(source, kind) and name.endswith(("StreamManager", "ResponseContextManager"))
+    return isinstance(source, kind) and type(source).__name__.endswith(_MANAGERS)
 
 
 def _enter(manager: AbstractContextManager[Source]) -> Generator[Chunk, None, None]:

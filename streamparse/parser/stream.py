@@ -86,10 +86,11 @@ class StreamParser(AssemblyLine):
             return self._feed_several(path, chunk)
         # Most reads are one plain message.  It is taken right here, for a call costs more than a line.
         tell: Callable[[Any], None]
-        message: Any = path.template and path.template.take(chunk)
+        form = path.template
+        message: Any = form and form.take(chunk)
         if message is not None:
             tell = path.tell
-        elif (data := path.try_single(chunk)) is None:
+        elif (form is not None and len(chunk) > form.longest) or (data := path.try_single(chunk)) is None:
             return self._feed_several(path, chunk)
         else:
             try:
@@ -101,7 +102,10 @@ class StreamParser(AssemblyLine):
                 self._record.events = []
                 return events
             tell = path.take
-            if path.framer.singles >= path.learns_from:
+            framer = path.framer
+            if framer.singles == framer.turned_at:  # the first of its type often stands alone
+                path.template = None
+            elif framer.singles >= path.learns_from:
                 path.learn(chunk, message)
         try:
             tell(message)
@@ -178,23 +182,26 @@ class StreamParser(AssemblyLine):
 
     def _feed_several(self, path: FastPath, chunk: bytes) -> list[Event]:
         """Take a read of several messages, or of parts: the plain ones by the fast path, all else by the framer."""
-        data = path.release() + chunk if path.held else chunk
-        before, size, at = path.framer.singles, len(data), 0
+        data, path.held = path.held + chunk, b""
+        framer, form = path.framer, path.template
+        before, size, at = framer.singles, len(data), 0
         try:
-            if path.template is not None and self._selector.scope == "body":  # most reads are all alike
-                at = path.template.take_run(data, 0, path.tell)
-            if at < size and (not at or path.framer.find_end(data, at)):  # else part of a message is left
+            if form is not None and self._selector.scope == "body":  # most reads are all alike
+                at = form.take_run(data, 0, path.tell)
+            if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = self._take_others(path, data, path.take_all(data, at))
         except ParseHalted:
             self._stop()
         else:
             if at < size:
                 # What has waited for a few reads waits no longer: it is copied and searched with each.
-                may_wait = self._fast_path is path and size - at <= _MAX_WAIT * len(chunk)
-                if not (may_wait and path.try_hold(data[at:])):
-                    self._feed_framer(data[at:])
-        after = path.framer.singles
-        path.is_cut = path.held != b"" or (before == path.cut_at and after != before + 1)
+                rest = data[at:]
+                if self._fast_path is path and len(rest) <= _MAX_WAIT * len(chunk) and framer.can_wait(rest):
+                    path.held = rest
+                else:
+                    self._feed_framer(rest)
+        after = framer.singles
+        path.is_cut = path.held != b"" or (path.template is None and before == path.cut_at and after != before + 1)
         path.cut_at = after
         record = self._record
         events = record.events

@@ -190,11 +190,12 @@ def has_method(thing: object, name: str) -> bool:
 
 def unwrap_http_response(thing: Any) -> Any:
     """Return the HTTP client's response that an SDK has wrapped; anything else as it is."""
-    return thing.http_response if _is_sdk_response_class(thing.__class__) else thing
+    return thing.http_response if is_sdk_response_class(thing.__class__) else thing
 
 
 @lru_cache(256)
-def _is_sdk_response_class(kind: type) -> bool:
+def is_sdk_response_class(kind: type) -> bool:
+    """Whether a class is that of an SDK's raw responses."""
     modules = ("_response", "_legacy_response")
     return any(
         base.__name__ in _API_RESPONSES and base.__module__.rpartition(".")[2] in modules for base in kind.__mro__

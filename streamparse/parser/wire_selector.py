@@ -53,7 +53,8 @@ class WireSelector:
     @property
     def sealed(self) -> bool:
         """Whether it is `over`, and no other answer may begin after the marker."""
-        return self.wire is not None and self.wire.over and not self.wire.reopens
+        wire = self.wire
+        return wire is not None and not wire.reopens and wire.over
 
     @property
     def has_ended(self) -> bool:

@@ -30,10 +30,9 @@ _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
 
 
-class _Block(msgspec.Struct, eq=False):
+class _Block(PendingItem, eq=False):
     """A call, an item (which has a kind), a thought, or a block of which only pieces have come yet."""
 
-    item: PendingItem
     kind: str | None = None
     call: Call | None = None
     id: str = ""
@@ -43,7 +42,7 @@ class _Block(msgspec.Struct, eq=False):
     @property
     def has_not_started(self) -> bool:
         """Whether arguments came, but not what they are for."""
-        return self.call is None and self.kind is None and self.item.read_text(_INPUT) is not None
+        return self.call is None and self.kind is None and self.read_text(_INPUT) is not None
 
 
 class Blocks:
@@ -72,11 +71,11 @@ class Blocks:
             return
         early = self._enter(index) if known is not None or self._waiting else None
         call = self._sink.call_start(name, id or None)
-        block = self._blocks[index] = _Block(PendingItem(Budget(self._limit)), None, call, id)
-        if early is not None and early.item.is_lost:
+        block = self._blocks[index] = _Block(Budget(self._limit), call=call, id=id)
+        if early is not None and early.is_lost:
             self._sink.call_error(call, "limit_args", f"too many arguments came before the name {name!r}")
         elif early is not None:
-            self._sink.call_arguments(call, early.item.read_text(_INPUT) or "")
+            self._sink.call_arguments(call, early.read_text(_INPUT) or "")
         elif initial:
             block.initial = initial
             self._waiting.append(block)
@@ -85,7 +84,7 @@ class Blocks:
         """A block starts that has no verb of its own."""
         early = self._enter(index)
         block = self._blocks[index] = early or self._add(index)
-        block.kind, block.item.fields = kind, fields
+        block.kind, block.fields = kind, fields
 
     def add_arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
@@ -108,7 +107,7 @@ class Blocks:
         block = self._blocks.get(index)
         if block is None or block.kind is None:
             return False
-        if not block.item.add(fields):
+        if not block.add(fields):
             self._report_limit(index)
         return True
 
@@ -146,12 +145,12 @@ class Blocks:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _add(self, index: int | None) -> _Block:
-        block = self._blocks[index] = _Block(PendingItem(Budget(self._limit)))
+        block = self._blocks[index] = _Block(Budget(self._limit))
         return block
 
     def _add_text(self, index: int | None, key: str, piece: str) -> None:
         block = self._blocks.get(index) or self._add(index)
-        if not block.item.add_text(key, piece):
+        if not block.add_text(key, piece):
             self._report_limit(index)
 
     def _enter(self, index: int | None) -> _Block | None:
@@ -172,12 +171,12 @@ class Blocks:
     def _end(self, index: int | None, block: _Block) -> None:
         if block.call is not None:
             self._end_call(block, can_wait=True)
-        elif block.item.is_lost:
+        elif block.is_lost:
             return
         elif block.kind is not None:
-            self._sink.item(block.kind, _build_item(block.item), index)
+            self._sink.item(block.kind, _build_item(block), index)
         else:
-            self._sink.item(_SIGNATURE, block.item.read_text(_SIGNATURE), index)
+            self._sink.item(_SIGNATURE, block.read_text(_SIGNATURE), index)
 
     def _end_call(self, block: _Block, can_wait: bool) -> None:
         """End a call; the arguments of its start count if no others came, and without any it may have to wait."""
@@ -194,8 +193,8 @@ class Blocks:
         self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
 
     def _report_orphan(self, index: int | None, block: _Block) -> None:
-        if not block.item.is_lost:
-            text = block.item.read_text(_INPUT)
+        if not block.is_lost:
+            text = block.read_text(_INPUT)
             self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")
 
 

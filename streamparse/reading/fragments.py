@@ -30,6 +30,7 @@ from streamparse.sink import Call, Sink
 from streamparse.tools import Toolset
 
 _BLANK: Final = " \t\r\n"
+_ABSENT: Final = ("null", "None")  # what some servers send, besides blanks, for an id or a name that is not there
 _NONE: Final = -(2**63)  # no server's index
 
 
@@ -82,14 +83,16 @@ class Fragments:
         if id is None and name is None and index == self._flowing and arguments and not self._flow.closed:
             self._send_more(arguments)  # nearly every fragment
             return
-        id, name, text = _read_word(id), _read_word(name), arguments or ""
+        id = "" if not id or id in _ABSENT or not id.strip(_BLANK) else id
+        name = "" if not name or name in _ABSENT or not name.strip(_BLANK) else name
+        text = arguments or ""
         pending = self._find(index, id, name, text) if self._last is not None else None
         if pending is None:
             if not (name or ((id or text) and self._can_keep())):
                 return
             if self._named:
                 self.start_named()
-            pending = JoinedCall(PendingText(self._budget), id, name, index, place=self._appeared)
+            pending = JoinedCall(PendingText(self._budget), id, name, index, None, self._appeared)
             self._appeared += 1
             if name:
                 self._named.append(pending)
@@ -97,15 +100,15 @@ class Fragments:
                 self._nameless[pending] = None
         elif name:
             self._rename(pending, name)
-        if id and not pending.id:
-            pending.id = id
+        pending.id = pending.id or id
         if pending.id:
             self._by_id[pending.id] = pending
         if index is not None:
             self._by_index[index] = pending
             pending.index = index if pending.index is None else pending.index
         self._last = pending
-        self._send(pending, text)
+        if text or pending.name in self._declared:
+            self._send(pending, text)
         if pending.call is None or index is None:
             self._flowing = _NONE
         else:
@@ -234,11 +237,6 @@ class Fragments:
             self._sink.call_error(call, "limit_args", f"too many arguments came before the name of {pending.name!r}")
         elif early:
             self._sink.call_arguments(call, early)
-
-
-def _read_word(word: str | None) -> str:
-    """Some servers send "" or "null" for an id or a name that is not there."""
-    return "" if word is None or word in ("null", "None") or not word.strip(_BLANK) else word
 
 
 def _is_value_start(text: str) -> bool:

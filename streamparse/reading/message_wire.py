@@ -47,11 +47,12 @@ from streamparse.tools import Toolset
 _OUTCOMES: Final[dict[Stop, Outcome]] = {
     "end": "stop", "tools": "tools", "length": "cut", "filter": "failed", "error": "failed",
 }  # fmt: skip
+_COMMON_OUTCOMES: Final[dict[str, Outcome]] = {reason: _OUTCOMES[stop] for reason, stop in COMMON_STOPS.items()}
 
 
 def find_outcome(reason: str) -> Outcome:
     """Return how a turn ended that has this reason, whichever server sends it.  Case counts."""
-    return _OUTCOMES[COMMON_STOPS.get(reason, "end")]
+    return _COMMON_OUTCOMES.get(reason, "stop")
 
 
 def find_listed_outcome(reason: str) -> Outcome:

@@ -65,6 +65,15 @@ def test_a_name_or_an_id_may_be_as_long_as_its_limit_and_no_longer(limit: str) -
             assert errors == ([] if length <= 8 else [limit.replace("max", "limit")]), (length, pieces)
 
 
+def test_a_start_cuts_a_long_name_and_a_long_id_and_its_call_is_an_error() -> None:
+    message = {"tool_calls": [{"function": {"name": "n" * 70_000, "arguments": "{}"}, "id": "i" * 70_000}]}
+    body = b"data: %s\n\n" % json.dumps({"choices": [{"index": 0, "delta": message}]}).encode()
+    start, error, *_ = events_of(sp.StreamParser("openai-chat"), [body])
+    assert start == sp.ToolCallStart(0, "i" * 200, "n" * 200)
+    assert isinstance(error, sp.Error)
+    assert error.code == "limit_name"
+
+
 HALTS = {
     "limit_total": (sp.Limits(max_total=160), b": " + b"x" * 300 + b"\n\n"),
     "limit_line": (sp.Limits(max_line=150), b"data: " + b"x" * 300 + b"\n\n"),

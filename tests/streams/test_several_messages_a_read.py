@@ -13,7 +13,7 @@ import pytest
 from cuts import cut_at, events_of, in_pieces, merged, text_of
 
 import streamparse as sp
-from streamparse.frames import SSE, AWSEventStream, Framer, JSONArray
+from streamparse.frames import SSE, AWSEventStream, Framer, JSONArray, json_framers
 from streamparse.parser.fast_path import FastPath
 
 DONE = b"data: [DONE]\n\n"
@@ -230,11 +230,52 @@ def test_the_framers_hold_back_no_whole_message() -> None:
     short.feed(b"data: 1\n\n")
     assert not short.can_wait(b"data: 1234567890")
     array = JSONArray(sp.Limits())
+    assert not array.can_wait(b'{"a": 1')
     array.feed(b"[")
+    assert all(array.can_wait(rest) for rest in (b'{"a": 1', b',\r\n{"a": [{}, "}', b"\n,{"))
+    whole = (b'{"a": 1}', b'{"a": 1},{"b"', b',x{"a"', b'{"a": NaN', b"]", b'{"a":' * 100_000)
+    assert not any(array.can_wait(rest) for rest in whole)
+    array.feed(b'{"a"')
     assert not array.can_wait(b'{"a": 1')
     binary = AWSEventStream(sp.Limits())
     assert binary.can_wait(b"\0\0\0")
     assert not binary.can_wait(b"\0\0\0\x40" + bytes(20))
+
+
+@pytest.mark.parametrize("between", [b"\n,\r\n", b"\n,\n", b",", b",\n", b"\n,\r\n,\n", b"\r\n,\r\n"])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_whatever_stands_between_elements_each_comes_at_its_end(between: bytes, line_end: bytes) -> None:
+    def element(number: int) -> bytes:
+        candidate = {"content": {"parts": [{"text": f"{number}}}\n,"}]}, "index": 0}
+        return json.dumps({"candidates": [candidate]}, indent=1).encode()
+
+    # The separators of the first elements make a guess of those that follow.
+    elements = [element(number) for number in range(9)]
+    elements[6:] = [each.replace(b"\n", line_end) for each in elements[6:]]
+    body = b"[" + b"\n,\r\n".join([*elements[:4], between.join(elements[4:])]) + b"]"
+    ends = [body.index(each) + len(each) for each in elements]
+    for size in (1, 50, 200, 300, 1000, len(body)):
+        parser, texts = sp.StreamParser("gemini"), 0
+        for at in range(0, len(body), size):
+            texts += len(parser.feed(body[at : at + size]))
+            assert texts == sum(end <= at + size for end in ends)
+
+
+def test_a_cut_element_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped = 0
+
+    def counted(data: bytes) -> object:
+        nonlocal skipped
+        skipped += len(data)
+        return skip(data)
+
+    skip = json_framers._skip
+    monkeypatch.setattr(json_framers, "_skip", counted)
+    text = {"candidates": [{"content": {"parts": [{"text": "b" * 20_000}]}, "index": 0}]}
+    body = b"[" + b",\r\n".join([json.dumps(text).encode()] * 3)
+    parser = sp.StreamParser("gemini")
+    assert text_of(events_of(parser, in_pieces(body, 1000))) == "b" * 60_000
+    assert 0 < skipped <= 8 * len(body)
 
 
 @pytest.mark.parametrize("size", [1, 8])

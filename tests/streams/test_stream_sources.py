@@ -288,6 +288,44 @@ async def _awaited() -> bytes:
     return BODY
 
 
+def test_all_is_closed_once_though_closing_one_of_them_raises() -> None:
+    class Source:
+        """A source whose chunks and which itself are closed, and complain."""
+
+        def __init__(self) -> None:
+            self.closed: list[str] = []
+
+        def __iter__(self) -> Iterator[bytes]:
+            return _Chunks(self.closed)
+
+        def close(self) -> None:
+            self.closed.append("source")
+            raise OSError("source")
+
+    class _Chunks:
+        def __init__(self, closed: list[str]) -> None:
+            self._closed = closed
+
+        def __iter__(self) -> Iterator[bytes]:
+            return self
+
+        def __next__(self) -> bytes:
+            raise StopIteration
+
+        def close(self) -> None:
+            self._closed.append("chunks")
+            raise OSError("chunks")
+
+    source = Source()
+    stream = sp.iter_events(source)
+    with pytest.raises(OSError, match="source") as caught:
+        stream.close()
+    assert source.closed == ["chunks", "source"]
+    assert str(caught.value.__context__) == "chunks"
+    stream.close()
+    assert len(source.closed) == 2
+
+
 def test_a_source_that_only_an_async_loop_reads_says_so() -> None:
     for source in (_trickle(), Aiohttp(), httpx.Response(200, content=_trickle())):
         with pytest.raises(TypeError, match=f"this {type(source).__name__} is asynchronous: pass it to aiter_events"):

@@ -56,10 +56,10 @@ class InBandParser:
 
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
-        *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_joins_thoughts", "_markers"),
-        *("_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_text", "_thought"),
-        *("_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke", "call_teller"),
-        *("calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
+        *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_is_outdated", "_joins_thoughts"),
+        *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_text"),
+        *("_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
+        *("call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
     )
 
     reads_markup = True
@@ -120,6 +120,7 @@ class InBandParser:
         self._ignores_auto = self._dialects == _REASONING
         # Whether calls that `dialects` asks for are not looked for, or not any more.
         self.ignores_calls = self._dialects != chosen
+        self._is_outdated = False  # the markers below are not those of `_dialects`
         self._active = catalogue.activate(self._dialects, tools.names, self._has_reasoning)
         self._enter(self._text)
         if reasoning == "open":
@@ -139,6 +140,8 @@ class InBandParser:
                 self._span.quotes.trim()
             self._tell(text)
             return
+        if self._is_outdated:
+            self._renew_markers()
         reader = self._reader
         go_on = reader.fast_path
         if go_on is None and self._floods.is_on:
@@ -195,7 +198,7 @@ class InBandParser:
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
     ) -> Call:  # fmt: skip
-        if self._attempt is not None or self._reader.at < len(self._reader.buffer) or self._floods.is_on:
+        if self._find_in_prose is None:
             self._flush()
         if not self._ignores_auto:  # a server that reads calls itself leaves none in the text
             self._ignores_auto = True
@@ -217,10 +220,18 @@ class InBandParser:
         self._end_flood()
         self._dialects = dialects
         self.ignores_calls = True
-        drops = self._active.drops
-        self._active = self._catalogue.activate(dialects, self._tools.names, self._has_reasoning)
-        self._active.drop(drops)
+        # Nothing is held in prose, so the markers can wait for the next text: after a call there is seldom one.
+        self._is_outdated = self._find_in_prose is not None
         self._find_in_prose = None
+        if not self._is_outdated:
+            self._renew_markers()
+
+    def _renew_markers(self) -> None:
+        """Look for what `dialects` means now."""
+        self._is_outdated = False
+        drops = self._active.drops
+        self._active = self._catalogue.activate(self._dialects, self._tools.names, self._has_reasoning)
+        self._active.drop(drops)
         self._markers = self._span.get_markers(self._active)
 
     def close(self, stopped: bool = False) -> None:

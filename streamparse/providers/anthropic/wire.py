@@ -11,7 +11,6 @@ Citations come before the text of their block.  Where a text follows a text, the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -21,7 +20,7 @@ from streamparse.frames import Frame
 from streamparse.limits import Limits
 from streamparse.providers.anthropic.facts import TURN_ITEMS
 from streamparse.reading.blocks import Blocks
-from streamparse.reading.decode import decode_untyped, read_str, write_argument_text, write_initial_arguments
+from streamparse.reading.decode import decode_untyped, read_str, write_argument_text
 from streamparse.reading.message_wire import MessageWire, find_outcome
 from streamparse.reading.wire import Plain
 from streamparse.sink import Sink
@@ -115,8 +114,11 @@ class Anthropic(MessageWire[Event]):
 
     def take(self, event: Event) -> None:
         delta = event.delta
-        if delta is None or event.type != "content_block_delta":
-            self._take_other(event)
+        if event.type != "content_block_delta" or delta is None:
+            if event.type == "content_block_start" and event.error is None:
+                self._start(event.index, event.content_block or {})
+            else:
+                self._take_other(event)
         elif delta.text:
             self._text(delta.text)
         elif delta.partial_json:
@@ -147,13 +149,11 @@ class Anthropic(MessageWire[Event]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _take_other(self, event: Event) -> None:
-        """Take any event but the delta of a block."""
+        """Take any event but the start of a block and its deltas."""
         if event.error is not None:
             self._fail(event.error)
             return
         match event.type:
-            case "content_block_start":
-                self._start(event.index, event.content_block or {}, write_initial_arguments)
             case "content_block_stop":
                 self._blocks.stop(event.index)
             case "message_start":
@@ -185,7 +185,7 @@ class Anthropic(MessageWire[Event]):
     def _take_whole(self, message: Message) -> None:
         self._send_counts(message.usage)
         for index, block in enumerate(message.content or ()):
-            self._start(index, block, write_argument_text)
+            self._start(index, block, is_whole=True)
             self._blocks.stop(index)
         self._take_turn(message)
 
@@ -210,10 +210,18 @@ class Anthropic(MessageWire[Event]):
         self._ended = self._stopped = True
         self._sink.end()
 
-    def _start(self, index: int | None, block: dict[str, Any], text_of: Callable[[Any], str]) -> None:
-        kind = read_str(block.get("type"))
+    def _start(self, index: int | None, block: dict[str, Any], is_whole: bool = False) -> None:
+        kind = block.get("type")
         after_text, self._in_text = self._in_text, kind == "text"
         match kind:
+            case "tool_use":
+                name, id, input = block.get("name"), block.get("id"), block.get("input")
+                self._blocks.start_call(
+                    index,
+                    name if isinstance(name, str) else "",
+                    id if isinstance(id, str) else "",
+                    write_argument_text(input) if input or is_whole else "",  # an empty one keeps the place
+                )
             case "text":
                 self._blocks.start(index)
                 if after_text:
@@ -229,11 +237,8 @@ class Anthropic(MessageWire[Event]):
                     self._sink.reasoning(thought)
                 if signature := read_str(block.get("signature")):
                     self._blocks.sign(index, signature)
-            case "tool_use":
-                given = text_of(block.get("input"))
-                self._blocks.start_call(index, read_str(block.get("name")), read_str(block.get("id")), given)
             case _:
-                self._blocks.start_item(index, kind, block)
+                self._blocks.start_item(index, read_str(kind), block)
 
     def _decode_message(self, frame: Frame) -> Event | None:
         try:

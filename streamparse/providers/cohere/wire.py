@@ -100,6 +100,13 @@ class Cohere(MessageWire[_Event]):
                     self._text(content.text)
                 elif fragment.__class__ is Fragment and event.index in self._calls and fragment.id is None:
                     self._continue(self._calls[event.index], fragment.function)
+                elif (
+                    fragment.__class__ is Fragment
+                    and content is None
+                    and message.tool_plan is None
+                    and message.citations is None
+                ):
+                    self._take_call(event.index or 0, fragment)
                 else:
                     self._take_message(event.index, message)
             if delta.finish_reason is not None or delta.usage is not None or delta.error is not None:
@@ -113,15 +120,16 @@ class Cohere(MessageWire[_Event]):
         message = event.delta.message if event.delta is not None else None
         if message is None or self._over:
             return None
-        plain: Plain | None = None
+        plain: Plain
         content, fragment = message.content, message.tool_calls
-        alone = _Message()
         if isinstance(content, _Content) and content.text and not self._plan.tell():
-            alone.content, plain = _Content(content.text), (self._text, content.text)
+            alone, plain = _Message(_Content(content.text)), (self._text, content.text)
         elif isinstance(fragment, Fragment) and fragment.function is not None and event.index in self._calls:
             arguments = fragment.function.arguments or ""
-            alone.tool_calls = Fragment(function=Function(arguments=arguments))
+            alone = _Message(tool_calls=Fragment(function=Function(arguments=arguments)))
             plain = partial(self._sink.call_arguments, self._calls[event.index]), arguments
+        else:
+            return None
         return plain if event == _Event(type=event.type, index=event.index, delta=_Delta(message=alone)) else None
 
     def close(self) -> None:
@@ -149,12 +157,14 @@ class Cohere(MessageWire[_Event]):
         function = fragment.function or Function()
         if function.name:
             self._send_plan()
-            self._move_on()
-            self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
-        call = self._calls.get(index)
+            if self._ended:
+                self._move_on()
+            call = self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
+        else:
+            call = self._calls.get(index)
         if call is None:
             self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
-        else:
+        elif function.arguments:
             self._continue(call, function)
 
     def _continue(self, call: Call, function: Function | None) -> None:

@@ -195,11 +195,11 @@ class OpenAIChat(MessageWire[Chunk]):
                 content = delta.content
                 if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
                     self._take_thought(delta)
-                elif isinstance(content, str):
-                    if content:
-                        (self._text if self._is_begun else self._begin_text)(content)
                 elif content:
-                    self._take_parts(content)
+                    if isinstance(content, str):
+                        (self._text if self._is_begun else self._begin_text)(content)
+                    else:
+                        self._take_parts(content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
                     self._take_action(delta)
                 if (
