@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamparse as sp
-from streamparse.dialects.engine import floods
+from streamparse.dialects.engine import floods, reader
+from streamparse.dialects.engine.grammar import TagBalance
 
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {key: {"type": "string"}}}}
@@ -77,6 +78,176 @@ def test_tags_of_a_flood_are_counted_as_without_learning(dialects: Any, size: in
     for before in ("<get_weather>", "Some words here, well.\n<get_weather>", "</get_weather>"):
         text = before * 100 + TAGGED + "</get_weather>" * 100
         assert_same_without_floods(in_pieces(text, size), tools=TOOLS, dialects=dialects)
+
+
+WORD_CALL = '<tool name="get_weather">\n<city>Paris</city>\n</tool>'
+
+
+@pytest.mark.parametrize("size", [16, 100_000])
+def test_a_tag_that_a_flood_opened_closes_behind_a_call(size: int) -> None:
+    """A call may be closed twice, and each of the others closes what the text has opened; one more casts doubt."""
+    for count, is_doubted in ((61, False), (62, True)):
+        text = "<tool>" * 60 + WORD_CALL + "</tool>" * count
+        _, response = read(in_pieces(text, size), tools=TOOLS)
+        assert response.tool_calls[0].revoked is is_doubted
+
+
+@pytest.mark.parametrize("size", [16, 100_000])
+@pytest.mark.parametrize("unit", ["<tool>", "<tool></tool>", "</tool><tool>"])
+def test_a_flood_behind_a_call_counts_the_tags_of_its_word(unit: str, size: int) -> None:
+    text = WORD_CALL + unit * 60 + "</tool>" * 80
+    assert_same_without_floods(in_pieces(text, size), tools=TOOLS)
+
+
+def _tell_tags(balance: TagBalance, tags: list[bool]) -> list[bool]:
+    """Open a tag, or close it where the list says so; return what each that closes says."""
+    told = [balance.close("tool") if closes else balance.open("tool") for closes in tags]
+    return [each for each in told if each is not None]
+
+
+@given(st.lists(st.booleans(), max_size=8), st.integers(0, 5), st.integers(1, 4))
+def test_tags_that_are_repeated_are_counted_as_one_after_the_other(tags: list[bool], before: int, count: int) -> None:
+    told, repeated = TagBalance(), TagBalance()
+    for balance in (told, repeated):
+        balance.note_call("tool")
+        _tell_tags(balance, [False] * before)
+    learner = TagBalance()
+    learner.note_call("tool")
+    learner.changes = changes = {}
+    answers = _tell_tags(learner, tags)
+    _tell_tags(told, tags * count)
+    repeated.repeat(changes, count)
+    many = [True] * 60
+    assert _tell_tags(repeated, many) == _tell_tags(told, many)
+    assert learner.is_decided_by_count(changes) is not all(answers)
+
+
+def test_blanks_behind_a_call_that_is_revoked_are_all_passed_on() -> None:
+    flood, blanks = ["<tool_call>\n"] * 60, ["\n" * 300, *["\n" * 50] * 4]
+    pieces = [*flood, TAGGED, *blanks, "That is all."]
+    _, response = read(pieces, tools=TOOLS, dialects=["tool-name-tag", "hermes"])
+    assert response.content == "".join(pieces)
+
+
+@pytest.mark.parametrize("reasoning", ["auto", "open"])
+def test_a_run_of_plain_text_behind_markers_that_follow_prose_is_all_passed_on(reasoning: Any) -> None:
+    pieces = ["I think so. " * 30, "<|tool_calls_section_begin|>" * 5 + "<|END_TEXT|>" * 30 + "<tool_call>x " * 100]
+    parser = sp.TextParser("all", reasoning=reasoning)
+    for piece in pieces:
+        parser.feed(piece)
+    parser.close()
+    assert parser.response.content + parser.response.reasoning == "".join(pieces)
+
+
+@pytest.mark.parametrize("size", [8, 16, 100, 100_000])
+@pytest.mark.parametrize(
+    "unit", ['[{"<tool_call>\n', '<tool>{"name": "', '[{"<tool>', ">>>", "[TOOL_CALLS]", "<function="]
+)
+def test_what_is_looked_at_again_is_counted_in_a_flood(unit: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it is too much, all that was looked at is passed over: a call in it is found or not as without learning."""
+    monkeypatch.setattr(reader, "_MOST_AGAIN", 300)
+    for count in (30, 31, 60):
+        text = "<function=" * 50 + "> [" * 30 + unit * count + CALL + unit * 3 + f"\n{CALL}"
+        assert_same_without_floods(in_pieces(text, size), tools=TOOLS)
+
+
+class Machine:
+    """Passes every text on, and looks at half of it again."""
+
+    def __init__(self, budget: reader.RescanBudget) -> None:
+        self.budget = budget
+        self.told = ""
+        self.recorded: list[str] = []
+        self.met: list[int] = []
+
+    def capture(self) -> str:
+        return "the only state"
+
+    def restore(self, snapshot: object) -> None:
+        assert snapshot == "the only state"
+
+    def record(self, text: str) -> floods.Recording:
+        recording = floods.Recording()
+        self.budget.start_record()
+        self.budget.spend(len(text))
+        self.budget.spend(len(text) // 2)
+        self.budget.ahead = 0
+        recording.passed_on, recording.left, recording.spending = [text], 1, self.budget.get_record()
+        self.told += text
+        self.recorded.append(text)
+        return recording
+
+    def replay(self, text: str) -> None:
+        self.told += text
+
+    def meet_again(self, left: int) -> None:
+        self.met.append(left)
+
+
+def test_a_run_that_counts_anew_what_is_looked_at_again_ends_with_the_same_count() -> None:
+    budget = reader.RescanBudget()
+    machine, flood = Machine(budget), floods.Floods(TagBalance(), budget)
+    text = "0123456789abcdef" * 100
+    for before in (0, 8, 0):
+        budget.again = before
+        flood.feed(machine, reader.Reader(), text)
+        assert budget.again == 8
+    flood.end(machine)
+    assert machine.told == text * 3
+    assert machine.recorded == [text[:16]] * 2, "with each count before it"
+
+
+def test_what_spends_too_much_is_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_MOST_AGAIN", 4)
+    budget = reader.RescanBudget()
+    machine, flood = Machine(budget), floods.Floods(TagBalance(), budget)
+    for _ in range(5):
+        flood.feed(machine, reader.Reader(), "0123456789abcdef")
+    assert len(machine.recorded) == 5
+
+
+def test_where_the_last_marker_was_met_is_known_before_the_next_text_is_read() -> None:
+    budget = reader.RescanBudget()
+    machine, flood = Machine(budget), floods.Floods(TagBalance(), budget)
+    for text in ("<tool>", "<tool>", "<tool>", "words", "<tool>", "<tool>"):
+        flood.feed(machine, reader.Reader(), text)
+    flood.end(machine)
+    assert machine.recorded == ["<tool>", "<tool>", "words"]
+    assert machine.met == [1 + len("words"), 1]
+
+
+def test_what_was_looked_at_again_before_a_flood_counts_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_MOST_AGAIN", 300)
+    text = "<function=" * 50 + "> [" * 30 + "[" + "[TOOL_CALLS]<tool_call>" * 30 + CALL
+    for size in (8, 16):
+        assert_same_without_floods(in_pieces(text, size), tools=TOOLS, dialects="all")
+
+
+@pytest.mark.parametrize("size", [7, 16, 100, 100_000])
+def test_what_is_learnt_is_forgotten_where_it_would_be_too_much(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(floods, "_MOST_STATES", 3)
+    text = "<tool_call>x " * 60 + "<tool_call>\n<function=" * 30 + CALL
+    assert_same_without_floods(in_pieces(text, size), tools=TOOLS)
+
+
+def test_plain_text_in_a_flood_is_read_as_without_learning() -> None:
+    pieces = ["<tool_call>x "] * 60 + ["<tool_call>x ", "go on and on. " * 20] * 9 + ["<tool name="]
+    assert_same_without_floods(pieces, tools=TOOLS)
+
+
+@pytest.mark.parametrize("size", [16, 100_000])
+def test_a_flood_of_markers_that_are_longer_than_what_may_be_held_is_text(size: int) -> None:
+    text = "<tool_call>" * 60 + CALL
+    pieces, limits = in_pieces(text, size), sp.Limits(max_call_args=5)
+    assert_same_without_floods(pieces, tools=TOOLS, limits=limits)
+    _, response = read(pieces, tools=TOOLS, limits=limits)
+    assert response.content == text
+
+
+@pytest.mark.parametrize("size", [3000, 100_000])
+def test_a_long_text_in_a_flood_that_does_not_repeat_itself_is_read_as_without_learning(size: int) -> None:
+    others = "".join(f"<tool_call>{number} " for number in range(500))
+    assert_same_without_floods(["<tool_call>x "] * 60 + in_pieces(others + CALL, size), tools=TOOLS)
 
 
 @given(data=st.data())

@@ -101,6 +101,32 @@ def test_what_an_index_finds_is_what_comparing_all_markers_finds(data: st.DataOb
     assert indexed.may_hold(text) is not None or indexed.search(text) is None
 
 
+def test_where_nothing_is_looked_for_nothing_is_found() -> None:
+    universe = frozenset({"<tool_call>"})
+    assert IndexedMarkers((), universe, (), ToolNames(frozenset())).search("<tool_call>x <tool_") is None
+
+
+def test_it_is_known_of_any_number_of_texts_whether_they_have_a_marker() -> None:
+    literals = frozenset({"<bash>"})
+    indexed = IndexedMarkers((MarkerIndex(literals),), literals, (), ToolNames(frozenset()))
+    texts = [f"{count} is <b>{end}" for count in range(300) for end in ("bold</b> ", "<bash>", "old</b> " + "x" * 80)]
+    for _ in range(2):
+        assert [indexed.is_known_without(text) for text in texts] == ["<bash>" not in text for text in texts]
+
+
+@pytest.mark.parametrize("after", ["<bash>", "<ba", "sh> <bash>", "<bas<bash", "", "<bas" * 400 + "<bash>"])
+@pytest.mark.parametrize("unit", ["<bas", "<bas ", "<ba< ", "<bash", "h>", "<bas<ba"])
+def test_what_stands_behind_what_repeats_itself_is_found(unit: str, after: str) -> None:
+    literals = frozenset({"<bash>", "<bask", "h><"})
+    tags = [literal for literal in literals if literal[0] == "<"]
+    text = unit * 500 + after
+    indexed = IndexedMarkers((MarkerIndex(literals),), literals, (), ToolNames(frozenset()))
+    for start in (0, 3):
+        for found, compared in ((indexed, Compared(literals)), (Tags(tags), Compared(tags))):
+            place, expected = found.search(text, start), compared.search(text, start)
+            assert (place and (place.start(), place.end())) == (expected and (expected.start(), expected.end()))
+
+
 @pytest.mark.parametrize("place", ["at_start", "later", "prose"])
 @given(st.data())
 def test_what_is_armed_is_found_as_comparing_all_markers_finds_it(place: str, data: st.DataObject) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamparse.frames import NDJSON, SSE, Framer, FrameTemplate
+from streamparse.frames.frame import StringTwice
 from streamparse.limits import Limits
 
 
@@ -112,6 +113,16 @@ def test_a_chunk_of_another_form_is_not_taken(other: bytes) -> None:
 )
 def test_no_form_is_learnt_where_the_place_of_the_string_is_not_certain(first: bytes) -> None:
     assert learnt(first)[1] is None
+
+
+@pytest.mark.parametrize(
+    "between", ['", "a": "1"', '", "read": "\\u006fne"', '", "a": "one", "read": "one"', '", "a": "\\n", "read": "one"']
+)
+def test_no_form_is_learnt_of_a_string_that_is_not_twice_in_a_chunk_and_alike(between: str) -> None:
+    first = f'data: {{"text": "one{between}}}\n\n'.encode()
+    framer = SSE(UNLIMITED)
+    assert framer.try_single(first) is not None
+    assert FrameTemplate.learn(framer, first, StringTwice("one")) is None
 
 
 @pytest.mark.parametrize("limits", [Limits(max_total=150), Limits(max_line=70, max_event=70)])

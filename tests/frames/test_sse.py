@@ -133,3 +133,9 @@ def test_zeros_before_a_retry_do_not_count(zeros: int) -> None:
 def test_an_event_is_where_its_first_data_is(line: bytes) -> None:
     (frame,) = SSE(Limits()).feed(b"event: a\n" + line + b"\ndata: 2\n\n")
     assert frame.offset == len(b"event: a\n" + line.removesuffix(b"1"))
+
+
+def test_an_event_of_a_long_name_is_taken_alone_too() -> None:
+    framer, event = SSE(Limits()), b"event: " + b"x" * 150 + b"\ndata: {}\n\n"
+    assert [framer.try_single(event), framer.try_single(event)] == [b"{}", b"{}"]
+    assert framer.offset == 2 * len(event) - len(b"{}\n\n")

@@ -6,9 +6,10 @@ import asyncio
 import io
 import json
 import warnings
-from collections import ChainMap
+from collections import ChainMap, UserDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -362,6 +363,14 @@ def test_values_that_are_no_json_are_written_as_their_fields_or_their_words() ->
     annotations = [SimpleNamespace(url="u"), ChainMap({"url": "v"}), Fraction(1, 2), b"\x01"]
     parser.feed({"choices": [{"index": 0, "delta": {"annotations": annotations}}]})
     assert parser.response.items[0]["data"] == [{"url": "u"}, {"url": "v"}, "1/2", "AQ=="]
+
+
+def test_values_of_a_whole_answer_that_are_no_json_are_read_as_what_they_stand_for() -> None:
+    level = IntEnum("Level", ["LOW", "HIGH"]).HIGH
+    annotations = [level, UserDict({"url": ChainMap({"u": level})}), Fraction(1, 2)]
+    message = {"role": "assistant", "content": "Well.", "annotations": annotations}
+    answer = UserDict({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    assert sp.parse_response(answer, "openai-chat").items[0]["data"] == [2, {"url": {"u": 2}}, "1/2"]
 
 
 def test_objects_of_attrs_are_chunks() -> None:

@@ -76,6 +76,15 @@ def test_no_cut_at_any_byte_makes_a_call_that_the_whole_stream_does_not_have() -
             assert [call.code for call in parser.response.broken_calls] == ["truncated_call"]
 
 
+def test_a_call_whose_block_a_limit_cut_has_the_arguments_of_its_start() -> None:
+    parser = _parser()
+    used = _event("message_delta", delta={"stop_reason": "max_tokens"}, usage={"output_tokens": 9})
+    for event in (BEGIN, _start(0, type="tool_use", id="a", name="get_weather", input={"city": "Paris"}), used, END):
+        parser.feed(event)
+    parser.close()
+    assert [(call.name, call.arguments) for call in parser.response.tool_calls] == [("get_weather", {"city": "Paris"})]
+
+
 def test_an_item_whose_block_was_cut_is_not_told() -> None:
     body = BEGIN + _start(0, type="server_tool_use", id="s", name="web_search", input={}) + _arguments(0, '{"query": "')
     parser = _parser()

@@ -37,6 +37,14 @@ def test_another_name_on_an_open_value_begins_no_call() -> None:
     assert _read(body, tools=TOOLS) == ([("a", {"x": 1})], [])
 
 
+def test_an_id_of_which_no_call_can_be_is_told_in_part() -> None:
+    parser = sp.StreamParser("openai-chat")
+    start, error = parser.feed(_body(_fragment(0, "a", "", "i" * 100_000)))[:2]
+    assert isinstance(start, sp.ToolCallStart)
+    assert isinstance(error, sp.Error)
+    assert (start.id, error.code) == ("i" * 200, "limit_id")
+
+
 def test_a_nameless_fragment_of_a_known_id_is_of_its_call_whatever_its_index() -> None:
     start = _fragment(0, "a", "", "i")
     assert _read(_body(start, _fragment(1, None, '{"x": 1}', "i")), tools=TOOLS) == ([("a", {"x": 1})], [])

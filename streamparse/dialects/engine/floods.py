@@ -11,15 +11,17 @@ A move that is known costs one look into a dictionary.  Only moves that passed o
 call is read in full each time.  A state that is met for the first time has no moves, so what follows a flood is read
 as it always is.
 
-A long text that came at once is cut where it repeats itself, and its parts are read one by one (`_find_run`).
+A long text is cut where it repeats itself, always at the same place of what is repeated, so that few parts are
+different.  Where the moves of a part lead back to a state, all that follows is passed on at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from streamparse.dialects.engine.grammar import TagBalance, TagNote
+from streamparse.dialects.engine.grammar import TagBalance, TagChange
+from streamparse.dialects.engine.markers import find_end_of_repeats
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Spending
 
 MOST_PIECE: Final = 1024  # characters of a text that is learnt; longer ones do not come twice
@@ -27,11 +29,15 @@ _MOST_VAIN: Final = 4  # see `Floods`
 _MOST_PATIENCE: Final = 4096  # the same, after floods of which nothing came twice
 _MOST_STATES: Final = 512
 _MOST_MOVES: Final = 2048  # of all states
-_MOST_MISSES: Final = 1024  # characters in a row that were not known: this is no flood
-_LEAST_PART: Final = 64  # characters of a part of a run
+_MOST_MISSES: Final = 4096  # characters in a row that were not known: this is no flood
+_LEAST_MISS: Final = 64  # as many at least for each text
+LEAST_RUN: Final = 96  # characters of a text in which repetitions are looked for
 _MOST_PERIOD: Final = 512
 _LEAST_PARTS: Final = 3
 _PROOF: Final = 48  # characters by which a repetition is found
+_LEAST_PART: Final = 16  # characters of a part of a run
+_MOST_ALIKE: Final = 4  # parts of a run that are learnt before longer ones are
+_MOST_LEARNT: Final = 12  # parts of a run, if what comes of them is new each time
 
 # All that decides how the next text is read: equal snapshots are the same state.
 Snapshot: TypeAlias = Hashable
@@ -41,7 +47,7 @@ class Move(NamedTuple):
     """What came of a text."""
 
     passed_on: str
-    tags: tuple[TagNote, ...]
+    tags: Mapping[str, TagChange]
     # How many characters before the end of the text the last marker was met; None if none was.
     left: int | None
     spending: Spending
@@ -96,13 +102,15 @@ class Floods:
     """
 
     __slots__ = (
-        *("_budget", "_is_learning", "_is_stale", "_left", "_misses", "_most_vain", "_moves", "_state", "_states"),
-        *("_tags", "_vain_before", "_was_known", "is_on", "vain"),
+        *("_budget", "_fruitless", "_is_learning", "_is_stale", "_left", "_misses", "_most_skipped", "_most_vain"),
+        *("_moves", "_skipping", "_state", "_states", "_tags", "_unit", "_vain_before", "_was_known"),
+        *("is_on", "is_repeating", "vain"),
     )
 
     def __init__(self, tags: TagBalance, budget: RescanBudget) -> None:
         self.vain = 0
         self.is_on = False
+        self.is_repeating = False  # a part of the text came often, so what comes next is perhaps the same
         self._vain_before = 0  # after the text before
         self._most_vain = _MOST_VAIN  # more after each flood that was none
         self._is_learning = False
@@ -113,6 +121,10 @@ class Floods:
         self._budget = budget
         self._states: dict[Snapshot, State] = {}
         self._moves = 0
+        self._fruitless = 0  # parts of runs that were learnt since one was known
+        self._skipping = 0  # so many texts that repeat themselves are not read part by part
+        self._most_skipped = 0  # more after each of which nothing came twice
+        self._unit = ""  # what was repeated in the last run
         self._state: State | None = None  # None: not known
         self._left: int | None = None  # how many characters ago a marker was met, while stale
 
@@ -126,15 +138,19 @@ class Floods:
         elif is_prose and self.vain == self._vain_before:
             self.vain = max(0, self.vain - 1)
         self._vain_before = self.vain
-        if self.vain > self._most_vain and not self._is_learning and not self.is_on:
+        is_flood = self.vain > self._most_vain or self.is_repeating
+        if is_flood and not self._is_learning and not self.is_on:
             self.is_on = True
+            self.is_repeating = False
             self._misses = 0
             self._was_known = False
         return self.is_on
 
-    def feed(self, machine: Machine, text: str) -> None:
+    def feed(self, machine: Machine, reader: Reader, text: str) -> None:
         """Read a text of a flood."""
-        self._take(machine, text)
+        at = self._take_run(machine, reader, text, 0) if len(text) >= LEAST_RUN else 0
+        if at < len(text):
+            self._take(machine, text[at:])
         if self._misses > _MOST_MISSES:
             self._most_vain = _MOST_VAIN if self._was_known else min(2 * self._most_vain, _MOST_PATIENCE)
             self.end(machine)
@@ -153,92 +169,165 @@ class Floods:
         return self.vain > _MOST_VAIN and not self._is_learning and not reader.final
 
     def skip_run(self, machine: Machine, reader: Reader) -> None:
-        """Read the parts of what repeats itself from here on, if it does.  No dialect reads, and nothing is held."""
+        """Read what repeats itself from here on, if anything does.  No dialect reads, and nothing is held."""
+        # What is held at the end of a run is read again, so the markers in it must not lead back here.
         self.vain = 0
         text, at = reader.buffer, reader.at
-        part, count = _find_run(text, at)
-        if not count:
-            return
-        end = at + count * len(part)
         reader.reset("")
-        while at < end:
-            if read := self._take_run(machine, part, (end - at) // len(part)):
-                at += read * len(part)
-                continue
-            at += len(part)
-            reader.hidden = len(text) - at
-            self._take(machine, part)
-            if self._state is None:  # it was more than text
-                break
+        end = self._take_run(machine, reader, text, at)
+        reader.hidden = len(text) - end
         self._settle(machine)
         reader.hidden = 0
-        reader.go_on_in(text, at)
+        reader.go_on_in(text, end)
+        self.is_repeating = end > at and not self._fruitless
+
+    def _take_run(self, machine: Machine, reader: Reader, text: str, at: int) -> int:
+        """Read what repeats itself in a text at `at`; return where that ends, or `at` if nothing repeats itself."""
+        if self._skipping > 0:
+            self._skipping -= 1
+            return at
+        run = self._find_run(text, at)
+        if run is None:
+            return at
+        part, start, end = run
+        if start > at:
+            reader.hidden = len(text) - start
+            self._take(machine, text[at:start])
+            at = start
+        learnt = 0
+        while count := (end - at) // len(part):
+            read = self._take_known(machine, part, count)
+            at += read * len(part)
+            if read == count:
+                continue
+            learnt = 1 if read else learnt + 1
+            self._fruitless += 1
+            at += len(part)
+            reader.hidden = len(text) - at
+            self._learn(machine, part)
+            if self._state is None:  # it was more than text
+                break
+            if learnt % _MOST_ALIKE == 0 and 2 * len(part) <= MOST_PIECE:
+                part += part
+            if self._fruitless >= _MOST_LEARNT:
+                self._skipping = self._most_skipped = min(2 * self._most_skipped + 1, _MOST_PATIENCE)
+                break
+        reader.hidden = 0
+        return at
+
+    def _find_run(self, text: str, at: int) -> tuple[str, int, int] | None:
+        """Find what repeats itself in a text at `at`: a part, where the first one begins, where it ends."""
+        again = text.find(text[at : at + _PROOF], at + 1, at + _PROOF + _MOST_PERIOD)
+        if again < 0:
+            return None
+        unit, start = text[at:again], at
+        turned = (2 * self._unit).find(unit) if len(self._unit) == len(unit) else -1
+        if turned < 0:
+            self._unit = unit
+        elif turned > 0:
+            start += len(unit) - turned
+        part = self._unit * -(-_LEAST_PART // len(unit))
+        end = find_end_of_repeats(text, at, len(unit))
+        return (part, start, end) if end - start >= _LEAST_PARTS * len(part) else None
 
     def _take(self, machine: Machine, text: str) -> None:
         """Read a text."""
+        move = self._find_move(text)
+        if move is None:
+            self._learn(machine, text)
+        else:
+            self._repeat(machine, move, text)
+
+    def _take_known(self, machine: Machine, part: str, count: int) -> int:
+        """Read a text up to `count` times, as long as it is known what comes of it; return how often it was read."""
+        read, most = 0, 1
+        first, spent, walk = self._state, self._budget.again, list[Move]()
+        while read < count and (move := self._find_move(part)) is not None:
+            self._repeat(machine, move, part)
+            self._fruitless = self._most_skipped = 0
+            walk.append(move)
+            read += 1
+            if self._state is first:
+                read += len(walk) * self._repeat_walk(machine, walk, part, spent, (count - read) // len(walk))
+            elif len(walk) < most:
+                continue
+            most *= 2  # the state from which the walk began is perhaps none to which it leads back
+            first, spent, walk = self._state, self._budget.again, []
+        return read
+
+    def _find_move(self, text: str) -> Move | None:
+        """What comes of a text, if it is known; it is paid for."""
         state = self._state
         if state is None or (move := state.moves.get(text)) is None or not self._budget.repeat(move.spending):
-            self._learn(machine, text)
-            return
-        self._repeat(machine, move, text, 1)
+            return None
+        return move
 
-    def _take_run(self, machine: Machine, part: str, count: int) -> int:
-        """Read a text so often, as long as it leads back to the same state; return how often it was read."""
-        move = self._state.moves.get(part) if self._state is not None else None
-        if move is None or move.next is not self._state:
-            return 0
-        if not (move.spending.can_repeat and self._budget.repeat(move.spending)):
-            return 0
-        self._repeat(machine, move, part, count)
-        return count
-
-    def _repeat(self, machine: Machine, move: Move, text: str, count: int) -> None:
+    def _repeat(self, machine: Machine, move: Move, text: str) -> None:
         if move.passed_on:
-            machine.replay(move.passed_on * count)
+            machine.replay(move.passed_on)
         if move.tags:
-            self._tags.repeat(move.tags * count)
+            self._tags.repeat(move.tags)
         if move.left is not None:
             self._left = move.left
         elif self._left is not None:
-            self._left += len(text) * count
+            self._left += len(text)
         self._state = move.next
         self._is_stale = self._was_known = True
         self._misses = 0
 
-    def _settle(self, machine: Machine) -> None:
-        """Bring the parser to the state in which the text is; what is read from here on, it reads itself."""
+    def _repeat_walk(self, machine: Machine, walk: list[Move], part: str, before: int, count: int) -> int:
+        """Repeat moves that led back to where they began, up to `count` times; return how often.
+
+        `before`: what the budget was when they began.
+        """
+        spent = self._budget.again - before
+        if spent > 0:
+            if any(move.spending.is_reset for move in walk):
+                return 0  # from here on each walk ends as this one did
+            count = self._budget.repeat_often(spent, count)
+        if passed_on := "".join(move.passed_on for move in walk) * count:
+            machine.replay(passed_on)
+        self._tags.repeat(_join_changes(walk), count)
+        if self._left is not None and all(move.left is None for move in walk):
+            self._left += count * len(walk) * len(part)
+        return count
+
+    def _settle(self, machine: Machine, ahead: int = 0) -> None:
+        """Bring the parser to the state in which the text is; what is read from here on, it reads itself.
+
+        `ahead`: how many characters have come that are to be read now.
+        """
         if self._is_stale and self._state is not None:
             machine.restore(self._state.snapshot)
             if self._left is not None:
-                machine.meet_again(self._left)
+                machine.meet_again(self._left + ahead)
         self._is_stale = False
         self._state = self._left = None
 
     def _learn(self, machine: Machine, text: str) -> None:
         """Read a text as usual, and keep what it does."""
         before = self._state
-        self._settle(machine)
+        self._settle(machine, len(text))
         if len(text) > MOST_PIECE:
             self._misses += len(text)
             self._record(machine, text)
             return
         before = before or self._find_state(machine)
-        self._tags.notes = []
+        tags: dict[str, TagChange] = {}
+        self._tags.changes = tags
         recording = self._record(machine, text)
-        notes, self._tags.notes = self._tags.notes, None
+        self._tags.changes = None
         # Prose, or the text of a call, says much sooner that this is no flood.
-        self._misses += _MOST_MISSES // 4 if recording is None or recording.is_plain else len(text)
+        self._misses += _MOST_MISSES // 4 if recording is None or recording.is_plain else max(len(text), _LEAST_MISS)
         if before is None or recording is None or recording.spending is None:
             return
-        if notes and self._tags.has_called:
-            return  # it matters how many tags are open
+        if self._tags.is_decided_by_count(tags):
+            return  # and that is no part of the state
         after = self._find_state(machine)
         if after is not None:
             self._state = after
             self._moves += 1
-            before.moves[text] = Move(
-                "".join(recording.passed_on), tuple(notes), recording.left, recording.spending, after
-            )  # fmt: skip
+            before.moves[text] = Move("".join(recording.passed_on), tags, recording.left, recording.spending, after)
 
     def _record(self, machine: Machine, text: str) -> Recording | None:
         was_on, self.is_on, was_learning = self.is_on, False, self._is_learning
@@ -262,15 +351,11 @@ class Floods:
         return state
 
 
-def _find_run(text: str, at: int) -> tuple[str, int]:
-    """Return a part of the text at `at` that repeats itself there, and how often it comes; 0 if it does not."""
-    again = text.find(text[at : at + _PROOF], at + 1, at + _PROOF + _MOST_PERIOD)
-    if again < 0:
-        return "", 0
-    unit = text[at:again]
-    part = unit * -(-_LEAST_PART // len(unit))
-    count, end = 0, at
-    while text.startswith(part, end):
-        count += 1
-        end += len(part)
-    return (part, count) if count >= _LEAST_PARTS else ("", 0)
+def _join_changes(walk: list[Move]) -> Mapping[str, TagChange]:
+    """What moves change, one after the other."""
+    first, *others = walk
+    joined = dict(first.tags)
+    for move in others:
+        for tag, change in move.tags.items():
+            joined[tag] = joined[tag].then(change) if tag in joined else change
+    return joined

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from streamparse.dialects.engine.active_markers import Candidate, Catalogue
 from streamparse.dialects.engine.attempt import Attempt, MarkerMet, Outcome, Setting
-from streamparse.dialects.engine.floods import MOST_PIECE, Floods, Recording, Snapshot
+from streamparse.dialects.engine.floods import LEAST_RUN, MOST_PIECE, Floods, Recording, Snapshot
 from streamparse.dialects.engine.grammar import Context, Dialect, Dialects, Quoted, Reasoning, Thought, leave_out_calls
 from streamparse.dialects.engine.markers import MarkerMatch
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Step
@@ -145,7 +145,7 @@ class InBandParser:
         reader = self._reader
         go_on = reader.fast_path
         if go_on is None and self._floods.is_on:
-            self._floods.feed(self, text)
+            self._floods.feed(self, reader, text)
             return
         if self._attempt is not None:
             taped = self._taped
@@ -169,7 +169,7 @@ class InBandParser:
         # Only short texts come again.
         is_held = self._attempt is None and reader.at < len(reader.buffer) and len(text) <= MOST_PIECE
         floods = self._floods
-        may_begin = (is_held or floods.vain) and (self._attempt is None or reader.is_intact)
+        may_begin = (is_held or floods.vain or floods.is_repeating) and (self._attempt is None or reader.is_intact)
         if may_begin and floods.note_text(is_held, is_prose):
             self._find_in_prose = None
 
@@ -271,7 +271,7 @@ class InBandParser:
                 if outcome is None:
                     return
                 self._finish(self._attempt.met, outcome)
-            elif len(reader.buffer) - reader.at > MOST_PIECE and self._floods.may_skip(reader):
+            elif len(reader.buffer) - reader.at >= LEAST_RUN and self._floods.may_skip(reader):
                 self._floods.skip_run(self, reader)
             elif reader.at >= len(reader.buffer) or not self._scan():
                 return
@@ -306,6 +306,7 @@ class InBandParser:
         before = self._note_state()
         self._budget.start_record()
         span.passed_on, self._reader.marker_left = recording.passed_on, None
+        self._find_in_prose = None  # what it lets through would not be recorded
         try:
             self.text(text)
         finally:

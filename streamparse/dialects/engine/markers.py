@@ -45,6 +45,9 @@ _LONG: Final = 4096  # characters of a text in which prose is skipped
 _FIRST_WINDOW: Final = 1024  # characters of it that are looked at first
 _KEY: Final = 6  # characters of a long literal that it is looked up by
 _MOST_KNOWN: Final = 64  # characters of a text that may come again
+_MANY: Final = 1024  # characters of a text in which is passed over what repeats itself
+_PROOF: Final = 32  # characters by which a repetition is found
+_MOST_PERIOD: Final = 128
 _ANCHORS: Final = 8  # one of so many false starts is compared with those after it
 
 
@@ -240,6 +243,8 @@ class IndexedMarkers:
         if not self._index.literals <= universe:
             universe |= self._index.literals
         self._leads = leads if tools.literals else ()
+        if not (self._index.literals or self._leads):
+            universe = frozenset()  # nothing is looked for
         self._tools = tools
         self._universe = universe
         self._by_first: tuple[FirstFilter, ...] = ()
@@ -289,6 +294,8 @@ class IndexedMarkers:
             if quick is not None and quick(text, pos) is None:
                 return None  # and the larger filter need not be compiled yet
             find = self._find = compile_trie_filter(self._universe)
+        if len(text) - pos > _MANY:
+            pos = _skip_repeats(self.search, text, pos, self._longest)
         if self._leads:
             return self._search_windows(find, text, pos)
         index, longest = self._index, self._longest
@@ -376,6 +383,34 @@ class IndexedMarkers:
         return False
 
 
+def find_end_of_repeats(text: str, at: int, period: int) -> int:
+    """Where a text, from `at` on, stops to repeat what is `period` characters before."""
+    end = at + period
+    size = period
+    while size:
+        if text.startswith(text[end - period : end - period + size], end):
+            end += size
+            size *= 2
+        else:
+            size //= 2
+    return end
+
+
+def _skip_repeats(search: Callable[[str], Found | None], text: str, pos: int, longest: int) -> int:
+    """Return a place in a text up to which no marker begins: if it repeats itself and holds none, near its end.
+
+    `longest`: how many characters the longest marker has.
+    """
+    again = text.find(text[pos : pos + _PROOF], pos + 1, pos + _PROOF + _MOST_PERIOD)
+    if again < 0:
+        return pos
+    period = again - pos
+    found = search(text[pos : again + longest])
+    if found is not None and found.start() < period:
+        return pos
+    return max(pos, find_end_of_repeats(text, pos, period) - longest)
+
+
 class _FalseStarts:
     """Places in a text where a marker seemed to begin.  A text that repeats one of them is passed over at once."""
 
@@ -429,6 +464,8 @@ class Tags:
 
     def search(self, text: str, pos: int = 0) -> Found | None:
         """Return the next marker, or the beginning of one at the end of the text."""
+        if len(text) - pos > _MANY:
+            pos = _skip_repeats(self.search, text, pos, self._longest)
         at = text.find("<", pos)
         while at >= 0:
             rest = text[at : at + self._longest]

@@ -26,6 +26,8 @@ _AT_MARGIN = lazy_re(r" ?[^\s>*+0-9-]")
 _BLANK_LINES = lazy_re(r"\n(?:[ \t]*\n){2,}")
 _ITEM = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 _FENCE = lazy_re(r"(`{3,})[^`]*\Z|(~{3,})")
+# How a line begins if nothing that follows can make it a list item or a fence.
+_PLAIN_HEAD = lazy_re(r"[ \t]*[^ \t`~*+0-9-].{0,2}")
 _TOKEN = lazy_re(r"\\+|`+|\"")
 
 
@@ -125,9 +127,11 @@ class Quotes:
     def state(self) -> tuple[Any, ...]:
         """All that decides what is quoted from here on."""
         self._read()
+        head = _PLAIN_HEAD.match(self._head)
         return (
             self._fence, tuple(self._items), self._is_blank_before, self._in_code, self._seen, self._is_after_cr,
-            self._head, self._last, self._is_odd, self._backslashes, self._run, self._span,
+            head[0] if head is not None else self._head,
+            self._last, self._is_odd, self._backslashes, self._run, self._span,
         )  # fmt: skip
 
     @state.setter

@@ -333,10 +333,9 @@ class Tape:
 
     def go_on_in(self, text: str, at: int) -> None:
         """The stretch so far is the end of `text[:at]`, and goes on there."""
-        if self._is_whole:
-            joined = 0 if self._joined is None else self._joined.tell()
-            size = len(self._buffer) - self._at + joined + sum(map(len, self.pieces))
-            self._buffer, self._at = text, max(0, at - size)
+        joined = 0 if self._joined is None else self._joined.tell()
+        size = len(self._buffer) - self._at + joined + sum(map(len, self.pieces))
+        self._buffer, self._at = text, max(0, at - size)
         self._joined = None
         self.pieces.clear()
 
@@ -382,11 +381,6 @@ class Spending(NamedTuple):
     # Whether it began at 0 again in between.
     is_reset: bool
 
-    @property
-    def can_repeat(self) -> bool:
-        """Whether the same again spends no more."""
-        return self.end <= self.start if self.is_reset else self.end == self.start
-
 
 class RescanBudget:
     """Counts the characters that were looked at in vain.
@@ -395,44 +389,50 @@ class RescanBudget:
     looked at is passed over.
     """
 
-    __slots__ = ("_again", "_is_over", "_is_reset", "_start", "ahead")
+    __slots__ = ("_is_over", "_is_reset", "_start", "again", "ahead")
 
     def __init__(self) -> None:
         # How many of the next characters were looked at in vain.  Whoever passes some on or drops them subtracts them;
         # a call that is found sets it to 0.
         self.ahead = 0
-        self._again = 0  # how much of that was looked at more than once
+        self.again = 0  # how much of that was looked at more than once
         self.start_record()
 
     def start_record(self) -> None:
         """From here on keep a record of what is spent."""
-        self._start, self._is_reset, self._is_over = self._again, False, False
+        self._start, self._is_reset, self._is_over = self.again, False, False
 
     def get_record(self) -> Spending | None:
         """Return what was spent since `start_record`; None if it was too much."""
         if self._is_over:
             return None
-        return Spending(self._start, self._again, self._is_reset)
+        return Spending(self._start, self.again, self._is_reset)
 
     def repeat(self, spending: Spending) -> bool:
         """Spend the same again; return False, and spend nothing, if it may be too much now."""
         start, end, is_reset = spending
         if is_reset:
-            if self._again > start:
+            if self.again > start:
                 return False
-            self._again = end
+            self.again = end
             return True
-        if self._again + end - start > _MOST_AGAIN:
+        if self.again + end - start > _MOST_AGAIN:
             return False
-        self._again += end - start
+        self.again += end - start
         return True
+
+    def repeat_often(self, spent: int, count: int) -> int:
+        """Spend so much up to `count` times, but never too much; return how often."""
+        count = min(count, (_MOST_AGAIN - self.again) // spent)
+        self.again += count * spent
+        return count
 
     def spend(self, looked: int) -> int:
         """Note what was looked at in vain; return how much to pass over, or 0 if only the marker."""
         if self.ahead > 0:
-            self._again += min(looked, self.ahead)
+            self.again += min(looked, self.ahead)
         else:
-            self._again, self._is_reset = 0, True
+            self.again, self._is_reset = 0, True
         self.ahead = max(self.ahead, looked)
-        self._is_over = self._is_over or self._again > _MOST_AGAIN
-        return self.ahead if looked >= _MUCH or self._again > _MOST_AGAIN else 0
+        self._is_over = self._is_over or self.again > _MOST_AGAIN
+        return self.ahead if looked >= _MUCH or self.again > _MOST_AGAIN else 0
