@@ -90,16 +90,15 @@ class SSE(LineFramer):
                 return None
             self.turned_at = self.singles + 1
         start = len(self._prefix)
-        size = len(chunk)
-        stop = chunk.find(b"\n", start)
-        if stop == size - 2 and chunk.endswith(b"\n"):
-            data = chunk[start:stop]
-        elif stop == size - 3 and chunk.endswith(b"\r\n\r\n"):
-            data = chunk[start : stop - 1]
+        if chunk[-2:] == b"\n\n":
+            data = chunk[start:-2]
+        elif chunk[-4:] == b"\r\n\r\n":
+            data = chunk[start:-4]
         else:
             return None
-        if 13 in data or not self._idle:
+        if 10 in data or 13 in data or not self._idle:
             return None
+        size = len(chunk)
         received = self.received + size
         if size > self._max_single or received > self._max_total:
             return None

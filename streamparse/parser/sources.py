@@ -115,7 +115,7 @@ def _is_response_class(kind: type) -> bool:
     return (
         callable(getattr(kind, "iter_bytes", None))
         and not any(hasattr(kind, name) for name in names)
-        and not (issubclass(kind, others) or declares_fields(kind) or is_sdk_response_class(kind))
+        and not (is_sdk_response_class(kind) or declares_fields(kind) or issubclass(kind, others))
         and not kind.__name__.endswith(_MANAGERS)
     )
 

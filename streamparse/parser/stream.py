@@ -103,10 +103,11 @@ class StreamParser(AssemblyLine):
                 return events
             tell = path.take
             framer = path.framer
-            if framer.singles == framer.turned_at:  # the first of its type often stands alone
-                path.template = None
-            elif framer.singles >= path.learns_from:
-                path.learn(chunk, message)
+            if framer.singles >= path.learns_from:
+                if framer.singles != framer.turned_at:
+                    path.learn(chunk, message)
+                else:  # the first of its type often stands alone
+                    path.template = None
         try:
             tell(message)
         except ParseHalted:

@@ -159,9 +159,8 @@ class Cohere(MessageWire[_Event]):
             self._send_plan()
             if self._ended:
                 self._move_on()
-            call = self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
-        else:
-            call = self._calls.get(index)
+            self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
+        call = self._calls.get(index)
         if call is None:
             self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
         elif function.arguments:
