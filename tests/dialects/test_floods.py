@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import streamparse as sp
 from streamparse.dialects.engine import floods, reader
 from streamparse.dialects.engine.grammar import TagBalance
+from streamparse.dialects.engine.quotes import Quotes
 
 TOOLS = [
     {"name": name, "parameters": {"type": "object", "properties": {key: {"type": "string"}}}}
@@ -149,6 +150,29 @@ def test_what_is_looked_at_again_is_counted_in_a_flood(unit: str, size: int, mon
     for count in (30, 31, 60):
         text = "<function=" * 50 + "> [" * 30 + unit * count + CALL + unit * 3 + f"\n{CALL}"
         assert_same_without_floods(in_pieces(text, size), tools=TOOLS)
+
+
+BEGINNINGS = [
+    *("", "x", "  x", "    x", ">", ">>", ">>>", ">>x", "> x", "```x`", "``x", "`", "~~~", "~~~~\nx\n~~~~", "~~x"),
+    *("1", "10", "10.", "10. > x", "10) ```", "1x", "-", "--", "- > x", "- x", "* ~~~", "+ + x", 'x "', "x\\"),
+]
+ENDS = ["", "x", ">", "> x", "`", "``", "~", ".", " x", ") > y", '"', "\n", "\n    x", "\n\n    x"]
+
+
+@pytest.mark.parametrize("before", BEGINNINGS)
+def test_what_a_state_holds_of_a_line_decides_what_is_quoted(before: str) -> None:
+    for after in ENDS:
+        whole, restored = Quotes(), Quotes()
+        whole.pieces.append(before)
+        restored.state = whole.state
+        for piece in ("", *after):
+            for quotes in (whole, restored):
+                quotes.pieces.append(piece)
+            answers = [
+                (quotes.is_open(), quotes.is_open(is_token=True), quotes.is_at_margin, quotes.is_in_code)
+                for quotes in (whole, restored)
+            ]
+            assert answers[0] == answers[1]
 
 
 class Machine:
