@@ -118,13 +118,15 @@ class Assembler:
     def text(self, text: str) -> None:
         if self._waiting:
             self._settle_waiting()
-        self._add_content(text)
+        add = self._add_content  # to call it at once would take longer, for it is no method
+        add(text)
         self.record.events.append(TextDelta(text))
 
     def reasoning(self, text: str) -> None:
         if self._waiting:
             self._settle_waiting()
-        self._add_reasoning(text)
+        add = self._add_reasoning
+        add(text)
         self.record.events.append(ReasoningDelta(text))
 
     def refusal(self, text: str) -> None:

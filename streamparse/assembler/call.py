@@ -16,8 +16,6 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any, Final
 
-import msgspec
-
 from streamparse.events import Place, Source
 from streamparse.json import JSONError, Mode, PartialReader, read
 from streamparse.json.scan import Scanner
@@ -47,38 +45,42 @@ BLANK: Final = " \t\r\n"
 """The characters that count for nothing around an argument value."""
 
 
-class CallState(msgspec.Struct, eq=False):
+class CallState:
     """A call from its start to its end; only the assembler changes it.
 
     The text comes in chunks, each of which costs some 60 bytes besides its characters until they are joined.
+    It is no Struct, for each fragment changes it, and to assign to a field of one takes several times as long.
     """
 
-    index: int
-    id: str
-    name: str
-    source: Source
-    state: int
-    place: Place = "field"
-    prefix: str = ""
+    # What most calls never change is not set in each of them.
+    prefix = ""
     """What came while PENDING, or the whole text of a call that came in one piece."""
     text: StringIO | None = None
     """The text after the prefix, as far as it is joined."""
-    chunks: list[str] = []
-    """The text after that, not joined yet."""
-    room: int = 0
-    """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
-    scanner: Scanner | None = None
-    """Finds the end of a native call; of a call in the text the grammar does."""
-    was_repaired: bool = False
+    was_repaired = False
     """Whether the markup around the call was repaired."""
     repairs: tuple[str, ...] = ()
     """The repairs that reading the arguments took, by name."""
-    has_late_error: bool = False
+    has_late_error = False
     """Whether text after the end is not an error any more: one was made, or it belongs to the error that ended it."""
     reader: PartialReader | None = None
     """Reads the arguments so far, once they were asked for."""
-    characters_read: int = 0
+    characters_read = 0
     """How many characters of `text` the reader has."""
+
+    def __init__(self, index: int, id: str, name: str, source: Source, state: int, place: Place) -> None:
+        self.index = index
+        self.id = id
+        self.name = name
+        self.source: Source = source
+        self.state = state
+        self.place: Place = place
+        self.chunks: list[str] = []
+        """The text after `text`, not joined yet."""
+        self.room = 0
+        """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
+        self.scanner: Scanner | None = None
+        """Finds the end of a native call; of a call in the text the grammar does."""
 
     @property
     def closed(self) -> bool:

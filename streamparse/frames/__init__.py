@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamparse.frames.frame import Chunk, Frame, Framer, FrameTemplate, FramingError, StringTwice
+from streamparse.frames.frame import (
+    Chunk,
+    Frame,
+    Framer,
+    FrameTemplate,
+    FramingError,
+    LineTemplate,
+    ReadString,
+    StringTwice,
+)
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
 from streamparse.frames.sse import SSE
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
-    "FramingError", "JSONArray", "JSONBody", "Sniffer", "StringTwice", "ValueScanner",
+    "FramingError", "JSONArray", "JSONBody", "LineTemplate", "ReadString", "Sniffer", "StringTwice", "ValueScanner",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # one provider's alone

@@ -13,8 +13,6 @@ character is looked at once.
 
 from __future__ import annotations
 
-import re
-
 from streamparse.patterns import lazy_re
 
 __all__ = ["Scanner"]
@@ -26,8 +24,7 @@ _NEXT = {
     "'": lazy_re(r"['\\]"),
 }
 """What matters next outside of strings, and inside a string of either kind."""
-_INSIDE = {quote: lazy_re(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*){{0,200}}", re.DOTALL) for quote in "\"'"}
-"""The inside of a string, up to its end or half an escape; bounded, for `re` keeps a record of each repetition."""
+_ESCAPED = {quote: "\\" + quote for quote in "\"'"}
 
 
 class Scanner:
@@ -102,13 +99,17 @@ class Scanner:
 
     def goes_on(self, text: str) -> bool:
         """Whether all of a fragment belongs to the string that is open; it is taken then, and else it is not."""
-        if not self.quote or not text:
+        quote = self.quote
+        if not quote or not text:
             return False
-        inside = _INSIDE[self.quote].match(text, self.overshoot)
-        left = len(text) - inside.end() if inside is not None else 2
-        if left > 1 or (left and text[-1] != "\\"):
-            return False
-        self.overshoot = left
+        rest = text[1:] if self.overshoot else text
+        if "\\\\" in rest:  # first of all, or the second half of one would escape what follows
+            rest = rest.replace("\\\\", "")
+        if quote in rest:
+            rest = rest.replace(_ESCAPED[quote], "")
+            if quote in rest:
+                return False
+        self.overshoot = 1 if rest and rest[-1] == "\\" else 0
         return True
 
     def _finish(self, at: int, error: str | None = None) -> int:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from streamparse.frames import Framer, FrameTemplate
+from streamparse.frames import Framer, FrameTemplate, LineTemplate
 from streamparse.parser.wire_selector import WireSelector
 from streamparse.reading.wire import Wire
 
@@ -35,7 +35,7 @@ class FastPath:
         self.try_single = framer.try_single
         self.decode = wire.decode
         self.take = wire.take
-        self.template: FrameTemplate | None = None
+        self.template: FrameTemplate | LineTemplate | None = None
         self.tell: Callable[[str], None]
         self.learns_from = sys.maxsize if wire.plain is None else 0
         self.held = b""
@@ -98,15 +98,18 @@ class FastPath:
             self.learns_from = number + 1 + self._pause
             self._learnt_at = self.learns_from - 1
             self._misses_left, self._pause = 2, min(2 * self._pause, _LONGEST_PAUSE)
-        elif (plain := self._wire.plain(message)) is not None and plain[1]:
-            self.tell, string = plain
+        elif (plain := self._wire.plain(message)) is not None and plain.string:
+            self.tell, string, read = plain
+            if read is not None:
+                self.template = self.framer.make_template(read)
+                return
             for form in self._forms:
                 if form.fits(chunk, string):
                     self.template = form
                     return
-            self.template = FrameTemplate.learn(self.framer, chunk, string)
-            if self.template is not None:
-                self._forms = [self.template, *self._forms[:1]]
+            learnt = self.template = FrameTemplate.learn(self.framer, chunk, string)
+            if learnt is not None:
+                self._forms = [learnt, *self._forms[:1]]
 
     def reset(self) -> None:
         """Forget the form: once something else came between, a message like the one before may mean something else."""

@@ -86,15 +86,20 @@ class StreamParser(AssemblyLine):
             return self._feed_several(path, chunk)
         # Most reads are one plain message.  It is taken right here, for a call costs more than a line.
         tell: Callable[[Any], None]
-        form = path.template
-        message: Any = form and form.take(chunk)
-        if message is not None:
+        message: Any
+        template = path.template
+        if template is not None and (message := template.take(chunk)) is not None:
             tell = path.tell
-        elif (form is not None and len(chunk) > form.longest) or (data := path.try_single(chunk)) is None:
+        elif template is not None and len(chunk) > template.longest:
             return self._feed_several(path, chunk)
         else:
+            # To call an attribute at once takes longer than to read it first, if it is no method.
+            try_single, decode = path.try_single, path.decode
+            data = try_single(chunk)
+            if data is None:
+                return self._feed_several(path, chunk)
             try:
-                message = path.decode(data)
+                message = decode(data)
             except (ValueError, RecursionError):
                 path.framer.unread(chunk)
                 self._feed_framer(chunk)

@@ -143,7 +143,7 @@ class MessageWire(Generic[T]):
         self._text: Callable[[str], None] = sink.text
         self._choice = choice
         self._limits = limits
-        self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or _make_decoder(self.shape)
+        self.decode: Callable[[bytes], T] = _DECODERS.get(self.shape) or find_decoder(self.shape)
         self._bare_json: BareJsonJoiner | None = None
         self._half: Frame | None = None  # ends in half of a character
         self.waits = False
@@ -344,7 +344,11 @@ class MessageWire(Generic[T]):
             report_provider_error(self._sink, error)
 
 
-def _make_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
+def find_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
+    """Return the decoder of a shape, which is made at its first use."""
+    decode = _DECODERS.get(shape)
+    if decode is not None:
+        return decode
     with _MAKING:
         decode = _DECODERS.get(shape)
         if decode is None:

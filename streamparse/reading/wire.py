@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from importlib import import_module
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, cast
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
-from streamparse.frames import Frame
+from streamparse.frames import Frame, ReadString
 from streamparse.limits import Limits
 from streamparse.plugins import load, register_group
 from streamparse.reading.decode import decode_frame
@@ -14,8 +14,18 @@ from streamparse.reading.errors import find_error
 from streamparse.sink import Sink
 from streamparse.tools import Toolset
 
-Plain: TypeAlias = tuple[Callable[[str], None], str]
-"""A verb that takes a string, and the string."""
+
+class Plain(NamedTuple):
+    """What a message holds that is one string."""
+
+    tell: Callable[[str], None]
+    """The verb that takes it."""
+    string: str
+    read: ReadString | None = None
+    """Reads the string of another message from its data, if that, too, is one string for this verb.
+
+    For messages that differ in more than the string, such as the time of each.  None: they differ in nothing else.
+    """
 
 
 class MinimalWire(Protocol):

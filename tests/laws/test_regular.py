@@ -106,6 +106,32 @@ def ollama_end(string: str, noise: str) -> Message:
     return {"created_at": noise, "message": {"content": string}, "done": True, "done_reason": "stop"}
 
 
+def ollama_both(string: str, noise: str) -> Message:
+    """Here, and in the next three, the noise is read."""
+    return {"message": {"content": string, "thinking": noise}, "done": False}
+
+
+def ollama_count(string: str, noise: str) -> Message:
+    return {"message": {"content": string}, "done": False, "eval_count": len(noise) or "none"}
+
+
+def ollama_error(string: str, noise: str) -> Message:
+    return {"message": {"content": string}, "done": False, "error": noise}
+
+
+def ollama_call(string: str, noise: str) -> Message:
+    called = [{"function": {"name": "now", "arguments": {}}}] if noise else []
+    return {"message": {"content": string, "tool_calls": called}, "done": False}
+
+
+def generated(string: str, noise: str) -> Message:
+    return {"created_at": noise, "response": string, "done": False}
+
+
+def generated_thought(string: str, noise: str) -> Message:
+    return {"created_at": noise, "response": "", "thinking": string, "done": False}
+
+
 def cohere(string: str, noise: str) -> Message:
     return {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": string}}}, "noise": noise}
 
@@ -127,7 +153,8 @@ KINDS: dict[str, list[Callable[[str, str], Message]]] = {
     ],
     "openai-completions": [completion],
     "anthropic": [anthropic, anthropic_thought, anthropic_arguments, anthropic_call],
-    "ollama-chat": [ollama, ollama_thought, ollama_end],
+    "ollama-chat": [ollama, ollama_thought, ollama_both, ollama_count, ollama_error, ollama_call, ollama_end],
+    "ollama-generate": [generated, generated_thought, ollama, ollama_end],
     "cohere": [cohere, cohere_plan],
 }
 

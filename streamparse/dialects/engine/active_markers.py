@@ -36,16 +36,10 @@ class Candidate(NamedTuple):
     is_named: bool
     # It reads no calls, but looks for what casts doubt on them.
     is_companion: bool
-
-    @property
-    def only_declared(self) -> bool:
-        """Whether only names of declared tools are believed."""
-        return self.opener.declared or (not self.is_named and self.opener.auto in ("declared", "start"))
-
-    @property
-    def only_at_start(self) -> bool:
-        """Whether it counts only before all other text."""
-        return self.opener.position == "start" or (not self.is_named and self.opener.auto == "start")
+    # Only names of declared tools are believed.
+    only_declared: bool
+    # It counts only before all other text.
+    only_at_start: bool
 
 
 _Candidates: TypeAlias = dict[str, list[Candidate]]
@@ -335,13 +329,16 @@ def _list_candidates(named: tuple[Dialect, ...], others: tuple[Dialect, ...], to
     companions = {id(each): (each, row in named) for row in (*named, *others) for each in row.companions}
     rows = [(row, True, False) for row in named] + [(row, False, False) for row in others]
     rows += [(row, is_named, True) for row, is_named in companions.values()]
-    active = (
-        (dialect, _allow_on_lines(opener) if is_named else opener, is_named, is_companion)
-        for dialect, is_named, is_companion in rows
-        for opener in dialect.openers
-        if is_named or opener.auto == "armed" or (tools and opener.auto != "named")
-    )
-    return [Candidate(rank, *each) for rank, each in enumerate(active)]
+    found: list[Candidate] = []
+    for dialect, is_named, is_companion in rows:
+        for each in dialect.openers:
+            if not (is_named or each.auto == "armed" or (tools and each.auto != "named")):
+                continue
+            opener, condition = (_allow_on_lines(each), "") if is_named else (each, each.auto)
+            only_declared = opener.declared or condition in ("declared", "start")
+            only_at_start = opener.position == "start" or condition == "start"
+            found.append(Candidate(len(found), dialect, opener, is_named, is_companion, only_declared, only_at_start))
+    return found
 
 
 def _allow_on_lines(opener: Opener) -> Opener:

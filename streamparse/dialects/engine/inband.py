@@ -138,7 +138,8 @@ class InBandParser:
             pieces.append(text)
             if len(pieces) > _MOST_PIECES:
                 self._span.quotes.trim()
-            self._tell(text)
+            tell = self._tell  # to call it at once would take longer, for it is no method
+            tell(text)
             return
         if self._is_outdated:
             self._renew_markers()
@@ -147,7 +148,7 @@ class InBandParser:
         if go_on is None and self._floods.is_on:
             self._floods.feed(self, reader, text)
             return
-        if self._attempt is not None:
+        if go_on is not None or self._attempt is not None:
             taped = self._taped
             if len(taped) > _MOST_PIECES:
                 reader.tape.trim()
@@ -438,12 +439,11 @@ class InBandParser:
             self._markers = self._span.get_markers(self._active)
         is_drafted = bool(text.draft_ends)
         is_quoted = is_drafted or self._follows_quoted or (not is_at_edge and text.quotes.is_open(_is_token(marker)))
-        candidates = [
-            each
-            for each in active.list_candidates(marker, text.position)
-            # What looks for doubt may read what is quoted, too, but not code.
-            if (not (is_quoted and text.quotes.is_in_code) if each.is_companion else text.allows(each))
-        ]
+        candidates = active.list_candidates(marker, text.position)
+        if is_quoted and text.quotes.is_in_code:  # what looks for doubt may read what is quoted, too, but not code
+            candidates = [each for each in candidates if not each.is_companion]
+        if not text.is_led(marker):
+            candidates = [each for each in candidates if each.is_named or each.is_companion]
         is_structure = marker in active.drops and not is_quoted
         self._try(MarkerMet(marker, gap, candidates, is_structure, False, is_quoted, is_drafted))
 

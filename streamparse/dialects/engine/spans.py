@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from io import StringIO
 from typing import Any, Final
 
-from streamparse.dialects.engine.active_markers import ActiveMarkers, Candidate
+from streamparse.dialects.engine.active_markers import ActiveMarkers
 from streamparse.dialects.engine.grammar import Position, Thought
 from streamparse.dialects.engine.markers import IndexedMarkers
 from streamparse.dialects.engine.quotes import Quotes
@@ -101,11 +101,9 @@ class VisibleText:
         """Return the markers that count here."""
         return (active.at_start, active.later, active.prose)[self.place]
 
-    def allows(self, candidate: Candidate) -> bool:
-        """Whether the opener counts after what was said: `Action:` needs one of the leads of its format."""
-        if candidate.is_named or candidate.opener.text != _LEAD_OPENER:
-            return True
-        return self.place != IN_TEXT or self._lead.startswith(_LEADS)
+    def is_led(self, marker: str) -> bool:
+        """Whether what was said agrees with a marker: `Action:` needs one of the leads of its format."""
+        return marker != _LEAD_OPENER or self.place != IN_TEXT or self._lead.startswith(_LEADS)
 
     def note_thought_marker(self, marker: str, thoughts: Mapping[str, Thought]) -> bool:
         """Note a marker of thoughts that is text here.

@@ -149,6 +149,8 @@ def read_string(
 
 
 def _unquote(token: str) -> str | None:
+    if "\\" not in token and token.isprintable():
+        return token[1:-1]
     try:
         value = read(token).value
     except JSONError:

@@ -18,11 +18,11 @@ import msgspec
 
 from streamparse.dialects.engine.grammar import Context
 from streamparse.dialects.engine.markers import Stops
-from streamparse.dialects.engine.reader import Match, Pattern, Reader, Step
+from streamparse.dialects.engine.reader import GoOn, Match, Pattern, Reader, Step
 from streamparse.dialects.grammars.call_block import Patterns
 from streamparse.limits import most
-from streamparse.patterns import lazy_partial, lazy_re
-from streamparse.schema.kinds import UNQUOTABLE, Kinds, is_string, quote, to_json_text
+from streamparse.patterns import lazy_partial
+from streamparse.schema.kinds import Kinds, is_string, quote, to_json_text
 from streamparse.sink import Call
 
 
@@ -136,7 +136,6 @@ def write_members(reader: Reader, context: Context, name: str, arguments: Iterab
 
 
 _BREAK = lazy_partial(r"\r?\n")
-_ANY_BREAK = lazy_re(r"[\r\n]")
 _BLANK = " \t\r\n"
 _MOST_HELD = 64
 
@@ -175,11 +174,6 @@ class ValueEnd(msgspec.Struct, frozen=True, dict=True):
         firsts = {literal[0] for literal in self.stops.literals}
         return firsts.pop() if len(firsts) == 1 else ""
 
-    @cached_property
-    def unsettled(self) -> Callable[[str], re.Match[str] | None]:
-        """Finds what may begin a stop or the break before one, and what JSON escapes."""
-        return re.compile(rf"{self._firsts}|[\r\n]|{UNQUOTABLE}").search
-
     def take_end(self, reader: Reader, key: str) -> Step[Match | None]:
         """Take what ends the value of this parameter, if it ends here."""
         if self.others is None:
@@ -201,8 +195,7 @@ def _count_held(text: str, start: int, end: int) -> int:
         return 0
     tail = text[max(start, end - _MOST_HELD) : end]
     blanks = tail[len(tail.rstrip(_BLANK)) :]
-    found = _ANY_BREAK.search(blanks)
-    return len(blanks) - found.start() if found is not None else 0
+    return len(blanks.lstrip(" \t"))
 
 
 def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -> Step[Match | None]:
@@ -210,6 +203,7 @@ def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -
     if ending.trim:
         yield from reader.match(_BREAK)
     depth = 0
+    go_on: GoOn | None = None
     while True:
         found = ending.stops.search(reader.buffer, reader.at)
         end = len(reader.buffer) if found is None else found.start()
@@ -227,33 +221,33 @@ def read_value(reader: Reader, ending: ValueEnd, value: ValueWriter, key: str) -
             value(reader.take(len(reader.buffer) - reader.at))
             return None
         else:
-            yield from _wait(reader, ending, value)
+            go_on = go_on or _make_fast_path(ending, value)
+            reader.push("")  # what it holds now is not read yet
+            reader.fast_path = go_on if reader.is_committed else None
+            yield
+            reader.fast_path = None
 
 
-def _wait(reader: Reader, ending: ValueEnd, value: ValueWriter) -> Step[None]:
-    """Wait; text that cannot end the value goes the short way."""
+def _make_fast_path(ending: ValueEnd, value: ValueWriter) -> GoOn:
+    """The short way for text that cannot end the value."""
+    first, begins = ending.first, ending.begins
 
     def go_on(text: str, reader: Reader) -> str | None:
         if reader.buffer:
             text = reader.take_rest() + text
-        verbatim = value.verbatim
-        if verbatim is not None and unsettled(text) is None:
-            verbatim(text)
-            return None
         if (first in text) if first else (begins(text) is not None):
             return text
-        if text[-1:] in _BLANK:
-            end = len(text) - _count_held(text, 0, len(text))
-            reader.unread(text[end:])
-            text = text[:end]
+        verbatim = value.verbatim
+        if verbatim is not None and text.isprintable():  # no line break, and of what JSON escapes only these
+            verbatim(text.replace("\\", "\\\\").replace('"', '\\"'))
+            return None
+        if held := _count_held(text, 0, len(text)):
+            reader.push(text[-held:])
+            text = text[:-held]
         if verbatim is None:
             value(text)
         else:
             verbatim(quote(text)[1:-1])
         return None
 
-    first, begins, unsettled = ending.first, ending.begins, ending.unsettled
-    reader.push("")  # what it holds now is not read yet
-    reader.fast_path = go_on if reader.is_committed else None
-    yield
-    reader.fast_path = None
+    return go_on

@@ -134,10 +134,10 @@ class Anthropic(MessageWire[Event]):
         if delta is None or event.type != "content_block_delta":
             return None
         if delta.text:
-            return self._text, delta.text
+            return Plain(self._text, delta.text)
         if delta.partial_json:
-            return partial(self._arguments, event.index), delta.partial_json
-        return (self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
+            return Plain(partial(self._arguments, event.index), delta.partial_json)
+        return Plain(self._sink.reasoning, delta.thinking) if delta.thinking and not delta.signature else None
 
     def close(self) -> None:
         super().close()

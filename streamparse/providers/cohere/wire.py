@@ -123,11 +123,11 @@ class Cohere(MessageWire[_Event]):
         plain: Plain
         content, fragment = message.content, message.tool_calls
         if isinstance(content, _Content) and content.text and not self._plan.tell():
-            alone, plain = _Message(_Content(content.text)), (self._text, content.text)
+            alone, plain = _Message(_Content(content.text)), Plain(self._text, content.text)
         elif isinstance(fragment, Fragment) and fragment.function is not None and event.index in self._calls:
             arguments = fragment.function.arguments or ""
             alone = _Message(tool_calls=Fragment(function=Function(arguments=arguments)))
-            plain = partial(self._sink.call_arguments, self._calls[event.index]), arguments
+            plain = Plain(partial(self._sink.call_arguments, self._calls[event.index]), arguments)
         else:
             return None
         return plain if event == _Event(type=event.type, index=event.index, delta=_Delta(message=alone)) else None

@@ -125,7 +125,7 @@ class OpenAICompletions(MessageWire[_Chunk]):
     def plain(self, chunk: _Chunk) -> Plain | None:
         text = chunk.choices[0].text if chunk.choices else None
         alone = chunk == _Chunk(choices=[_Choice(text, self._choice)])
-        return (self._text, text) if text and alone and not self._over else None
+        return Plain(self._text, text) if text and alone and not self._over else None
 
     def take(self, chunk: _Chunk) -> None:
         if self._over:
@@ -229,7 +229,7 @@ class OpenAIChat(MessageWire[Chunk]):
             return None
         plain: Plain
         if delta.content:
-            plain, alone = (self._text, delta.content), Delta(delta.content)
+            plain, alone = Plain(self._text, delta.content), Delta(delta.content)
         elif delta.tool_calls:
             call = delta.tool_calls[0]
             function = call.function
@@ -237,7 +237,7 @@ class OpenAIChat(MessageWire[Chunk]):
                 return None
             fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
             alone = Delta(delta.content, tool_calls=[fragment])
-            plain = partial(self._fragments.add, call.index, call.id, function.name), function.arguments
+            plain = Plain(partial(self._fragments.add, call.index, call.id, function.name), function.arguments)
         else:
             alone = Delta(delta.content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
             thought = delta.reasoning_content or delta.reasoning or ""
@@ -245,7 +245,7 @@ class OpenAIChat(MessageWire[Chunk]):
             known = self._details
             if details and len(details) == 1 and details[0].text == thought and known and known.goes_on(details[0]):
                 alone.reasoning_details, thought = details, StringTwice(thought)
-            plain = self._sink.reasoning, thought
+            plain = Plain(self._sink.reasoning, thought)
         whole = Chunk(choices=[Choice(self._choice, alone)])
         if chunk == whole:
             return plain
