@@ -60,7 +60,8 @@ class Assembler:
         self._max_open = most(limits.max_open_calls)
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
-        self._max_short = min(most(limits.max_name), most(limits.max_id), _EXCERPT)
+        # Up to this name and id together are within all bounds; without bounds, each is looked at.
+        self._max_short = min(limits.max_name or 0, limits.max_id or 0, _EXCERPT)
         self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
         self._last_id = ""  # TODO
         self._minted = 0
