@@ -13,6 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +33,8 @@ PROMISED = 1.0
 AUTO = 1.15
 TWO_PROCESSES = 1.8
 ROUNDS = 9
+_NUMBERS = count()
+"""Of the tables: each run writes a new one."""
 
 
 @pytest.fixture(params=BODIES)
@@ -62,9 +65,8 @@ def _feed(bodies: list[bytes]) -> None:
         parser.close()
 
 
-def _parse(paths: list[Path], wire: str = "auto") -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        parse_many(paths, Path(folder, "out.jsonl"), wire=wire)
+def _parse(paths: list[Path], folder: Path, wire: str = "auto") -> None:
+    parse_many(paths, folder / f"{next(_NUMBERS)}.jsonl", wire=wire)
 
 
 def _find_ratio(base: Callable[[], object], run: Callable[[], object]) -> float:
@@ -85,10 +87,10 @@ def _seconds(run: Callable[[], object]) -> float:
 
 
 def test_a_run_costs_no_more_than_to_load_the_json_of_each_line(
-    paths: list[Path], request: pytest.FixtureRequest, tell: Callable[[str], None]
+    paths: list[Path], tmp_path: Path, request: pytest.FixtureRequest, tell: Callable[[str], None]
 ) -> None:
     bodies = [path.read_bytes() for path in paths]
-    ratio = _find_ratio(lambda: _load(bodies), lambda: _parse(paths))
+    ratio = _find_ratio(lambda: _load(bodies), lambda: _parse(paths, tmp_path))
     parser = _find_ratio(lambda: _load(bodies), lambda: _feed(bodies))
     size = sum(map(len, bodies)) / 1e6
     name = request.node.callspec.params["paths"]
@@ -99,7 +101,7 @@ def test_a_run_costs_no_more_than_to_load_the_json_of_each_line(
     assert ratio <= PROMISED
 
 
-def test_to_detect_the_wire_costs_little(paths: list[Path], tell: Callable[[str], None]) -> None:
+def test_to_detect_the_wire_costs_little(paths: list[Path], tmp_path: Path, tell: Callable[[str], None]) -> None:
     groups: dict[str, list[Path]] = {}
     for path in paths:
         parser = sp.StreamParser()
@@ -107,8 +109,8 @@ def test_to_detect_the_wire_costs_little(paths: list[Path], tell: Callable[[str]
         if parser.wire is not None:
             groups.setdefault(parser.wire, []).append(path)
     ratio = _find_ratio(
-        lambda: [_parse(group, wire) for wire, group in groups.items()],
-        lambda: [_parse(group) for group in groups.values()],
+        lambda: [_parse(group, tmp_path, wire) for wire, group in groups.items()],
+        lambda: [_parse(group, tmp_path) for group in groups.values()],
     )
     tell(f"bulk, {len(paths)} bodies: auto {ratio:.2f} x a named wire")
     assert ratio <= AUTO

@@ -88,15 +88,19 @@ class ParsedResponse(msgspec.Struct, kw_only=True):
         "tools" wherever calls wait for results, also those that broke, whatever the server's word for it.  An answer
         of which nothing counts, because its server failed or it made no sense, is "error".
         """
-        details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
-        reason = find_full_reason(self.finish_reason, details)
+        reason = self.finish_reason
+        if self.items:
+            details = next((item["data"] for item in self.items if item["kind"] == "incomplete_details"), None)
+            reason = find_full_reason(reason, details)
         word: Stop | None = "end" if reason is None and self.ok else find_stop(reason)
         if word == "filter" or (self.refusal and not self.ok and any(call.revoked for call in self.tool_calls)):
             return "filter"
-        if any(error.scope == "stream" or error.code == "ambiguous_markup" for error in self.errors):
+        if self.errors and any(each.scope == "stream" or each.code == "ambiguous_markup" for each in self.errors):
             return "error"
+        if word != "end":
+            return word
         waits = bool(self.broken_calls) or any(not call.revoked for call in self.tool_calls)
-        return "tools" if word == "end" and waits else word
+        return "tools" if waits else "end"
 
     @property
     def tokens(self) -> TokenCounts:

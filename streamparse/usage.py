@@ -18,6 +18,7 @@ out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from operator import add
 from typing import Any, Final
@@ -28,21 +29,22 @@ from msgspec.structs import astuple
 __all__ = ["TokenCounts", "count_tokens"]
 
 _CHAT_PROMPT: Final = "prompt_tokens"  # it holds what is cached, also where relays add Anthropic's counts
-_PROMPT: Final = (
+_PROMPT: Final = frozenset((
     *("input_tokens", "inputTokens", "promptTokenCount", "toolUsePromptTokenCount", "prompt_eval_count"),
     *("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
     *("total_input_tokens", "total_tool_use_tokens", "inputTextTokenCount", "prompt_token_count"),
-)
-_COMPLETION: Final = (
+))  # fmt: skip
+_COMPLETION: Final = frozenset((
     *("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "thoughtsTokenCount", "eval_count"),
     *("total_output_tokens", "total_thought_tokens", "totalOutputTextTokenCount", "generation_token_count"),
-)
+))  # fmt: skip
 _TOTAL: Final = ("total_tokens", "totalTokens", "totalTokenCount")
 _CACHED: Final = (
     *("cache_read_input_tokens", "cacheReadInputTokens", "cachedContentTokenCount", "total_cached_tokens"),
     "cached_tokens",  # Moonshot, Cohere
 )
 _REASONING: Final = ("thoughtsTokenCount", "total_thought_tokens", "reasoning_tokens")
+_KNOWN: Final = _PROMPT.union(_COMPLETION, _TOTAL, _CACHED, _REASONING)
 _PROMPT_DETAILS: Final = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS: Final = ("completion_tokens_details", "output_tokens_details")
 _THINKING: Final = ("reasoning_tokens", "thinking_tokens")
@@ -67,14 +69,16 @@ class TokenCounts(msgspec.Struct, frozen=True):
 
 def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
     """Read the counts of any server."""
-    usage = usage or {}
+    if not usage:
+        return TokenCounts()
     inner = usage.get("tokens")
-    counts = {**usage, **inner} if isinstance(inner, Mapping) else usage  # Cohere
-    chat = _sum(counts, (_CHAT_PROMPT,))
-    prompt, completion = chat or _sum(counts, _PROMPT), _sum(counts, _COMPLETION)
-    cached = _find_first(counts, _CACHED) or _find_in_details(counts, _PROMPT_DETAILS, ("cached_tokens",))
-    reasoning = _find_first(counts, _REASONING) or _find_in_details(counts, _COMPLETION_DETAILS, _THINKING)
-    total = max(prompt + completion, _find_first(counts, _TOTAL))
+    counts = {**usage, **inner} if inner is not None and isinstance(inner, Mapping) else usage  # Cohere
+    known = _KNOWN.intersection(counts)  # a few of all names: so few that it pays to find them first
+    chat = _read_count(counts.get(_CHAT_PROMPT))
+    prompt, completion = chat or _sum(counts, known & _PROMPT), _sum(counts, known & _COMPLETION)
+    cached = _find_first(counts, _CACHED, known) or _find_in_details(counts, _PROMPT_DETAILS, ("cached_tokens",))
+    reasoning = _find_first(counts, _REASONING, known) or _find_in_details(counts, _COMPLETION_DETAILS, _THINKING)
+    total = max(prompt + completion, _find_first(counts, _TOTAL, known))
     rest = total - prompt - completion
     if rest and rest == reasoning:
         completion += rest
@@ -83,19 +87,29 @@ def count_tokens(usage: Mapping[str, Any] | None) -> TokenCounts:
     return TokenCounts(prompt, completion, total, min(cached, prompt), min(reasoning, completion))
 
 
-def _sum(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return sum([_count(counts, name) for name in names if name in counts])
+def _sum(counts: Mapping[str, Any], names: frozenset[str]) -> int:
+    return sum([_read_count(counts[name]) for name in names]) if names else 0
 
 
-def _find_first(counts: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return next(filter(None, [_count(counts, name) for name in names if name in counts]), 0)
+def _find_first(counts: Mapping[str, Any], names: tuple[str, ...], known: frozenset[str]) -> int:
+    if not known.isdisjoint(names):
+        for name in names:
+            if name in known and (count := _read_count(counts[name])):
+                return count
+    return 0
 
 
-def _count(counts: Mapping[str, Any], name: str) -> int:
-    count = counts.get(name)
-    return max(0, int(count)) if isinstance(count, (int, float)) and abs(count) < float("inf") else 0
+def _read_count(count: Any) -> int:
+    if count.__class__ is int:  # as nearly every one
+        return count if count > 0 else 0
+    return max(0, int(count)) if isinstance(count, (int, float)) and abs(count) < math.inf else 0
 
 
 def _find_in_details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
-    inner = [counts[place] for place in places if place in counts]
-    return next(filter(None, [_find_first(each, names) for each in inner if isinstance(each, Mapping)]), 0)
+    for place in places:
+        inner = counts.get(place)
+        if inner is not None and isinstance(inner, Mapping):
+            for name in names:
+                if count := _read_count(inner.get(name)):
+                    return count
+    return 0

@@ -97,16 +97,21 @@ class EventLog:
 
         What came since the last time is appended, so that looking after each event costs as much as looking once.
         """
-        for field in ("content", "reasoning", "refusal"):
-            buffer: StringIO | None = getattr(self, field)
-            if buffer is not None and buffer.tell():
-                # CPython extends a str in place if nobody else holds it; so the response must not while it grows.
-                whole: str = getattr(self.response, field)
-                setattr(self.response, field, "")
-                whole += buffer.getvalue()
-                setattr(self.response, field, whole)
-                setattr(self, field, StringIO())
+        if self.content.tell():
+            self._add_up("content", self.content)
+        if self.reasoning.tell():
+            self._add_up("reasoning", self.reasoning)
+        if self.refusal is not None and self.refusal.tell():
+            self._add_up("refusal", self.refusal)
         return self.response
+
+    def _add_up(self, field: str, buffer: StringIO) -> None:
+        # CPython extends a str in place if nobody else holds it; so the response must not while it grows.
+        whole: str = getattr(self.response, field)
+        setattr(self.response, field, "")
+        whole += buffer.getvalue()
+        setattr(self.response, field, whole)
+        setattr(self, field, StringIO())
 
     def error(self, scope: Scope, code: str, message: str, index: int | None = None, offset: int | None = None) -> None:
         """Make an `Error` at the current position, unless a closer offset is known."""

@@ -80,7 +80,7 @@ def parse_many(
     | `jobs` | how many processes parse; with 1 it is this one |
     | `column` | the column of the tables that holds bodies; with it `.jsonl` and `.ndjson` files are tables too |
     | `wire`, `dialects`, `tools` | as of `StreamParser`, for all bodies |
-    | `on_progress` | called after each task, which is about a megabyte |
+    | `on_progress` | called after each task, which is a few megabytes |
 
     Rows are in the order of the inputs, however many processes there are.  A body that cannot be read or parsed is a
     row with an error.  What interrupts the run, an exception of `on_progress` too, leaves rows with which the next run

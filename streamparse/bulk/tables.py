@@ -93,19 +93,26 @@ class RowTable:
         return True
 
     def _mend(self) -> None:
-        """Read which rows an earlier run has written, and cut off a line that it did not finish."""
+        """Read which rows an earlier run has written, and cut off a line that it did not finish.
+
+        A line that is JSON was finished, but for its end: another program's file is not cut.
+        """
         if not self._lines.exists():
             return
         whole = 0
         with open(self._lines, "r+b") as file:
             for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n") and line.startswith(_BEGIN[: len(line)]):
+                has_end = line.endswith(b"\n")
+                if not has_end and line.startswith(_BEGIN[: len(line)]) and not _is_json(line):
                     break
                 try:
                     self._note(_decode_key(line))
                 except ValueError as error:
                     raise ValueError(f"{self._lines}: line {number} is no row of such a table: {error}") from error
                 whole += len(line)
+                if not has_end:
+                    file.seek(whole)
+                    whole += file.write(b"\n")
             file.truncate(whole)
 
     def _write_parquet(self) -> None:
@@ -130,6 +137,14 @@ class RowTable:
 
 _decode_key: Final = msgspec.json.Decoder(_Key).decode
 _decode_row: Final = msgspec.json.Decoder(Row).decode
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _read_keys(path: Path) -> Iterator[_Key]:

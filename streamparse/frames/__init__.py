@@ -17,6 +17,7 @@ from streamparse.frames.frame import (
     LineTemplate,
     ReadString,
     StringTwice,
+    TellRun,
 )
 from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
 from streamparse.frames.sniff import FRAMERS, AutoFramer, Format, Sniffer
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FRAMERS", "NDJSON", "SSE", "AWSEventStream", "AutoFramer", "Chunk", "Format", "Frame", "FrameTemplate", "Framer",
-    "FramingError", "JSONArray", "JSONBody", "LineTemplate", "ReadString", "Sniffer", "StringTwice", "ValueScanner",
+    "FramingError", "JSONArray", "JSONBody", "LineTemplate", "ReadString", "Sniffer", "StringTwice", "TellRun",
+    "ValueScanner",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # one provider's alone

@@ -19,6 +19,7 @@ BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8: dropped once, at the very start of a body."""
 
 _decode: Final = msgspec.json.Decoder(str).decode
+_decode_strings: Final = msgspec.json.Decoder(list[str]).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -96,6 +97,10 @@ class Framer:
         """As `try_single`, of the message that begins at a position; how long it is, shows in `received`."""
         return None
 
+    def make_frame(self, data: bytes) -> Frame | None:  # noqa: ARG002
+        """Return the frame of the message that was taken last, whose data this is; None if not all of it is known."""
+        return None
+
     def find_end(self, data: bytes, at: int) -> int:  # noqa: ARG002
         """Find where the message that begins there may end; 0 if nowhere.
 
@@ -111,6 +116,10 @@ class Framer:
     def make_template(self, read: ReadString) -> LineTemplate | None:  # noqa: ARG002
         """Return the form of messages whose string `read` reads; None if the framer has no such form."""
         return None
+
+    def has_room(self, size: int) -> bool:
+        """Whether no limit can be hit within so many bytes."""
+        return size <= self._max_single and self.received + size <= self._max_total
 
     def unread(self, chunk: bytes) -> None:
         """Give back the chunk that `try_single` took last: its data turned out not to be a plain message."""
@@ -154,6 +163,16 @@ class LineFramer(Framer):
     def _stop_at_line(self, offset: int) -> None:
         """Stop because of a line that is too long; it begins at `offset`."""
         self._stop("limit_line", f"a line holds more than {self._max_line} bytes", offset + self._max_line)
+
+
+TellRun: TypeAlias = Callable[[list[str]], int]
+"""Takes strings as a verb takes one after the other, and returns how many; the next one must come alone."""
+
+_FEWEST_STRINGS: Final = 32
+_MOST_STRINGS: Final = 128
+"""Strings that are decoded and told together: the more were good, the more may be."""
+_JOINT: Final = b'",\t"'
+"""Between the strings of a list: no string of JSON holds a tab, so none can go on beyond it."""
 
 
 class StringTwice(str):
@@ -240,6 +259,70 @@ class FrameTemplate:
             framer.received, framer.singles = received, singles
         return at
 
+    def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], tell_run: TellRun | None) -> int:
+        """As `take_run`, for a read of many chunks: their strings are decoded together.
+
+        `tell_run` is told several strings at once, and takes as many as it can.
+        """
+        before, after = self._before, self._after
+        skipped, size = len(before), len(after)
+        back = size - self._tail  # from the line break to the quote that ends the string
+        if not self._framer.has_room(len(data) - at):  # only one by one shows which of them is too much
+            return self.take_run(data, at, tell)
+        most = _FEWEST_STRINGS  # at once, which grow: little is read for nothing before one that is no string
+        while data.startswith(before, at):
+            first = at
+            written: list[bytes] = []
+            while data.startswith(before, at) and len(written) < most:
+                # A string of JSON holds no line break, so the first is the one that ends the data.
+                end = data.find(b"\n", at + skipped) - back
+                if not data.startswith(after, end):
+                    break
+                written.append(data[at + skipped : end])
+                at = end + size
+            strings = self._decode_all(written)
+            self._tell_all(strings, [len(each) + skipped + size for each in written], tell, tell_run)
+            if len(strings) < len(written) or not written:
+                return first + sum(map(len, written[: len(strings)])) + (skipped + size) * len(strings)
+            most = min(2 * most, _MOST_STRINGS)
+        return at
+
+    def _decode_all(self, written: list[bytes]) -> list[str]:
+        """Decode what is between the quotes, up to the first that is empty, or no string."""
+        if b"" in written:
+            written = written[: written.index(b"")]
+        try:
+            strings = _decode_strings(b'["' + _JOINT.join(written) + b'"]') if written else []
+        except ValueError:
+            strings = []
+        if len(strings) == len(written):
+            return strings
+        strings = []  # one of them is no string, or several
+        for each in written:
+            try:
+                strings.append(_decode(b'"' + each + b'"'))
+            except ValueError:
+                break
+        return strings
+
+    def _tell_all(
+        self, strings: list[str], sizes: list[int], tell: Callable[[str], None], tell_run: TellRun | None
+    ) -> None:
+        """Take chunks of these sizes, and tell their strings: as many at once as can be."""
+        framer, count, done = self._framer, len(strings), 0
+        while done < count:
+            if tell_run is not None and count - done > 1 and (taken := tell_run(strings[done:] if done else strings)):
+                framer.received += sum(sizes[done : done + taken])
+                framer.singles += taken
+                done += taken
+                framer.offset = framer.received - sizes[done - 1] + self._data
+                continue
+            framer.offset = framer.received + self._data
+            framer.received += sizes[done]
+            framer.singles += 1
+            tell(strings[done])
+            done += 1
+
     def _cut(self, chunk: bytes) -> bytes:
         """Return the string of a chunk that begins and ends as those of this form do, as it is written."""
         return chunk[self._start : self._end]
@@ -284,6 +367,12 @@ class RepeatingTemplate(FrameTemplate):
             at += len(chunk)
             tell(string)
         return at
+
+    def _decode_all(self, written: list[bytes]) -> list[str]:
+        middle = b'"' + self._middle + b'"'
+        halves = [both[: (len(both) - len(middle)) // 2] for both in written]
+        alike = [half + middle + half == both for half, both in zip(halves, written, strict=True)]
+        return super()._decode_all(halves if all(alike) else halves[: alike.index(False)])
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
@@ -341,6 +430,10 @@ class LineTemplate:
             at = end + 1
             tell(string)
         return at
+
+    def take_long_run(self, data: bytes, at: int, tell: Callable[[str], None], _tell_run: TellRun | None) -> int:
+        """As `take_run`: each line is read by itself, so there is nothing to save."""
+        return self.take_run(data, at, tell)
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk that is one such line and return its string; None, and nothing is taken, if it is not."""

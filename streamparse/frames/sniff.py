@@ -44,6 +44,7 @@ HEAD = 4096
 """Bytes after which a body that resembles nothing known is `unknown`."""
 
 _EXCERPT = 200
+_EVENT_BEGINS = (b"data:", b"event:")
 _AWS_MESSAGE_BYTES = range(16, 16 * 1024 * 1024)
 _NOT_BLANK = lazy_re(rb"[^ \t\r\n]")
 _LINE_END = lazy_re(rb"[\r\n]")
@@ -142,6 +143,8 @@ class AutoFramer(Framer):
         """Take in the next bytes; return the frames that they complete."""
         if self.framer is not None:
             return self._follow(self.framer, self.framer.feed(chunk))
+        if not self.received and chunk.__class__ is bytes and chunk.startswith(_EVENT_BEGINS):
+            return self._begin_with("sse", chunk)  # as most bodies
         self.received += memoryview(chunk).nbytes
         return [] if self.error else self._begin(self._sniffer.feed(chunk))
 
@@ -153,20 +156,22 @@ class AutoFramer(Framer):
     def _begin(self, format: Format | None) -> list[Frame]:
         if format is None:
             return []
-        self.format = format
         head = bytes(self._sniffer.head)
         self._sniffer.head.clear()
         if format in FRAMERS:
-            framer = self.framer = FRAMERS[format](self._limits)
-            frames = framer.feed(head)
-            self.received, self.error = framer.received, framer.error
-            return frames
+            return self._begin_with(format, head)
+        self.format = format
         if format == "empty":
             self.error = FramingError("empty_body", "the body holds nothing but blanks", 0)
         else:
             excerpt = head[:_EXCERPT].decode(errors="replace")
             self.error = FramingError("not_a_stream", f"neither an event stream nor JSON: {excerpt!r}", 0)
         return []
+
+    def _begin_with(self, format: Format, head: Chunk) -> list[Frame]:
+        self.format = format
+        framer = self.framer = FRAMERS[format](self._limits)
+        return self._follow(framer, framer.feed(head))
 
     def _follow(self, framer: Framer, frames: list[Frame]) -> list[Frame]:
         self.received, self.error = framer.received, framer.error

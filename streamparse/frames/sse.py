@@ -20,6 +20,7 @@ from streamparse.patterns import lazy_re
 RETRY_CAP = 2**31 - 1
 """Milliseconds; a longer `retry` counts as this."""
 
+_DATA = b"data: "
 _FIELDS = (b"data", b"event", b"id", b"retry")
 _MAX_PREFIXES = 64
 _MAX_PREFIX = 100
@@ -42,7 +43,7 @@ class SSE(LineFramer):
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)
         self.retry: int | None = None
-        self._prefix = b"data: "  # what stood before the data of the last single event
+        self._prefix = _DATA  # what stood before the data of the last single event
         self._has_cr = False  # lines end in CRLF
         self._data: bytes | bytearray | None = None  # of the event whose blank line has not come
         self._event = b""
@@ -129,6 +130,10 @@ class SSE(LineFramer):
         self.singles += 1
         return payload
 
+    def make_frame(self, data: bytes) -> Frame | None:
+        """Return the frame of the event that was taken last; None if its type was dropped."""
+        return Frame(data, b"", self.offset, b"data", self._id) if self._prefix == _DATA else None
+
     def find_end(self, data: bytes, at: int) -> int:
         """Find where the event that begins there ends."""
         end = b"\r\n\r\n" if self._has_cr else b"\n\n"
@@ -164,7 +169,7 @@ class SSE(LineFramer):
         """End the body: an unfinished line counts as a line, an unfinished event as an event if it has data."""
         last = bytes(self._carry)
         self._carry.clear()
-        if any(name.startswith(last) for name in _FIELDS):
+        if last and any(name.startswith(last) for name in _FIELDS):
             last = b""  # cut inside the name of a field: nothing of its value has come
         frames = self._take([last], self.received - len(last)) if last else []
         if self._data:

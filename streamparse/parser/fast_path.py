@@ -12,7 +12,10 @@ from streamparse.reading.wire import Wire
 
 _MAX_MISSES: Final = 4
 """After this many messages in a row, each in another form than the one before, no form is learnt for a while."""
+LONG_RUN: Final = 2048
+"""Bytes of a read from which it pays to take the messages in it together."""
 _SHORTEST_PAUSE: Final = 16
+_END_MARKER: Final = b"[DONE]"
 _LONGEST_PAUSE: Final = 1024
 """For so many messages: each time twice as many as the last, until one was in the form of the one before."""
 
@@ -62,7 +65,7 @@ class FastPath:
         size = len(data)
         while at < size and not (may_end and selector.has_ended):
             if self.template is not None:
-                at = self.template.take_run(data, at, self.tell)
+                at = self.take_run(data, at)
                 if at == size:
                     break
             payload = try_next(data, at)
@@ -72,13 +75,29 @@ class FastPath:
             try:
                 message = self.decode(payload)
             except (ValueError, RecursionError):
-                framer.unread(data[at:end])
-                break
+                frame = framer.make_frame(payload) if payload == _END_MARKER else None
+                if frame is None:
+                    framer.unread(data[at:end])
+                    break
+                self.reset()
+                self._wire.frame(frame)  # which needs no more of the framer
+                at = end
+                continue
             if framer.singles >= self.learns_from:
                 self.learn(data[at:end], message)
             self.take(message)
             at = end
         return at
+
+    def take_run(self, data: bytes, at: int) -> int:
+        """Take the messages from a position on that are of the form of the last one; return where they end.
+
+        Raises `ParseHalted`.
+        """
+        assert self.template is not None
+        if len(data) - at < LONG_RUN:
+            return self.template.take_run(data, at, self.tell)
+        return self.template.take_long_run(data, at, self.tell, self._wire.find_run(self.tell))
 
     def release(self) -> bytes:
         """Return what is held; nothing is held afterwards."""

@@ -16,7 +16,7 @@ from streamparse.frames import AutoFramer, Frame, Framer
 from streamparse.limits import Limits
 from streamparse.parser.assembly_line import AssemblyLine
 from streamparse.parser.chunks import Record, encode_message, read_message
-from streamparse.parser.fast_path import FastPath
+from streamparse.parser.fast_path import LONG_RUN, FastPath
 from streamparse.parser.options import ParserOptions
 from streamparse.parser.text import SurrogateJoiner
 from streamparse.parser.wire_selector import WireSelector
@@ -193,7 +193,7 @@ class StreamParser(AssemblyLine):
         before, size, at = framer.singles, len(data), 0
         try:
             if form is not None and self._selector.scope == "body":  # most reads are all alike
-                at = form.take_run(data, 0, path.tell)
+                at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = self._take_others(path, data, path.take_all(data, at))
         except ParseHalted:
@@ -369,8 +369,14 @@ class StreamParser(AssemblyLine):
 
 def _find_end(data: bytes) -> int:
     """Guess where the first message of a body ends.  A wrong guess costs time and changes no result."""
-    if data[:1] == b"\0":
+    first = data[:1]
+    if first == b"\0":
         return int.from_bytes(data[:4], "big")  # a binary message begins with its length
+    if first == b"{":  # lines of JSON, or one value over several lines
+        at = data.find(b"\n") + 1
+        return at if data[:at].rstrip().endswith(b"}") else 0
+    if first == b"[":
+        return max(data.find(b"\n,"), 0)
     for end in (b"\n\n", b"\r\n\r\n", b"\n"):
         at = data.find(end)
         if at >= 0:

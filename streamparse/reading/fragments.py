@@ -115,6 +115,11 @@ class Fragments:
             self._flowing, self._flow = index, pending.call
             self._send_more = self._sink.call_teller(pending.call)
 
+    def add_run(self, index: int | None, id: str | None, name: str | None, pieces: list[str]) -> int:
+        """Take several pieces of arguments, as `Sink.call_run` does; `add` takes the next one."""
+        goes_on = id is None and name is None and index == self._flowing and not self._flow.closed
+        return self._sink.call_run(self._flow, pieces) if goes_on else 0
+
     def attach(self, kind: str, data: Any) -> None:
         """Send an item that belongs to the call that took the last fragment."""
         pending = self._last

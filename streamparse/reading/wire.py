@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from importlib import import_module
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
-from streamparse.frames import Frame, ReadString
+from streamparse.frames import Frame, ReadString, TellRun
 from streamparse.limits import Limits
 from streamparse.plugins import load, register_group
 from streamparse.reading.decode import decode_frame
@@ -84,6 +84,9 @@ class Wire(MinimalWire, Protocol):
         wire has no such messages.
         """
 
+    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
+        """Return the verb for several strings, for the verb that `plain` returned for one; None if there is none."""
+
 
 DEFAULTS: Final[dict[str, Any]] = {
     "reads": (),
@@ -92,6 +95,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "over": False,
     "waits": False,
     "plain": None,
+    "find_run": lambda _wire, _tell: None,
 }
 """What a wire has that does not say otherwise."""
 

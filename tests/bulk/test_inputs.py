@@ -50,6 +50,28 @@ def test_what_cannot_be_read_is_a_body_without_content(tmp_path: Path) -> None:
     assert all(body.problem == "No such file or directory" for body in bodies)
 
 
+@pytest.mark.parametrize("size", [0, 3, 8])
+def test_a_file_whose_size_has_changed_is_read_to_its_end(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "body"
+    path.write_text("x" * size)
+    found = find_inputs([path])
+    path.write_text("a body")
+    assert [body.content for task in cut_tasks(found, None, {}) for body in read_bodies(task)] == [b"a body"]
+
+
+@pytest.mark.parametrize("length", [3, 5000])
+def test_line_ends_are_counted_whatever_the_length_of_the_lines(
+    length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "in.jsonl"
+    line = json.dumps({"text": "x" * length}) + "\n"
+    monkeypatch.setattr(inputs, "TASK_SIZE", 3 * len(line) + 5)
+    table.write_text(line * 3 + "\n" + line * 40)
+    tasks = [*cut_tasks(find_inputs([table], "text"), "text", {})]
+    assert len(tasks) > 9
+    assert [body.row for task in tasks for body in read_bodies(task)] == [0, 1, 2, *range(4, 44)]
+
+
 def test_a_folder_that_cannot_be_listed_is_a_body_without_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

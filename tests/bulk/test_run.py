@@ -98,6 +98,15 @@ def test_a_line_that_was_torn_at_any_byte_is_written_anew(folder: Path, tmp_path
         assert table.read_bytes() == whole
 
 
+def test_a_row_that_lacks_nothing_but_its_line_end_is_a_row(folder: Path, tmp_path: Path) -> None:
+    table = tmp_path / "out.jsonl"
+    parse_many([folder], table)
+    whole = table.read_bytes()
+    table.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]).removesuffix(b"\n"))
+    assert parse_many([folder], table).skipped == 3
+    assert table.read_bytes() == whole
+
+
 def test_rows_of_a_table_of_bodies_are_not_lost_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "TASK_SIZE", 10)
     source, table = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -137,7 +146,18 @@ def test_the_table_is_no_input_of_itself(folder: Path) -> None:
         assert parse_many([folder], table).rows == 8
 
 
-@pytest.mark.parametrize("text", ['{"a": 1}\n', "some notes", '{"source": 1}\n', '[]\n{"source":"', "\n"])
+FOREIGN = [
+    '{"a": 1}\n',
+    "some notes",
+    '{"source": 1}\n',
+    '[]\n{"source":"',
+    "\n",
+    '{"source":"a","text":"b"}',
+    '{"a": 1}',
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
 def test_a_file_that_is_no_such_table_is_left_alone(text: str, folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "out.jsonl"
     table.write_text(text)

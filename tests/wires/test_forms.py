@@ -220,3 +220,68 @@ def test_lines_of_a_form_end_at_the_limit_of_the_body(most: int) -> None:
     expected = merged(events_of(sp.StreamParser("ollama-chat", limits=limits), in_pieces(b"".join(pieces), 1)))
     for reads in (pieces, [*pieces[:2], b"".join(pieces[2:])]):
         assert merged(events_of(sp.StreamParser("ollama-chat", limits=limits), reads)) == expected
+
+
+TEXTS = ["So ", "far", " all is", " prose.", " A <", " b", " <tool", "s and ", "`<tool_call>`", " is", " one.\n"]
+CALL = ["<tool_call>", '{"name": "f", "arguments"', ": {}}", "</tool_call>", "\n"]
+MARKED = [*CALL, "<think>", "hm", "</think>", " end"]
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+def test_a_long_read_of_alike_messages_is_told_as_one_by_one(field: str) -> None:
+    texts = [*TEXTS * 40, *MARKED, *TEXTS * 40]
+    pieces = [*(_frame({field: text}) for text in texts), _text("Done."), FINISH, DONE]
+    alone = events_of(sp.StreamParser("openai-chat"), pieces)
+    assert events_of(sp.StreamParser("openai-chat"), [pieces[0], b"".join(pieces[1:])]) == alone
+    assert events_of(sp.StreamParser("openai-chat"), [b"".join(pieces)]) == alone
+
+
+def test_a_thought_that_is_told_at_once_comes_after_the_text_that_was_held() -> None:
+    thoughts = [_frame({"reasoning_content": f"thought {number}"}) for number in range(60)]
+    pieces = [_text("See <"), *thoughts, _text("tool_call"), FINISH, DONE]
+    alone = events_of(sp.StreamParser("openai-chat"), pieces)
+    assert events_of(sp.StreamParser("openai-chat"), [b"".join(pieces)]) == alone
+    assert text_of(alone) == "See <tool_call"
+
+
+VALUE = json.dumps({"path": "a b", "text": 'He said: "no", \\ and {went} [away]' * 30, "n": [1, {"m": 2}]})
+LIMITS = sp.Limits(max_call_args=500)
+
+
+@pytest.mark.parametrize("limits", [sp.Limits(), LIMITS])
+@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("rest", ["", " ", " and more", "}"])
+def test_a_long_read_of_arguments_is_told_as_one_by_one(limits: sp.Limits, size: int, rest: str) -> None:
+    text = VALUE + rest
+    pieces = [_call("f"), *(_arguments(text[at : at + size]) for at in range(0, len(text), size)), FINISH, DONE]
+    alone = events_of(sp.StreamParser("openai-chat", limits=limits), pieces)
+    assert events_of(sp.StreamParser("openai-chat", limits=limits), [b"".join(pieces)]) == alone
+    assert calls_of(alone) == ([] if limits is LIMITS else [("f", json.loads(VALUE))])
+
+
+def test_long_reads_of_two_calls_at_a_time_are_told_as_one_by_one() -> None:
+    second = _arguments("x").replace(b'"index": 0, "function"', b'"index": 1, "function"')
+    assert b'"index": 1' in second
+    starts = [_call("a"), _call("b").replace(b'"tool_calls": [{"index": 0', b'"tool_calls": [{"index": 1')]
+    pieces = [*starts, _arguments('{"t": "'), second.replace(b'"x"', b'"{\\"t\\": \\""')]
+    pieces += [*[_arguments("word ")] * 80, *[second] * 80, *[_arguments("word ")] * 80, *[second] * 9]
+    pieces += [_arguments('"}'), second.replace(b'"x"', b'"\\"}"'), FINISH, DONE]
+    alone = events_of(sp.StreamParser("openai-chat"), pieces)
+    assert events_of(sp.StreamParser("openai-chat"), [b"".join(pieces)]) == alone
+    assert calls_of(alone) == [("a", {"t": "word " * 160}), ("b", {"t": "x" * 89})]
+
+
+def test_long_reads_of_blocks_are_told_as_one_by_one() -> None:
+    def event(kind: str, **fields: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, 'index': 0} | fields)}\n\n".encode()
+
+    def delta(text: str) -> bytes:
+        return event("content_block_delta", delta={"type": "input_json_delta", "partial_json": text})
+
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    pieces = [event("message_start", message={}), event("content_block_start", content_block=call), delta("")]
+    pieces += [*(delta(VALUE[at : at + 3]) for at in range(0, len(VALUE), 3)), event("content_block_stop")]
+    pieces += [event("message_delta", delta={"stop_reason": "tool_use"}), event("message_stop")]
+    alone = events_of(sp.StreamParser("anthropic"), pieces)
+    assert events_of(sp.StreamParser("anthropic"), [b"".join(pieces)]) == alone
+    assert calls_of(alone) == [("f", json.loads(VALUE))]

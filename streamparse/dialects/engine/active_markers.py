@@ -76,9 +76,8 @@ class Catalogue:
         a name that is not known.
         """
         chosen = (dialects,) if isinstance(dialects, str) else tuple(dialects)
-        names = tuple(each for each in chosen if isinstance(each, str))
-        if len(names) == len(chosen):
-            selection = self._select(names, bool(tools), reasoning, tuple(self.dialects))
+        if dialects.__class__ is str or all(isinstance(each, str) for each in chosen):
+            selection = self._select(chosen, bool(tools), reasoning, tuple(self.dialects))
         else:
             selection = _Selection(self, chosen, bool(tools), reasoning)
         return ActiveMarkers(selection, _index_names(tools))

@@ -57,9 +57,9 @@ class InBandParser:
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
         *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_is_outdated", "_joins_thoughts"),
-        *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_text"),
-        *("_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
+        *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_tell_run"),
+        *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
+        *("call_run", "call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
     )
 
     reads_markup = True
@@ -92,6 +92,7 @@ class InBandParser:
         self.call_arguments = direct.call_arguments  # the same as the sink's; each that is fetched costs 64 bytes
         self.call_teller = direct.call_teller
         self.call_repaired = direct.call_repaired
+        self.call_run = sink.call_run
         self.call_end = sink.call_end
         self.call_error = sink.call_error
         self.call_revoke = sink.call_revoke
@@ -174,6 +175,22 @@ class InBandParser:
         if may_begin and floods.note_text(is_held, is_prose):
             self._find_in_prose = None
 
+    def text_run(self, texts: list[str]) -> int:
+        find = self._find_in_prose
+        if find is None:
+            return 0
+        count = 0
+        for spotted in map(find, texts):
+            if spotted is not None and not self._is_plain(texts[count], spotted):
+                break
+            count += 1
+        count = self._tell_run(texts[:count])
+        pieces = self._pieces
+        pieces += texts[:count]
+        if len(pieces) > _MOST_PIECES:
+            self._span.quotes.trim()
+        return count
+
     def _is_plain(self, text: str, spotted: MarkerMatch) -> bool:
         """Whether there is no marker though there may be one."""
         return spotted.end() < len(text) and self._markers.is_known_without(text)
@@ -183,6 +200,10 @@ class InBandParser:
         if self._thought is not None and text.strip(BLANK) and self._thought.revoke("thought_goes_on"):
             self._markers = self._span.get_markers(self._active)
         self._sink.reasoning(text)
+
+    def reasoning_run(self, texts: list[str]) -> int:
+        is_held = self._attempt is not None or self._reader.at < len(self._reader.buffer) or self._floods.is_on
+        return 0 if is_held or self._thought is not None else self._sink.reasoning_run(texts)
 
     def refusal(self, text: str) -> None:
         self._flush()
@@ -400,6 +421,7 @@ class InBandParser:
         self._span = span
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
+        self._tell_run = span.tell_run
         self._pieces = span.quotes.pieces
         self._markers = span.get_markers(self._active)
         self._find_in_prose = None

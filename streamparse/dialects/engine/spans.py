@@ -68,6 +68,7 @@ class VisibleText:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self.tell = sink.text
+        self.tell_run = sink.text_run
         self.quotes = Quotes()
         self.held = HeldCalls()
         self.place = START
@@ -164,6 +165,7 @@ class OpenThought:
     def __init__(self, sink: Sink, thought: Thought, joins: bool) -> None:
         self._sink = sink
         self.tell = sink.reasoning
+        self.tell_run = sink.reasoning_run
         self.thought = thought
         self.quotes = Quotes()
         self.held = HeldCalls()

@@ -6,12 +6,13 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, Final
 
 import msgspec
 
-from streamparse.frames import StringTwice
+from streamparse.frames import StringTwice, TellRun
 from streamparse.limits import Limits, most
 from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
@@ -253,6 +254,11 @@ class OpenAIChat(MessageWire[Chunk]):
             if not (value := getattr(delta, name)):
                 setattr(alone, name, value)
         return plain if chunk == whole else None
+
+    def find_run(self, tell: Callable[[str], None], /) -> TellRun | None:
+        if isinstance(tell, partial):
+            return partial(self._fragments.add_run, *tell.args)
+        return super().find_run(tell)
 
     def close(self) -> None:
         super().close()
