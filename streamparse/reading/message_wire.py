@@ -118,8 +118,8 @@ _MAKING: Final = Lock()
 """Held while a decoder is made: another thread must not decode with what msgspec has half built of a Struct."""
 
 
-_PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\]|\[\.\.\.\])+)`")
-_STEP = lazy_re(r"\.([\w-]+)|\[(\d+|\.\.\.)\]")
+_PATH = lazy_re(r"`\$((?:\.[\w-]+|\[\d+\])+)`")
+_STEP = lazy_re(r"\.([\w-]+)|\[(\d+)\]")
 _MOST_PRUNINGS: Final = 8
 _HTML: Final = lazy_re(rb"<[A-Za-z!]")
 _LONGEST_PAGE: Final = 2000
@@ -255,8 +255,9 @@ class MessageWire(Generic[T]):
             except msgspec.ValidationError as error:
                 reason = str(error)
             path = _PATH.search(reason)
-            if path is None or not _prune(value, _STEP.findall(path[1])):
+            if path is None:
                 break
+            _prune(value, _STEP.findall(path[1]))
             self._sink.error("frame", "unexpected_shape", f"a field was ignored: {reason}", frame.offset)
         self._sink.error("frame", "unexpected_shape", reason, frame.offset)
         return None
@@ -364,22 +365,12 @@ def find_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
     return decode
 
 
-def _prune(value: Any, path: list[tuple[str, str]]) -> bool:
-    """Remove the field at a path that msgspec complains of; whether anything was removed."""
-    (name, index), *deeper = path
-    if isinstance(value, list):
-        place = slice(None) if index == "..." else slice(int(index), int(index) + 1)
-        if deeper:
-            removed = [_prune(each, deeper) for each in value[place]]
-            return any(removed)
-        del value[place]
-        return True
-    if not (isinstance(value, dict) and name and name in value):
-        return False
-    if deeper:
-        return _prune(value[name], deeper)
-    del value[name]
-    return True
+def _prune(value: Any, path: list[tuple[str, str]]) -> None:
+    """Remove the field or the element that msgspec complains of; each step to it is a name or an index."""
+    *steps, last = (name or int(index) for name, index in path)
+    for step in steps:
+        value = value[step]
+    del value[last]
 
 
 def _name_kind(value: Any) -> str:

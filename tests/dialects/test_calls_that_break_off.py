@@ -91,6 +91,58 @@ CASES = {
     "a dict with a key that no call has": Case(
         "auto", "[{'name': 'f', 'city': 1}]", [], "[{'name': 'f', 'city': 1}]", options={"tools": TOOLS}
     ),
+    "a list that begins with an unknown tool that takes a dict": Case(
+        "auto", "[h(a={'b': [1]}, c=(1,)), f(a=1)]", [("h", {"a": {"b": [1]}, "c": [1]}), *ONE], "",
+        options={"tools": TOOLS},
+    ),
+    "a list of objects that breaks off behind an unknown tool": Case(
+        "auto", '[{"name": "h", "arguments": {}} and {"name": "f", "arguments": {}}]', [],
+        '[{"name": "h", "arguments": {}} and {"name": "f", "arguments": {}}]', options={"tools": TOOLS},
+    ),
+    "a dict with a key that no call has, and no value": Case(
+        "auto", "[{'name': 'f', 'city': , 'arguments': {}}]", [],
+        "[{'name': 'f', 'city': , 'arguments': {}}]", options={"tools": TOOLS},
+    ),
+    "a function that is described": Case(
+        ["tools-tag-json"], '<tools>{"function": {"name": "f"}}</tools>', [],
+        '<tools>{"function": {"name": "f"}}</tools>', options={"tools": TOOLS},
+    ),
+    "a function that has another one": Case(
+        ["tools-tag-json"], '<tools>{"name": "f", "function": "g"}</tools>', [],
+        '<tools>{"name": "f", "function": "g"}</tools>', options={"tools": TOOLS},
+    ),
+    "arguments under two names before that of the tool": Case(
+        ["hermes"], '<tool_call>{"arguments": {"a": 1}, "parameters": {"a": 2}, "name": "f"}</tool_call>', ONE, ""
+    ),
+    "arguments under two names after that of the tool": Case(
+        ["hermes"], '<tool_call>{"name": "f", "arguments": {"a": 1}, "parameters": {"a": 2}}</tool_call>', ONE, ""
+    ),
+    "a call without its last brace before a text with quotation marks": Case(
+        ["hermes"], '<tool_call>{"name": "f", "arguments": {"a": 1}\n</tool_call>It is "so".', ONE, 'It is "so".'
+    ),
+    "an envelope of calls in the syntax of Python": Case(
+        ["hermes"], "<tool_call>{'tool_calls': [{'name': 'f', 'arguments': {'a': 1}}]}</tool_call>", ONE, ""
+    ),
+    "an object that is no call between calls of a list": Case(
+        ["tools-tag-json"],
+        '<tools>[{"name": "f", "arguments": {}}, {"x": 1}]</tools>\n\n<tools>[{"name": "f", "arguments": {}}]</tools>',
+        [("f", {}), ("f", {})], '{"x": 1}', codes=("malformed_call",), options={"tools": TOOLS},
+    ),
+    "a list that ends at the comma before another call": Case(
+        ["hermes"], '<tool_call>[{"name": "f", "arguments": {"a": 1}},', ONE, ""
+    ),
+    "words of two languages in braces": Case(
+        ["gemma4"], "<|tool_call>call:f{a:{b:[True,true,False,false,None,null]}}<tool_call|>",
+        [("f", {"a": {"b": [True, True, False, False, None, None]}})], "",
+    ),
+    "numbers of Python": Case(
+        ["pythonic"], "[f(a={'b': [1., .5, +2, -3., 1_000, 1.e3]})]",
+        [("f", {"a": {"b": [1.0, 0.5, 2, -3.0, 1000, 1000.0]}})], "", options={"tools": TOOLS},
+    ),
+    "arguments under the word of other formats": Case(
+        ["command-r-plus"], 'Action:\n```json\n[{"tool_name": "f", "arguments": {"a": 1}}]\n```', ONE, "",
+        options={"tools": TOOLS},
+    ),
     "a list of Python that ends inside its second call": Case(
         ["pythonic"], '[h(q=1), f(a="Par', [], '[h(q=1), f(a="Par', codes=("truncated_call",), options={"tools": TOOLS}
     ),

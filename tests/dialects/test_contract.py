@@ -176,3 +176,30 @@ def test_a_call_that_is_cut_anywhere_is_whole_or_truncated(dialect: str) -> None
         assert set(told["errors"]) <= {"truncated_call"}, end
         started = any(isinstance(event, sp.ToolCallStart) for event in events)
         assert not started or told["calls"] or told["errors"] or told["revoked"], end
+
+
+CUT_BLOCKS = (
+    *("minimax-m1", "hyperclova-x", "llama3-json", "mistral-array", "tool_calls-array", "toolcall-upper"),
+    *("granite-array", "cohere-action", "function_calls-array", "deepseek-v3", "deepseek-v3.1", "kimi-k2"),
+    *("solar-open", "plamo3", "functionary-v3.2", "function-tag-json", "glm-5.3", "harmony", "beam"),
+)
+"""Dialects in which what comes after a call can only be another one; in the others the text may go on."""
+
+
+@pytest.mark.parametrize("dialect", CUT_BLOCKS)
+def test_a_block_that_ends_in_the_head_of_another_call_is_cut_and_its_markup_is_no_text(dialect: str) -> None:
+    answer = _fixture(dialect)["parallel"]
+    first, second = answer["calls"]
+    told = _told(_read(dialect, "parallel", answer["text"][: answer["text"].rindex(second["name"]) + 2]))
+    assert told["calls"] == [(first["name"], first["arguments"])]
+    assert (told["content"], told["errors"]) == ("", ["truncated_call"])
+
+
+@pytest.mark.parametrize("dialect", sp.DIALECTS)
+def test_without_tools_and_thoughts_a_text_is_read_in_every_cut(dialect: str) -> None:
+    text = _fixture(dialect)["single"]["text"]
+    assert_same_in_every_cut(lambda: sp.TextParser([dialect], reasoning="closed"), text)
+
+
+def test_every_dialect_says_whose_it_is() -> None:
+    assert all(row.models for row in sp.DIALECTS.values())

@@ -65,3 +65,17 @@ def test_a_dialect_of_ones_own_may_stand_beside_auto() -> None:
     own = sp.DIALECTS["hermes"]
     calls = _read([own, "auto"], TOOLS_TAG, [TOOL]).response.tool_calls
     assert [call.name for call in calls] == ["search"]
+
+
+def test_auto_beside_a_name_is_thoughts_alone_where_the_server_reads_the_calls_itself() -> None:
+    named = "<|tool_calls_section_begin|><|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>{}"
+    for dialects, text, called in (
+        (["auto", "kimi-k2"], f"<think>Hm.</think>{HERMES}", []),
+        (["all", "kimi-k2"], f"<think>Hm.</think>{HERMES}", ["search"]),
+        (["auto", "kimi-k2"], f"<think>Hm.</think>{named}", ["search"]),
+    ):
+        parser = sp.StreamParser("anthropic", dialects=dialects)
+        parser.feed({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": text}})
+        parser.close()
+        assert [call.name for call in parser.response.tool_calls] == called
+        assert parser.response.reasoning == "Hm."

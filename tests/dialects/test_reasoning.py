@@ -56,14 +56,22 @@ def test_behind_text_only_tokens_of_a_model_open_a_thought(thought) -> None:  # 
 
 @pytest.mark.parametrize("thought", SPANS, ids=ids)
 def test_a_marker_behind_a_blank_is_a_mention_that_opens_no_thought(thought) -> None:  # type: ignore[no-untyped-def]
-    text = f"So {thought.opens[0]} and {thought.closes[0]} are the marks."
-    assert text_of(assert_same_in_every_cut(sp.TextParser, text)) == text
+    for blank in " \t":
+        text = f"So{blank}{thought.opens[0]} and {thought.closes[0]} are the marks."
+        assert text_of(assert_same_in_every_cut(sp.TextParser, text, most=6)) == text
 
 
 @pytest.mark.parametrize("thought", [thought for thought in SPANS if thought.token], ids=lambda thought: thought.name)
 def test_a_token_that_is_quoted_opens_no_thought(thought) -> None:  # type: ignore[no-untyped-def]
     text = f"So `{thought.opens[-1]}` opens a thought."
     assert text_of(assert_same_in_every_cut(sp.TextParser, text)) == text
+
+
+@pytest.mark.parametrize("thought", [thought for thought in SPANS if thought.token], ids=lambda thought: thought.name)
+def test_a_token_in_an_indented_line_opens_a_thought(thought) -> None:  # type: ignore[no-untyped-def]
+    text = f"So:\n\n    x{thought.opens[-1]}Hm.{thought.closes[0]}y"
+    events = assert_same_in_every_cut(sp.TextParser, text, most=4)
+    assert (reasoning_of(events), text_of(events)) == ("Hm.", "So:\n\n    xy")
 
 
 @pytest.mark.parametrize("name", DIALECTS)

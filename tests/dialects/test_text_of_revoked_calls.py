@@ -54,6 +54,12 @@ def test_a_thought_in_its_own_field_leaves_a_call_in_the_text_as_it_is() -> None
     assert (calls_of(events), text_of(events), reasoning_of(events)) == ([("f", {"a": 1})], "", "So.")
 
 
+def test_of_two_calls_with_text_between_them_only_their_own_text_is_given_back() -> None:
+    events = _read(f"So {CALL} and [ <x> {CALL} or [ </think>Yes.")
+    assert revoked_of(events) == [(0, "thought_closed"), (1, "thought_closed")]
+    assert text_of(events) == f"So  and [ <x>  or [ {CALL}{CALL}</think>Yes."
+
+
 @pytest.mark.parametrize(("most", "given"), [(20, '{"a": 1}'), (1000, CALL)])
 def test_of_a_call_that_is_too_long_to_be_kept_its_arguments_are_given_back(most: int, given: str) -> None:
     events = _read(f"{CALL}</think>\nYes.", limits=sp.Limits(max_held_text=most))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["is_quoted"]
+__all__ = ["is_in_code", "is_quoted"]
 
 _MARKS = "`\"'“”„‟‘’‚‛«»‹›「『〝＂＇"
 
@@ -37,10 +37,7 @@ class _Blocks:
 
 def is_quoted(before: str, is_token: bool = False) -> bool:
     """Whether a marker is quoted that stands behind this text; a special token may stand in an indented block."""
-    *lines, line = re.split(r"\r\n|\r|\n", before)
-    blocks = _Blocks()
-    for each in lines:
-        _end_line(blocks, each)
+    blocks, line = _read_blocks(before)
     if blocks.fence or _is_span_open(line) or _count_quotes(line) % 2:
         return True
     if line and (line[-1] in _MARKS or line[-2:] in ("« ", "«\xa0", "«\u202f")):
@@ -51,6 +48,21 @@ def is_quoted(before: str, is_token: bool = False) -> bool:
     while item := _read_item(rest):
         rest = rest[len(item) :].lstrip(" \t")
     return (rest.startswith(">") and not rest.startswith(">>>")) or _read_fence(rest) != ""
+
+
+def is_in_code(before: str) -> bool:
+    """Whether what stands behind this text is in a fence or a code span."""
+    blocks, line = _read_blocks(before)
+    return blocks.fence != "" or _is_span_open(line)
+
+
+def _read_blocks(before: str) -> tuple[_Blocks, str]:
+    """What is open before the last line, and that line."""
+    *lines, line = re.split(r"\r\n|\r|\n", before)
+    blocks = _Blocks()
+    for each in lines:
+        _end_line(blocks, each)
+    return blocks, line
 
 
 def _end_line(blocks: _Blocks, line: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from cuts import assert_same_in_every_cut, calls_of, cut_at, events_of, in_pieces, places_of, text_of
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from quoting import is_quoted
+from quoting import is_in_code, is_quoted
 from samples import TOOLS as SAMPLE_TOOLS
 from samples import is_special
 from subjects import ROWS, examples
@@ -45,6 +45,30 @@ EXAMPLES = {
     'a "b" ': False,
     'a "b ': True,
     'a \\"b ': False,
+    'a \\\\"b ': True,
+    'a "b" "c': True,
+    "a\n\nXXXX": False,
+    "a\n\n    b\n    ": True,
+    "it is `a\\` ": False,
+    "-   a\n\n      ": False,
+    "- a\n> b\n\n    ": False,
+    "```\na\n   ```\n": False,
+    "```\na\n    ```\n": True,
+    "```\na\n```X\n": True,
+    "````\na\n```\n": True,
+    "```\n\n": True,
+    "```\na\n```" + " " * 260 + "x\n": True,
+    "a\n    ```\nb": False,
+    "a\r\r    ": True,
+    "    ": False,
+    "«X": False,
+    "-      a\n\n     ": False,
+    "-      a\n\n      ": True,
+    "-     a\n\n     ": False,
+    "100) a\n\n     ": False,
+    "a\n\n    - b\n\n      ": True,
+    "a\n- b\n  1. c\n  d\n\n     ": False,
+    "> - a\n\n    ": True,
     "it's ": False,
     "it '": True,
     "« ": True,
@@ -52,8 +76,9 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("before", EXAMPLES)
-def test_the_plain_reading_says_what_the_law_says(before: str) -> None:
+def test_the_plain_reading_says_what_the_law_says_and_so_does_the_parser(before: str) -> None:
     assert is_quoted(before) == EXAMPLES[before]
+    assert _asked([before], is_token=False, trims=False) == EXAMPLES[before]
 
 
 def _asked(pieces: list[str], is_token: bool, trims: bool) -> bool:
@@ -69,25 +94,40 @@ def _asked(pieces: list[str], is_token: bool, trims: bool) -> bool:
 @given(texts, st.booleans())
 @example("a\r", False)
 @example("- \n\n    a", False)
+@example("a `b\rc", False)
+@example("a\r\n\n    b", False)
+@example("a\r\n    b", False)
 def test_a_marker_is_quoted_where_a_plain_reading_of_the_text_before_it_says_so_in_every_cut(
     text: str, is_token: bool
 ) -> None:
     expected = is_quoted(text, is_token)
     assert _asked([text], is_token, trims=False) == expected
-    assert _asked(in_pieces(text, 1), is_token, trims=False) == expected
     for trims in (True, False):
+        assert _asked(in_pieces(text, 1), is_token, trims) == expected
         for at in range(len(text) + 1):
             assert _asked(cut_at(text, [at]), is_token, trims) == expected
 
 
 @given(texts)
+@example('\\\\" a "b')
+@example("a ```` b ``` c ````")
+@example('a \\b"c')
+@example("a \\`b` c")
 def test_asking_changes_nothing(text: str) -> None:
     quotes = Quotes()
     for before, _ in pairwise([*range(len(text) + 1), 0]):
         if before:
             quotes.pieces.append(text[before - 1])
         if not text[:before].endswith("\r"):  # the line may not be over yet
+            assert quotes.is_in_code == is_in_code(text[:before])
             assert quotes.is_open() == is_quoted(text[:before])
+    for at in range(len(text)):
+        quotes = Quotes()
+        for piece in (text[:at], "", text[at:]):
+            quotes.pieces.append(piece)
+            in_code, is_open = quotes.is_in_code, quotes.is_open()
+        if not text[:at].endswith("\r"):
+            assert (is_open, in_code) == (is_quoted(text), is_in_code(text))
 
 
 MARKERS = {

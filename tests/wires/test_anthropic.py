@@ -213,3 +213,13 @@ def test_input_of_a_block_that_begins_as_text_is_an_error_and_the_text_is_read()
         events = assert_same_in_every_cut(partial(_parser, limits=limits), body)
         assert [event.code for event in events if isinstance(event, sp.Error)] == [code]
         assert text_of(events) == "Yes."
+
+
+def test_input_that_comes_before_the_start_of_its_item_is_in_the_item() -> None:
+    tool = {"type": "server_tool_use", "id": "s", "name": "web_search"}
+    for stop in (_stop(0), b""):
+        body = BEGIN + _arguments(0, '{"q": 1}') + _start(0, **tool, input={}) + stop + USED + END
+        events = assert_same_in_every_cut(_parser, body, most=20)
+        assert [event for event in events if isinstance(event, sp.ProviderItem)] == [
+            sp.ProviderItem("server_tool_use", tool | {"input": {"q": 1}}, 0)
+        ]

@@ -88,6 +88,13 @@ def test_a_thought_its_signature_and_its_redacted_part_come_out() -> None:
     assert _items(found) == [("signature", "Eq", 0), ("redactedContent", "AAEC", 1)]
 
 
+@pytest.mark.parametrize("signature", ["", 5, None])
+def test_a_signature_that_is_none_makes_no_item(signature: Any) -> None:
+    thought = {"reasoningText": {"text": "So.", "signature": signature}}
+    found = _parse(_piece(0, {"reasoningContent": thought}), _stop(0), _text(1, "Yes."), _end("end_turn"))
+    assert (reasoning_of(found), _items(found)) == ("So.", [])
+
+
 def test_content_of_any_other_kind_is_an_item() -> None:
     server = {"toolUse": {"toolUseId": "s", "name": "web", "type": "server_tool_use"}}
     found = _parse(

@@ -26,6 +26,13 @@ def test_encrypted_reasoning_is_kept_for_the_provider() -> None:
     assert parser.response.items == [{"kind": "reasoning.encrypted", "data": detail, "index": None}]
 
 
+@pytest.mark.parametrize("sealed", ["data", "signature"])
+def test_each_hidden_or_signed_piece_of_reasoning_is_an_item(sealed: str) -> None:
+    details = [{"type": "reasoning.encrypted", sealed: word, "index": 0} for word in ("one", "two")]
+    _, parser = _fed(*(_delta(reasoning_details=[detail]) for detail in details))
+    assert [item["data"] for item in parser.response.items] == details
+
+
 def test_empty_text_beside_a_thought_is_no_event() -> None:
     events, _ = _fed(_delta(content="", reasoning="so"), _delta(content="", reasoning_content="what"))
     assert [event for event in events if isinstance(event, (sp.TextDelta, sp.ReasoningDelta))] == [

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from cuts import assert_same_in_every_cut, events_of
 
 import streamparse as sp
-from streamparse.reading.errors import report_provider_error
+from streamparse.reading.errors import ErrorFields, describe_error, find_error, report_provider_error
 
 SHAPES: dict[str, tuple[Any, str]] = {
     "wrapped": ({"error": {"message": "no luck", "type": "server_error", "code": "E42"}}, "E42: no luck"),
@@ -24,6 +25,7 @@ SHAPES: dict[str, tuple[Any, str]] = {
         {"type": "error", "error": {"type": "overloaded", "message": "no luck"}},
         "overloaded: no luck",
     ),
+    "a type that says error and nothing else": ({"type": "error", "message": "no luck"}, "no luck"),
     "numbered": ({"type": "error", "sequence_number": 3, "code": "E42", "message": "no luck"}, "E42: no luck"),
     "a detail": ({"detail": "no luck"}, "no luck"),
     "details with places": (
@@ -144,3 +146,14 @@ def test_what_the_model_wrote_before_the_server_refused_it_is_an_item() -> None:
     events = events_of(parser, [b"event: error\ndata: " + json.dumps(refused).encode() + b"\n\n"])
     assert events[0] == sp.ProviderItem("failed_generation", "<function=x>")
     assert [error.message for error in parser.response.errors] == ["tool_use_failed: no such tool"]
+
+
+@pytest.mark.parametrize("error", [{"error": 5}, {"detail": True}, {"error": True, "code": 42}])
+def test_an_error_without_words_shows_what_the_server_sent_and_nothing_else(error: dict[str, Any]) -> None:
+    shown = describe_error(find_error(msgspec.convert(error, ErrorFields))).partition("{")
+    assert json.loads(shown[1] + shown[2]) == error
+
+
+@pytest.mark.parametrize("message", [[], [{"error": "a"}, {"error": "b"}], ["error"], {}, None])
+def test_a_list_of_none_or_several_is_no_error(message: Any) -> None:
+    assert find_error(message) is None

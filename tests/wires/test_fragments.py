@@ -50,6 +50,8 @@ def test_a_nameless_fragment_of_a_known_id_is_of_its_call_whatever_its_index() -
     assert _read(_body(start, _fragment(1, None, '{"x": 1}', "i")), tools=TOOLS) == ([("a", {"x": 1})], [])
     late = _body(start, _fragment(0, None, '{"x": 1}', "i"), _fragment(1, None, '{"y": 2}', "i"))
     assert _read(late, tools=TOOLS) == ([("a", {"x": 1})], ["late_arguments"])
+    other = _body(start, _fragment(1, "b", "", "j"), _fragment(1, None, '{"x": 1}', "i"), _fragment(1, None, "{}", "j"))
+    assert _read(other, tools=TOOLS) == ([("a", {"x": 1}), ("b", {})], [])
     named = _body(start, _fragment(0, None, '{"x": 1}', "i"), _fragment(1, "a", '{"y": 2}', "i"))
     assert _read(named, tools=TOOLS) == ([("a", {"x": 1}), ("a", {"y": 2})], [])
 
@@ -83,3 +85,17 @@ def test_an_id_that_comes_after_the_name_is_the_calls_id() -> None:
     body = _body(_fragment(0, "a", ""), _fragment(0, None, "", "i"), _fragment(0, None, '{"x": 1}'))
     events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-chat"), body)
     assert [(event.id, event.name) for event in events if isinstance(event, sp.ToolCallComplete)] == [("i", "a")]
+
+
+def test_a_whole_message_goes_on_with_the_calls_of_the_deltas_before_it_by_their_indexes() -> None:
+    deltas = [_fragment(1, "a", ""), _fragment(2, "b", "")]
+    whole = [_fragment(1, "a", '{"x": 1}'), _fragment(2, "b", "{}")]
+    frames = [{"choices": [{"index": 0, "delta": {"tool_calls": deltas}}]}]
+    frames += [{"choices": [{"index": 0, "message": {"tool_calls": whole}, "finish_reason": "tool_calls"}]}]
+    body = b"".join(b"data: " + json.dumps(frame).encode() + b"\n\n" for frame in frames)
+    assert _read(body) == ([("a", {"x": 1}), ("b", {})], [])
+
+
+def test_a_name_that_begins_with_the_one_before_it_and_is_no_tool_begins_another_call() -> None:
+    body = _body(_fragment(0, "a", ""), _fragment(0, "ab", "{}"))
+    assert _read(body, tools=TOOLS) == ([("a", {}), ("ab", {})], [])

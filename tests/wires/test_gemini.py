@@ -224,3 +224,31 @@ def test_a_piece_with_another_name_ends_the_call_before_it() -> None:
     body = b"".join([*map(_chunk, pieces), _chunk({}, finishReason="STOP")])
     events = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body)
     assert calls_of(events) == [("f", {"a": 1}), ("g", {"a": 1})]
+
+
+# -- interactions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("part", "end"), [("step", "interaction.completed"), ("content", "interaction.complete")])
+def test_the_parts_of_an_interaction_have_either_name(part: str, end: str) -> None:
+    search = {"type": "google_search_call", "id": "s", "arguments": {"query": "tea"}}
+    messages: list[dict[str, Any]] = [
+        {"event_type": f"{part}.start", "index": 0, part: {"type": "text", "text": "Yes."}},
+        {"event_type": f"{part}.stop", "index": 0},
+        {"event_type": f"{part}.start", "index": 1, part: {"type": "function_call", "id": "c", "name": "f"}},
+        {"event_type": f"{part}.delta", "index": 1, "delta": {"type": "arguments_delta", "arguments": '{"a": 1}'}},
+        {"event_type": f"{part}.stop", "index": 1},
+        {"event_type": f"{part}.start", "index": 2, part: {"type": "function_call", "id": "d", "name": "g"}},
+        {"event_type": f"{part}.stop", "index": 2},
+        {"event_type": f"{part}.start", "index": 3, part: search},
+        {"event_type": f"{part}.stop", "index": 3},
+        {"event_type": end, "interaction": {"status": "requires_action", "usage": {"total_tokens": 9}}},
+    ]
+    body = b"".join(b"data: " + json.dumps(message).encode() + b"\n\n" for message in messages)
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("gemini"), body, most=20)
+    assert (text_of(events), calls_of(events)) == ("Yes.", [("f", {"a": 1}), ("g", {})])
+    assert [event.data for event in events if isinstance(event, sp.ProviderItem)] == [search]
+    assert events[-1] == sp.Done("requires_action", {"total_tokens": 9}, ok=True)
+    parser = sp.StreamParser("gemini")
+    ended = [[type(event) for event in parser.feed(message)][-1:] for message in messages]
+    assert (ended[6], ended[8]) == ([sp.ToolCallComplete], [sp.ProviderItem])

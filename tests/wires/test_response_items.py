@@ -29,6 +29,16 @@ def test_a_part_that_comes_whole_behind_one_that_came_in_pieces_is_new() -> None
     assert not item.is_new(1, "second")
 
 
+def test_a_part_is_known_by_its_text_once_however_many_there_are() -> None:
+    item = PartsItem()
+    for number in range(10):
+        item.get_part(number).write(f"part {number}")
+    listed = [(9, "part 9"), (0, "part 0"), (1, "part 1"), (10, "part 9"), (11, "part 2")]
+    assert item.find_missing(listed) == [10]
+    assert item.find_missing([(12, "part 12")]) == [12]
+    assert not item.is_new(12, "another")
+
+
 def test_a_part_without_a_number_is_new_only_where_nothing_was_told() -> None:
     item = PartsItem()
     assert item.is_new(None, "first")
@@ -81,6 +91,88 @@ CALLS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, dict[str, Any]]], l
         [("f", {"a": 1}), ("g", {"b": 2})],
         [],
     ),
+    "whole arguments of an unknown item, which are the last call's": (
+        [_ADDED, _arguments("done", '{"a": 1}', "z")],
+        [("f", {"a": 1})],
+        [],
+    ),
+    "calls that are done one after the other at the same place": (
+        [
+            _call("done", 0, "i", name="f", arguments='{"a": 1}'),
+            _call("done", 0, "j", call_id="d", name="f", arguments='{"b": 2}'),
+            _call("done", 0, "k", call_id="e", name="f", arguments='{"b": 2}'),
+        ],
+        [("f", {"a": 1}), ("f", {"b": 2}), ("f", {"b": 2})],
+        [],
+    ),
+    "a call that is done where one of another name has begun": (
+        [
+            _call("added", 0, "i", name="f"),
+            _call("done", 0, "j", call_id="d", name="g", arguments='{"b": 2}'),
+            _arguments("done", '{"a": 1}', "i"),
+        ],
+        [("g", {"b": 2}), ("f", {"a": 1})],
+        [],
+    ),
+    "pieces of an unknown item, which is done at their place under other ids": (
+        [
+            _arguments("delta", '{"a": 1}', "z", output_index=0),
+            _call("done", 0, "j", call_id="d", name="f", arguments='{"a": 1}'),
+        ],
+        [("f", {"a": 1})],
+        [],
+    ),
+    "a call with the id of another one, at the place of a third": (
+        [
+            _call("added", 0, "i", name="f"),
+            _call("added", 1, "k", call_id="d", name="h"),
+            _call("done", 1, "z", name="g", arguments='{"a": 1}'),
+            _arguments("done", '{"b": 2}', "i"),
+            _arguments("done", '{"c": 3}', "k"),
+        ],
+        [("g", {"a": 1}), ("f", {"b": 2}), ("h", {"c": 3})],
+        [],
+    ),
+    "a call that is added again at another place": (
+        [_ADDED, _call("added", 1, name="f"), _call("done", 1, name="f", arguments='{"a": 1}')],
+        [("f", {"a": 1})],
+        [],
+    ),
+    "a call that is done again at another place, under another id of its item": (
+        [_call("done", 0, name="f", arguments='{"a": 1}'), _call("done", 1, "j", name="f", arguments='{ "a":1}')],
+        [("f", {"a": 1})],
+        [],
+    ),
+    "a call with the id of one that is done, with other arguments": (
+        [_call("done", 0, name="f", arguments='{"a": 1}'), _call("done", 1, "j", name="f", arguments='{"a": 2}')],
+        [("f", {"a": 1}), ("f", {"a": 2})],
+        [],
+    ),
+    "a call with the id of one that has begun": (
+        [
+            _ADDED,
+            _call("added", 1, "j", name="f"),
+            _arguments("done", '{"a": 1}', "i"),
+            _arguments("done", '{"a": 2}', "j"),
+        ],
+        [("f", {"a": 1}), ("f", {"a": 2})],
+        [],
+    ),
+    "a call that has neither a name nor an id": (
+        [_event("output_item.added", output_index=0, item={"type": "function_call"})],
+        [],
+        ["call_without_name"],
+    ),
+    "an item that cannot be read": (
+        [_event("output_item.done", output_index=0, item=5), _call("done", 1, name="f", arguments='{"a": 1}')],
+        [("f", {"a": 1})],
+        ["unexpected_shape"],
+    ),
+    "arguments that are reported whole before they come": (
+        [_ADDED, _arguments("done", "", "i"), _call("done", 0, name="f", arguments='{"a": 1}')],
+        [("f", {"a": 1})],
+        [],
+    ),
     "no arguments, of a call that is known only when it is done": (
         [_arguments("done", "", "i", output_index=0, name="f"), _call("done", 0, name="f", arguments="")],
         [("f", {})],
@@ -130,6 +222,12 @@ TEXTS: dict[str, list[dict[str, Any]]] = {
         _event("output_item.done", item={"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}),
         _event("completed", response={"status": "completed"}),
     ],
+    "pieces of numbered parts, then all of them without a number": [
+        _event("output_text.delta", item_id="m", output_index=0, content_index=0, delta="Y"),
+        _event("output_text.delta", item_id="m", output_index=0, content_index=1, delta="es."),
+        _event("output_text.done", item_id="m", output_index=0, text="Yes."),
+        COMPLETED,
+    ],
     "pieces, then an output in which the message has another id and place": [
         _event("output_text.delta", item_id="m", output_index=0, delta="Yes."),
         _event("completed", response={"status": "completed", "output": [
@@ -156,3 +254,32 @@ def test_a_piece_of_a_text_call_that_is_done_is_no_part_of_it() -> None:
     ]
     events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write(messages))
     assert events == [sp.ProviderItem("custom_tool_call", item), sp.Done("completed", None, ok=True)]
+
+
+THOUGHTS: dict[str, dict[str, Any]] = {
+    "in its summary": {"summary": [{"type": "summary_text"}, {"text": "Hm."}], "content": [{"text": "No."}]},
+    "in its content": {"summary": [], "content": [{"text": None}, {"text": "Hm."}]},
+    "in one text": {"content": "Hm."},
+}
+
+
+@pytest.mark.parametrize("place", THOUGHTS)
+def test_a_thought_that_comes_whole_is_sent_once_wherever_it_is(place: str) -> None:
+    item = {"type": "reasoning", "id": "r", **THOUGHTS[place]}
+    messages = [
+        _event("output_item.added", output_index=0, item={"type": "reasoning", "id": "r"}),
+        _event("output_item.done", output_index=0, item=item),
+        _event("completed", response={"status": "completed", "output": [item]}),
+    ]
+    events = assert_same_in_every_cut(lambda: sp.StreamParser("openai-responses"), _write(messages))
+    done = sp.Done("completed", None, ok=True)
+    assert events == [sp.ReasoningDelta("Hm."), sp.ProviderItem("reasoning", item, None), done]
+
+
+@pytest.mark.parametrize(("content", "told"), [("Yes.", [sp.TextDelta("Yes.")]), (None, []), ([], [])])
+def test_a_message_that_comes_whole_has_its_phase_before_its_text(content: Any, told: list[sp.Event]) -> None:
+    item = {"type": "message", "id": "m", "phase": "commentary", "content": content}
+    events = assert_same_in_every_cut(
+        lambda: sp.StreamParser("openai-responses"), _write([_event("output_item.done", item=item), COMPLETED])
+    )
+    assert events == [sp.ProviderItem("phase", "commentary"), *told, sp.Done("completed", None, ok=True)]

@@ -80,10 +80,11 @@ def test_no_prefix_of_a_stream_completes_a_call_that_the_stream_does_not() -> No
             assert calls == whole[: len(calls)], (name, end)
 
 
-def test_a_frame_with_half_a_surrogate_pair_keeps_its_items() -> None:
+@pytest.mark.parametrize("half", [rb"\ud83d", b"\xf0", b"\xff"])
+def test_a_frame_with_half_a_character_keeps_its_items(half: bytes) -> None:
     body = (
         b'data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c",'
-        b'"name":"f","arguments":"{\\"a\\": \\"\\ud83d\\"}"}}\n\n'
+        b'"name":"f","arguments":"{\\"a\\": \\"' + half + b'\\"}"}}\n\n'
         b'data: {"type":"response.completed","response":{"status":"completed"}}\n\n'
     )
     parser = sp.StreamParser("openai-responses")
@@ -145,3 +146,11 @@ def test_items_that_a_resumed_stream_begins_again_are_dropped() -> None:
     parser = sp.StreamParser("openai-responses")
     assert text_of(events_of(parser, [*blocks, *blocks[1:], end])) == "one two"
     assert [error.code for error in parser.response.errors] == ["duplicate_frame"] * 3
+
+
+@pytest.mark.parametrize(("kind", "is_good"), [("completed", True), ("incomplete", True), ("failed", False)])
+def test_a_response_without_a_status_ends_as_its_last_event_says(kind: str, is_good: bool) -> None:
+    for end in ({"type": f"response.{kind}", "response": {"id": "r"}}, {"type": f"response.{kind}"}):
+        parser = sp.StreamParser("openai-responses")
+        events = events_of(parser, [b"data: " + json.dumps(end).encode() + b"\n\n"])
+        assert [event for event in events if isinstance(event, sp.Done)] == [sp.Done(kind, None, ok=is_good)]

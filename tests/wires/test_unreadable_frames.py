@@ -37,6 +37,13 @@ def test_a_few_fields_of_a_wrong_type_cost_themselves_and_many_the_frame() -> No
         assert len(errors) == len(names)
 
 
+def test_a_field_of_a_wrong_type_in_one_element_of_a_list_costs_that_field() -> None:
+    choices = [{"index": 0, "delta": {"content": "So. ", "refusal": {}}}, {"index": 1, "delta": {"content": "No."}}]
+    for listed in (choices, choices[::-1]):
+        said, errors = _read(json.dumps({"choices": listed}), _chunk(content="Yes."), STOPPED)
+        assert (said, [error.code for error in errors]) == ("So. Yes.", ["unexpected_shape"])
+
+
 def test_a_frame_with_many_brackets_that_is_not_deep_is_read() -> None:
     wide = _chunk(content="Yes.", annotations={"all": [{}] * 20})
     said, errors = _read(wide, STOPPED, limits=sp.Limits(max_depth=10))

@@ -240,7 +240,9 @@ class IndexedMarkers:
     ) -> None:
         """`universe`: the literals of all sets that share a filter.  Others cost a pattern of their own."""
         self._index = _join_indexes(tuple(index for index in indexes if index.literals))
-        if not self._index.literals <= universe:
+        if not self._index.literals:
+            universe = frozenset()  # none of it is looked for
+        elif not self._index.literals <= universe:
             universe |= self._index.literals
         self._leads = leads if tools.literals else ()
         if not (self._index.literals or self._leads):

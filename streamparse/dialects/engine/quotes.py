@@ -46,7 +46,6 @@ class Quotes:
         self._in_code = False  # the line before is part of an indented block
         self._seen = False  # a line before holds text
         self._is_after_cr = False  # the text ends with a carriage return
-        self._head = ""  # the line so far
         self._begin_line()
 
     def trim(self) -> None:
@@ -76,10 +75,9 @@ class Quotes:
         self._read()
         if self._fence is not None or self._is_odd or self._is_span_open() or self._is_after_mark():
             return True
-        indent, rest = _measure_indentation(self._head)
+        _, rest = _measure_indentation(self._head)
         while (item := _ITEM.match(rest)) is not None:
-            width, rest = _measure_indentation(rest[item.end() :])
-            indent += item.end() + width
+            _, rest = _measure_indentation(rest[item.end() :])
         if rest.startswith(">") and not rest.startswith(">>>"):
             return True
         if _FENCE.match(rest) is not None:
@@ -87,6 +85,14 @@ class Quotes:
         return not is_token and self._is_code(*_measure_indentation(self._head))
 
     # -- lines ---------------------------------------------------------------------------------------
+
+    def _begin_line(self) -> None:
+        self._head = ""  # the line so far
+        self._last = ""  # its last two characters
+        self._is_odd = False  # the number of quotation marks in it
+        self._backslashes = 0  # at its end
+        self._run = 0  # the back-ticks at its end, of which more may come
+        self._span = 0  # the size of the run that opened the code span
 
     def _read(self, is_asked: bool = True) -> None:
         """Look at what has come; at a line that is not complete only if that is asked, or if it is long."""
@@ -115,14 +121,6 @@ class Quotes:
         elif rest:
             self.pieces.append(rest)
 
-    def _begin_line(self) -> None:
-        self._head = ""
-        self._last = ""  # its last two characters
-        self._is_odd = False  # the number of quotation marks in it
-        self._backslashes = 0  # at its end
-        self._run = 0  # the back-ticks at its end, of which more may come
-        self._span = 0  # the size of the run that opened the code span
-
     @property
     def state(self) -> tuple[Any, ...]:
         """All that decides what is quoted from here on."""
@@ -147,7 +145,7 @@ class Quotes:
         """Look at whole lines."""
         # Where no fence is near, only the lines from the last one at the margin on matter.
         at = 0
-        if self._fence is None and "```" not in text and "~~~" not in text:
+        if "```" not in text and "~~~" not in text:
             end = len(text)
             while end >= 0:
                 start = text.rfind("\n", 0, end) + 1
@@ -222,7 +220,6 @@ class Quotes:
             closes = stripped.startswith(run) and not stripped.strip(run[0])
             if closes and indent <= opened_at + 3 and len(line) < _MOST_HEAD:
                 self._fence = None
-            self._is_blank_before = self._in_code = False
         elif not rest:
             self._is_blank_before = True
         else:

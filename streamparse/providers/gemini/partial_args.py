@@ -78,7 +78,7 @@ class ArgumentWriter:
 
     def close(self) -> str:
         """The text that ends the object."""
-        return _close_path(self._path) if self._path else "{}"
+        return _close_path(self._path)
 
     def _go_to(self, path: Path, shown: str) -> str:
         """Leave the last value for another one: the text between the two."""

@@ -196,7 +196,7 @@ class Output:
         if item.type == _TEXT_CALL and (call := self._text_calls.find(item.id, index)) is not None:
             call.is_done = True
             call.early.take()
-        is_known = (item.id or "") in self._passed_on or key in self._passed_on
+        is_known = item.id in self._passed_on or key in self._passed_on
         if item.id:
             self._passed_on.add(item.id)
         if index is not None:

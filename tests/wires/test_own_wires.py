@@ -1,0 +1,57 @@
+"""A wire of one's own that has no more than every wire must have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from cuts import assert_same_in_every_cut, calls_of, text_of
+
+import streamparse as sp
+from streamparse.frames import Frame
+from streamparse.providers.wires import WIRES, register_wire
+from streamparse.sink import Sink
+from streamparse.tools import Toolset
+
+
+class _Lines:
+    """Messages that hold a line each."""
+
+    ignored = 0
+
+    def __init__(self, sink: Sink, tools: Toolset, limits: sp.Limits, choice: int = 0) -> None:  # noqa: ARG002
+        self._sink = sink
+        self.decode = msgspec.json.decode
+
+    @staticmethod
+    def claims(message: dict[str, Any], _event: bytes, /) -> bool:
+        return "line" in message
+
+    def take(self, message: Any) -> None:
+        self._sink.text(message["line"])
+
+    def frame(self, frame: Frame) -> None:
+        self.take(self.decode(frame.data))
+
+    def close(self) -> None:
+        self._sink.finish("over", "stop")
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> Iterator[None]:
+    register_wire("lines", _Lines)
+    try:
+        yield
+    finally:
+        del WIRES["lines"]
+
+
+@pytest.mark.parametrize("wire", ["lines", "auto"])
+def test_a_wire_with_the_least_that_it_needs_reads_text_and_the_calls_in_it(wire: str) -> None:
+    lines = ["So. ", "<tool_call>", '{"name": "f", "arguments": {}}', "</tool_call>"]
+    body = b"".join(b'data: {"line": %s}\n\n' % msgspec.json.encode(line) for line in lines)
+    events = assert_same_in_every_cut(lambda: sp.StreamParser(wire), body, most=20)
+    assert (text_of(events), calls_of(events)) == ("So. ", [("f", {})])
+    assert events[-1] == sp.Done("over", None, ok=True)
