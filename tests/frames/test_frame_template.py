@@ -149,7 +149,7 @@ def take(strings: list[bytes], taken_at_once: int | None, kind: type[SSE | NDJSO
     told: list[object] = []
 
     def tell(string: str) -> None:
-        told.append((string, framer.offset, framer.received, framer.singles))
+        told.append((string, framer.offset))  # of the counts only what they are in the end is asked
 
     def tell_run(together: list[str]) -> int:
         taken = min(taken_at_once or 0, len(together))
