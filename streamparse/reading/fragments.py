@@ -60,12 +60,16 @@ class Fragments:
     `max_call_args` their arguments, all together.
     """
 
+    __slots__ = (  # most answers have no calls, and an idle parser shall hold little for them
+        *("_appeared", "_budget", "_by_id", "_by_index", "_declared", "_flow", "_flowing", "_has_refused", "_last"),
+        *("_limits", "_named", "_nameless", "_send_more", "_sink", "_tools"),
+    )
+
     def __init__(self, sink: Sink, tools: Toolset, limits: Limits) -> None:
         self._sink = sink
         self._tools = tools
         self._declared = tools.names
-        self._max_name = most(limits.max_name)
-        self._max_nameless = most(limits.max_calls)
+        self._limits = limits
         self._budget = Budget(most(limits.max_call_args))
         self._by_index: dict[int, JoinedCall] = {}
         self._by_id: dict[str, JoinedCall] = {}
@@ -189,15 +193,16 @@ class Fragments:
 
     def _can_keep(self) -> bool:
         """Whether another call without a name can be kept; that it cannot is reported once."""
-        can_keep = len(self._nameless) < self._max_nameless
+        max_nameless = most(self._limits.max_calls)
+        can_keep = len(self._nameless) < max_nameless
         if not (can_keep or self._has_refused):
             self._has_refused = True
-            self._sink.error("frame", "limit_calls", f"more than {self._max_nameless} calls are without a name")
+            self._sink.error("frame", "limit_calls", f"more than {max_nameless} calls are without a name")
         return can_keep
 
     def _rename(self, pending: JoinedCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""
-        is_whole = pending.call is not None or name == pending.name or len(pending.name) > self._max_name
+        is_whole = pending.call is not None or name == pending.name or len(pending.name) > most(self._limits.max_name)
         if is_whole or not self._can_join(pending.name, name):
             return
         if not pending.name:

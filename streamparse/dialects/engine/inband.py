@@ -57,9 +57,9 @@ class InBandParser:
     __slots__ = (  # so many attributes in a dict would take most of the room of an idle parser
         *("_active", "_attempt", "_budget", "_catalogue", "_dialects", "_direct", "_find_in_prose", "_floods"),
         *("_follows_quoted", "_found", "_has_reasoning", "_ignores_auto", "_is_outdated", "_joins_thoughts"),
-        *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell", "_tell_run"),
+        *("_markers", "_pieces", "_reader", "_setting", "_sink", "_span", "_steps", "_taped", "_tell"),
         *("_text", "_thought", "_tools", "call_arguments", "call_end", "call_error", "call_repaired", "call_revoke"),
-        *("call_run", "call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
+        *("call_teller", "calls_doubted", "dialect", "end", "finish", "ignores_calls", "usage"),
     )
 
     reads_markup = True
@@ -92,7 +92,6 @@ class InBandParser:
         self.call_arguments = direct.call_arguments  # the same as the sink's; each that is fetched costs 64 bytes
         self.call_teller = direct.call_teller
         self.call_repaired = direct.call_repaired
-        self.call_run = sink.call_run
         self.call_end = sink.call_end
         self.call_error = sink.call_error
         self.call_revoke = sink.call_revoke
@@ -184,7 +183,7 @@ class InBandParser:
             if spotted is not None and not self._is_plain(texts[count], spotted):
                 break
             count += 1
-        count = self._tell_run(texts[:count])
+        count = self._span.tell_run(texts[:count])
         pieces = self._pieces
         pieces += texts[:count]
         if len(pieces) > _MOST_PIECES:
@@ -216,6 +215,9 @@ class InBandParser:
     def error(self, scope: Scope, code: str, message: str, offset: int | None = None) -> None:
         self._flush()
         self._sink.error(scope, code, message, offset)
+
+    def call_run(self, call: Call, fragments: list[str]) -> int:
+        return self._sink.call_run(call, fragments)
 
     def call_start(
         self, name: str, id: str | None = None, source: Source = "native", place: Place = "field"
@@ -421,7 +423,6 @@ class InBandParser:
         self._span = span
         self._thought = span if isinstance(span, OpenThought) else None
         self._tell: Callable[[str], object] = span.tell
-        self._tell_run = span.tell_run
         self._pieces = span.quotes.pieces
         self._markers = span.get_markers(self._active)
         self._find_in_prose = None

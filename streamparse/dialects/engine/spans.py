@@ -68,7 +68,6 @@ class VisibleText:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self.tell = sink.text
-        self.tell_run = sink.text_run
         self.quotes = Quotes()
         self.held = HeldCalls()
         self.place = START
@@ -76,6 +75,10 @@ class VisibleText:
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
         self.passed_on: list[str] | None = None  # while it is a list: the text that is passed on
+
+    def tell_run(self, texts: list[str]) -> int:
+        """As `tell`, for pieces that came at once; see `Sink.text_run`."""
+        return self._sink.text_run(texts)
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -165,7 +168,6 @@ class OpenThought:
     def __init__(self, sink: Sink, thought: Thought, joins: bool) -> None:
         self._sink = sink
         self.tell = sink.reasoning
-        self.tell_run = sink.reasoning_run
         self.thought = thought
         self.quotes = Quotes()
         self.held = HeldCalls()
@@ -173,6 +175,10 @@ class OpenThought:
         # Nothing but blanks so far: another opener may be the prompt's, or the model's, own.
         self.is_fresh = True
         self.passed_on: list[str] | None = None  # while it is a list: the thought that is passed on
+
+    def tell_run(self, texts: list[str]) -> int:
+        """As `tell`, for pieces that came at once; see `Sink.reasoning_run`."""
+        return self._sink.reasoning_run(texts)
 
     @property
     def state(self) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ What the many servers add or leave out is in the tables of `docs/wires.md`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -168,14 +168,9 @@ class OpenAIChat(MessageWire[Chunk]):
         self._is_begun = not sink.reads_markup  # the first of the text needs another look, see `_begin_text`
         self._echo: Echo | None = None
         self._ended = False  # the choice has a finish reason
-        self._tools = tools
+        self._fragments = Fragments(sink, tools, limits)
         self._custom: CustomCalls | None = None
         self._details: Details | None = None
-
-    @cached_property
-    def _fragments(self) -> Fragments:
-        """The fragments of calls: most answers have none, and nothing is held for them."""
-        return Fragments(self._sink, self._tools, self._limits)
 
     @staticmethod
     def claims(message: dict[str, Any], event: bytes, /) -> bool:
