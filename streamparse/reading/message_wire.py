@@ -355,9 +355,6 @@ class MessageWire(Generic[T]):
 
 def find_decoder(shape: type[Any]) -> Callable[[bytes], Any]:
     """Return the decoder of a shape, which is made at its first use."""
-    decode = _DECODERS.get(shape)
-    if decode is not None:
-        return decode
     with _MAKING:
         decode = _DECODERS.get(shape)
         if decode is None:

@@ -168,3 +168,8 @@ def test_a_thousand_sets_of_tools_take_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert held < 2**21
+
+
+def test_markers_have_no_other_attributes() -> None:
+    with pytest.raises(AttributeError, match="nothing"):
+        Markers(["<a>"]).nothing  # noqa: B018

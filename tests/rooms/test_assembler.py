@@ -152,3 +152,26 @@ def test_fragments_of_a_call_are_one_call_whatever_comes_between() -> None:
         assembler.text("x")
     assert [(call.name, call.raw) for call in assembler.response.tool_calls] == [("f", '{"a":1}'), ("g", '{"a":1}')]
     assert assembler.response.content == "xx"
+
+
+def test_pieces_that_come_at_once_are_told_one_by_one_where_a_call_may_end_first() -> None:
+    assembler = _assembler()
+    assert assembler.text_run(["a", "b"]) == assembler.reasoning_run(["c", "d"]) == 2
+    assert assembler.record.take() == [*map(sp.TextDelta, "ab"), *map(sp.ReasoningDelta, "cd")]
+    call = assembler.call_start("f")
+    assembler.call_arguments(call, "{}")  # arguments may take its place
+    assert assembler.text_run(["e"]) == assembler.reasoning_run(["f"]) == 0
+    assert (assembler.response.content, assembler.response.reasoning) == ("ab", "cd")
+
+
+def test_of_fragments_that_come_at_once_those_are_told_that_do_not_end_the_call() -> None:
+    assembler = _assembler()
+    call = assembler.call_start("f")
+    assembler.call_arguments(call, '{"a":"')
+    fragments = ["b", "c", '\\"', "d", '"}', "e"]
+    taken = assembler.call_run(call, fragments)
+    assert taken <= 4
+    for fragment in fragments[taken:5]:
+        assembler.call_arguments(call, fragment)
+    assert [each.arguments for each in assembler.response.tool_calls] == [{"a": 'bc"d'}]
+    assert assembler.call_run(call, fragments) == 0

@@ -341,3 +341,61 @@ def test_reads_of_several_messages_cost_about_the_same_if_the_parser_is_to_stop_
         return sum(_count_calls(parser, read) for read in reads[10:])
 
     assert count(stops=True) <= 1.4 * count(stops=False)
+
+
+CALLS: dict[str, tuple[list[dict[str, Any]], Callable[[str], dict[str, Any]]]] = {
+    "openai-chat": (
+        [{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}}]}],
+        lambda text: {
+            "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}}]
+        },
+    ),
+    "anthropic": (
+        [
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+            }
+        ],
+        lambda text: {
+            "type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}
+        },
+    ),
+    "cohere": (
+        [
+            {
+                "type": "tool-call-start",
+                "index": 0,
+                "delta": {"message": {"tool_calls": {"id": "a", "type": "function", "function": {"name": "f"}}}},
+            },
+            {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {}}}},
+        ],
+        lambda text: {
+            "type": "tool-call-delta",
+            "index": 0,
+            "delta": {"message": {"tool_calls": {"function": {"arguments": text}}}},
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wire", CALLS)
+@pytest.mark.parametrize("end", ['"}', '"}}', ""])
+def test_the_fragments_of_a_call_in_one_long_read_are_told_as_alone(wire: str, end: str) -> None:
+    start, fragment = CALLS[wire]
+    texts = ['{"a":"', *(f"{number} " for number in range(300)), '\\"', "\\", "n", end, "late"]
+    messages = [b"data: " + json.dumps(each).encode() + b"\n\n" for each in (*start, *map(fragment, texts))]
+    alone, together = sp.StreamParser(wire), sp.StreamParser(wire)
+    assert events_of(together, [b"".join(messages)]) == events_of(alone, messages)
+    assert (together.response, together.stats) == (alone.response, alone.stats)
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning"])
+@pytest.mark.parametrize("empty", [False, True])
+def test_long_reads_of_text_are_told_as_alone(field: str, empty: bool) -> None:
+    messages = [chat(**{field: "" if empty and number % 50 == 49 else f"{number} "}) for number in range(3000)]
+    alone, together = sp.StreamParser("openai-chat"), sp.StreamParser("openai-chat")
+    reads = [b"".join(messages[at : at + 600]) for at in range(0, len(messages), 600)]
+    assert events_of(together, reads) == events_of(alone, messages)
+    assert (together.response, together.stats) == (alone.response, alone.stats)
