@@ -312,3 +312,25 @@ def test_a_flood_among_messages_with_thoughts_and_native_calls_is_read_as_withou
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(floods, "_MOST_VAIN", sys.maxsize)
         assert learnt == read_messages()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 16])
+def test_a_flood_of_a_long_period_is_learnt_however_short_its_texts_are(size: int) -> None:
+    unit = "<｜tool▁calls▁begin｜>" + "x" * 300
+    parser = sp.TextParser(tools=TOOLS)
+    for piece in in_pieces(unit * 20, size):
+        parser.feed(piece)
+    pieces = list(in_pieces(unit * 4, size))
+    calls = 0
+
+    def count(_frame: Any, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        for piece in pieces:
+            parser.feed(piece)
+    finally:
+        sys.setprofile(None)
+    assert calls <= 25 * len(pieces)
