@@ -52,7 +52,11 @@ class CallState:
     It is no Struct, for each fragment changes it, and to assign to a field of one takes several times as long.
     """
 
-    # What most calls never change is not set in each of them.
+    # What most calls never change, or not at once, is not set in each of them.
+    room = 0
+    """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
+    scanner: Scanner | None = None
+    """Finds the end of a native call; of a call in the text the grammar does."""
     prefix = ""
     """What came while PENDING, or the whole text of a call that came in one piece."""
     text: StringIO | None = None
@@ -77,10 +81,6 @@ class CallState:
         self.place: Place = place
         self.chunks: list[str] = []
         """The text after `text`, not joined yet."""
-        self.room = 0
-        """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
-        self.scanner: Scanner | None = None
-        """Finds the end of a native call; of a call in the text the grammar does."""
 
     @property
     def closed(self) -> bool:
