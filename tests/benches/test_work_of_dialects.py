@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from dialects import TOOLS, call_text, prose
 from texts import fragments
 
@@ -21,19 +20,7 @@ def _calls(dialects: Any, pieces: list[str], tools: Any) -> int:
     for piece in pieces:
         warm(piece)
     feed = sp.TextParser(dialects, tools=tools).feed
-    count = 0
-
-    def tally(_: FrameType, event: str, _called: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(tally)
-    try:
-        for piece in pieces:
-            feed(piece)
-    finally:
-        sys.setprofile(None)
-    return count
+    return count_calls(lambda: [feed(piece) for piece in pieces])
 
 
 @pytest.mark.parametrize("tools", [None, TOOLS], ids=["without tools", "with tools"])

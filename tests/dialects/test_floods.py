@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from cuts import in_pieces, merged
 from hypothesis import given
 from hypothesis import strategies as st
@@ -321,16 +323,4 @@ def test_a_flood_of_a_long_period_is_learnt_however_short_its_texts_are(size: in
     for piece in in_pieces(unit * 20, size):
         parser.feed(piece)
     pieces = list(in_pieces(unit * 4, size))
-    calls = 0
-
-    def count(_frame: Any, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        for piece in pieces:
-            parser.feed(piece)
-    finally:
-        sys.setprofile(None)
-    assert calls <= 25 * len(pieces)
+    assert sum(count_calls(partial(parser.feed, piece)) for piece in pieces) <= 25 * len(pieces)

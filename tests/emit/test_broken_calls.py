@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
+from call_counts import count_calls
 from cuts import calls_of, events_of, text_of
 from emission import emitted, read_again
 
@@ -200,22 +199,15 @@ def _steps(number: int) -> int:
     raw = json.dumps({"city": "x" * 400})
     pieces = [raw[start : start + 4] for start in range(0, len(raw), 4)]
     emitter = EMITTERS["openai-chat"](model="m")
-    steps = 0
 
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal steps
-        steps += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
+    def emit_all() -> None:
         for index in range(number):
             emitter.emit(sp.ToolCallStart(index, f"c{index}", "get_weather"))
             for piece in pieces:
                 emitter.emit(sp.ToolCallDelta(index, piece))
             emitter.emit(sp.ToolCallComplete(index, f"c{index}", "get_weather", {"city": "x" * 400}, "native", raw))
-    finally:
-        sys.setprofile(None)
-    return steps
+
+    return count_calls(emit_all)
 
 
 @pytest.mark.usefixtures("uncollected")

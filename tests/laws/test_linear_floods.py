@@ -7,10 +7,11 @@ What stands behind it is read as behind a few of these markers.
 from __future__ import annotations
 
 import pytest
+from call_counts import count_calls
 from cuts import in_pieces
 from msgspec.structs import replace
 from subjects import ROWS, TOOLS
-from work import count_calls, read
+from work import read
 
 import streamparse as sp
 

@@ -15,10 +15,11 @@ from itertools import chain, count
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from cuts import in_pieces
 from subjects import SUBJECTS, TOOLS, WIRES
 from thoroughness import is_nightly
-from work import assert_linear, count_calls, read, repeated
+from work import assert_linear, read, repeated
 from writing import WRITERS, Fragment, Message, Writer, frame_of
 
 import streamparse as sp

@@ -19,7 +19,7 @@ from cuts import in_pieces
 import streamparse as sp
 from streamparse.dialects.engine.reader import Reader
 
-__all__ = ["assert_linear", "count_calls", "read", "repeated", "work"]
+__all__ = ["assert_linear", "read", "repeated", "work"]
 
 PACKAGE = Path(sp.__file__).parent
 READS_IN_PLACE, SCANNER = str(PACKAGE / "json"), str(PACKAGE / "json" / "scan.py")
@@ -77,22 +77,6 @@ def work(parser: Any, pieces: list[Any]) -> tuple[int, int]:
     finally:
         sys.setprofile(None)
     return calls, reach
-
-
-def count_calls(step: Callable[[], object]) -> int:
-    """How many calls a step takes, those of C functions too."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        step()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 def assert_linear(

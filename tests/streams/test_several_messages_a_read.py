@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 from collections.abc import Callable
-from types import FrameType
+from functools import partial
 from typing import Any
 
 import pytest
+from call_counts import count_calls
 from cuts import cut_at, events_of, in_pieces, merged, text_of
 
 import streamparse as sp
@@ -309,21 +309,6 @@ def test_an_array_is_read_several_elements_at_a_time() -> None:
         assert merged(events_of(sp.StreamParser("gemini"), cut_at(body, places))) == expected
 
 
-def _count_calls(parser: sp.StreamParser, read: bytes) -> int:
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        parser.feed(read)
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 @pytest.mark.parametrize("frames", [2, 8])
 def test_reads_of_several_messages_cost_about_the_same_if_the_parser_is_to_stop_at_the_end_marker(frames: int) -> None:
     def message(number: int) -> bytes:  # no two in a row have one form
@@ -338,7 +323,7 @@ def test_reads_of_several_messages_cost_about_the_same_if_the_parser_is_to_stop_
         reads = [b"".join(map(message, range(at, at + frames))) for at in range(0, 20 * frames, frames)]
         for read in reads[:10]:
             parser.feed(read)
-        return sum(_count_calls(parser, read) for read in reads[10:])
+        return sum(count_calls(partial(parser.feed, read)) for read in reads[10:])
 
     assert count(stops=True) <= 1.4 * count(stops=False)
 
