@@ -19,7 +19,7 @@ out of `completion_tokens`), else part of the prompt (Mistral leaves out sound).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from operator import add
 from typing import Any, Final
 
@@ -91,7 +91,7 @@ def _sum(counts: Mapping[str, Any], names: frozenset[str]) -> int:
     return sum([_read_count(counts[name]) for name in names]) if names else 0
 
 
-def _find_first(counts: Mapping[str, Any], names: tuple[str, ...], known: frozenset[str]) -> int:
+def _find_first(counts: Mapping[str, Any], names: tuple[str, ...], known: frozenset[str] | KeysView[str]) -> int:
     if not known.isdisjoint(names):
         for name in names:
             if name in known and (count := _read_count(counts[name])):
@@ -108,8 +108,6 @@ def _read_count(count: Any) -> int:
 def _find_in_details(counts: Mapping[str, Any], places: tuple[str, ...], names: tuple[str, ...]) -> int:
     for place in places:
         inner = counts.get(place)
-        if inner is not None and isinstance(inner, Mapping):
-            for name in names:
-                if count := _read_count(inner.get(name)):
-                    return count
+        if inner is not None and isinstance(inner, Mapping) and (count := _find_first(inner, names, inner.keys())):
+            return count
     return 0

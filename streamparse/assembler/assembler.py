@@ -66,7 +66,7 @@ class Assembler:
         # Up to this name and id together are within all bounds; without bounds, each is looked at.
         self._max_short = min(limits.max_name or 0, limits.max_id or 0, _EXCERPT)
         self._ids: dict[str, None] = {}  # of the calls so far; an empty set would be larger
-        self._last_id = ""  # TODO
+        self._last_id = ""  # of the last call: it joins them with the next, for most answers have one call
         self._minted = 0
         self._open: dict[int, CallState] = {}  # the calls that are not closed, by index
         self._waiting: dict[int, CallState] = {}  # those of them that hold a `{}` which may be a placeholder

@@ -15,12 +15,20 @@ Chunk: TypeAlias = bytes | bytearray | memoryview
 ReadString: TypeAlias = Callable[[bytes], str | None]
 """Reads the one string of a message from its data.  None, or a ValueError or RecursionError: it holds more."""
 
+TellRun: TypeAlias = Callable[[list[str]], int]
+"""Takes strings as a verb takes one after the other, and returns how many; the next one must come alone."""
+
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8: dropped once, at the very start of a body."""
 
 _decode: Final = msgspec.json.Decoder(str).decode
 _decode_strings: Final = msgspec.json.Decoder(list[str]).decode
 _encode: Final = msgspec.json.Encoder().encode
+_FEWEST_STRINGS: Final = 32
+_MOST_STRINGS: Final = 128
+"""Strings that are decoded and told together: the more were good, the more may be."""
+_JOINT: Final = b'",\t"'
+"""Between the strings of a list: no string of JSON holds a tab, so none can go on beyond it."""
 
 
 class Frame(msgspec.Struct, gc=False):
@@ -110,8 +118,7 @@ class Framer:
 
     def can_wait(self, rest: bytes) -> bool:
         """Whether bytes may stay outside until more have come: to feed them now gives no frame and no error."""
-        size = len(rest)
-        return size <= self._max_single and self.received + size <= self._max_total
+        return self.has_room(len(rest))
 
     def make_template(self, read: ReadString) -> LineTemplate | None:  # noqa: ARG002
         """Return the form of messages whose string `read` reads; None if the framer has no such form."""
@@ -163,16 +170,6 @@ class LineFramer(Framer):
     def _stop_at_line(self, offset: int) -> None:
         """Stop because of a line that is too long; it begins at `offset`."""
         self._stop("limit_line", f"a line holds more than {self._max_line} bytes", offset + self._max_line)
-
-
-TellRun: TypeAlias = Callable[[list[str]], int]
-"""Takes strings as a verb takes one after the other, and returns how many; the next one must come alone."""
-
-_FEWEST_STRINGS: Final = 32
-_MOST_STRINGS: Final = 128
-"""Strings that are decoded and told together: the more were good, the more may be."""
-_JOINT: Final = b'",\t"'
-"""Between the strings of a list: no string of JSON holds a tab, so none can go on beyond it."""
 
 
 class StringTwice(str):
@@ -369,10 +366,8 @@ class RepeatingTemplate(FrameTemplate):
         return at
 
     def _decode_all(self, written: list[bytes]) -> list[str]:
-        middle = b'"' + self._middle + b'"'
-        halves = [both[: (len(both) - len(middle)) // 2] for both in written]
-        alike = [half + middle + half == both for half, both in zip(halves, written, strict=True)]
-        return super()._decode_all(halves if all(alike) else halves[: alike.index(False)])
+        middle = b'"' + self._middle + b'"'  # the quotes of the strings are not in what is written
+        return super()._decode_all([_halve(both, middle) for both in written])
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
@@ -392,9 +387,13 @@ class RepeatingTemplate(FrameTemplate):
         return string
 
     def _cut(self, chunk: bytes) -> bytes:
-        both, middle = chunk[self._start : self._end], self._middle
-        written = both[: (len(both) - len(middle)) // 2]
-        return written if both == written + middle + written else b""
+        return _halve(chunk[self._start : self._end], self._middle)
+
+
+def _halve(both: bytes, middle: bytes) -> bytes:
+    """Return what is on either side of the middle; nothing if that is not the same."""
+    half = both[: (len(both) - len(middle)) // 2]
+    return half if both == half + middle + half else b""
 
 
 class LineTemplate:

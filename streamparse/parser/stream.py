@@ -193,6 +193,7 @@ class StreamParser(AssemblyLine):
         before, size, at = framer.singles, len(data), 0
         try:
             if form is not None and self._selector.scope == "body":  # most reads are all alike
+                # As `path.take_run` does, which is called for long ones alone: most reads are short.
                 at = form.take_run(data, 0, path.tell) if size < LONG_RUN else path.take_run(data, 0)
             if at < size and (form is None or framer.find_end(data, at)):  # else part of a message is left
                 at = self._take_others(path, data, path.take_all(data, at))

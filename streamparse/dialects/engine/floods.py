@@ -21,7 +21,7 @@ from collections.abc import Hashable, Mapping
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from streamparse.dialects.engine.grammar import TagBalance, TagChange
-from streamparse.dialects.engine.markers import find_end_of_repeats
+from streamparse.dialects.engine.markers import find_end_of_repeats, find_period
 from streamparse.dialects.engine.reader import Reader, RescanBudget, Spending
 
 MOST_PIECE: Final = 1024  # characters of a text that is learnt; longer ones do not come twice
@@ -217,17 +217,17 @@ class Floods:
 
     def _find_run(self, text: str, at: int) -> tuple[str, int, int] | None:
         """Find what repeats itself in a text at `at`: a part, where the first one begins, where it ends."""
-        again = text.find(text[at : at + _PROOF], at + 1, at + _PROOF + _MOST_PERIOD)
-        if again < 0:
+        period = find_period(text, at, _PROOF, _MOST_PERIOD)
+        if not period:
             return None
-        unit, start = text[at:again], at
+        unit, start = text[at : at + period], at
         turned = (2 * self._unit).find(unit) if len(self._unit) == len(unit) else -1
         if turned < 0:
             self._unit = unit
         elif turned > 0:
             start += len(unit) - turned
         part = self._unit * -(-_LEAST_PART // len(unit))
-        end = find_end_of_repeats(text, at, len(unit))
+        end = find_end_of_repeats(text, at, period)
         return (part, start, end) if end - start >= _LEAST_PARTS * len(part) else None
 
     def _take(self, machine: Machine, text: str) -> None:

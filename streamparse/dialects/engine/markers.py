@@ -45,6 +45,7 @@ _LONG: Final = 4096  # characters of a text in which prose is skipped
 _FIRST_WINDOW: Final = 1024  # characters of it that are looked at first
 _KEY: Final = 6  # characters of a long literal that it is looked up by
 _MOST_KNOWN: Final = 64  # characters of a text that may come again
+_MOST_TEXTS: Final = 256  # such texts that are kept
 _MANY: Final = 1024  # characters of a text in which is passed over what repeats itself
 _PROOF: Final = 32  # characters by which a repetition is found
 _MOST_PERIOD: Final = 128
@@ -281,7 +282,7 @@ class IndexedMarkers:
         if is_without is None:
             is_without = self.search(text) is None
             if len(text) <= _MOST_KNOWN:
-                if len(self._known) >= _WINDOW:
+                if len(self._known) >= _MOST_TEXTS:
                     self._known.clear()
                 self._known[text] = is_without
         return is_without
@@ -385,6 +386,11 @@ class IndexedMarkers:
         return False
 
 
+def find_period(text: str, at: int, proof: int, most: int) -> int:
+    """After how many characters, `most` at most, the next `proof` of a text come again; 0 if they do not."""
+    return max(text.find(text[at : at + proof], at + 1, at + proof + most) - at, 0)
+
+
 def find_end_of_repeats(text: str, at: int, period: int) -> int:
     """Where a text, from `at` on, stops to repeat what is `period` characters before."""
     end = at + period
@@ -403,11 +409,10 @@ def _skip_repeats(search: Callable[[str], Found | None], text: str, pos: int, lo
 
     `longest`: how many characters the longest marker has.
     """
-    again = text.find(text[pos : pos + _PROOF], pos + 1, pos + _PROOF + _MOST_PERIOD)
-    if again < 0:
+    period = find_period(text, pos, _PROOF, _MOST_PERIOD)
+    if not period:
         return pos
-    period = again - pos
-    found = search(text[pos : again + longest])
+    found = search(text[pos : pos + period + longest])
     if found is not None and found.start() < period:
         return pos
     return max(pos, find_end_of_repeats(text, pos, period) - longest)
@@ -428,19 +433,12 @@ class _FalseStarts:
         """Return where to search on; `head`: as many characters after the place `at` as the longest marker has."""
         if head == self._head and len(head) == self._longest:
             # Since then each place was looked at, so wherever the same text follows there is no marker either.
-            return max(at, self._find_end(at) - self._longest) + 1
+            end = find_end_of_repeats(self._text, self._first, at - self._first)
+            return max(at, end - self._longest) + 1
         if self._count % _ANCHORS == 0:
             self._first, self._head = at, head
         self._count += 1
         return at + 1
-
-    def _find_end(self, at: int) -> int:
-        """Where the text after `at` stops to repeat what is before it."""
-        unit = self._text[self._first : at]
-        part = unit * -(-_WINDOW // len(unit))
-        while self._text.startswith(part, at):
-            at += len(part)
-        return at
 
 
 @lru_cache(maxsize=256)
