@@ -352,16 +352,17 @@ class RepeatingTemplate(FrameTemplate):
     def __init__(self, framer: Framer, data: int, before: bytes, after: bytes, middle: bytes) -> None:
         super().__init__(framer, data, before, after)
         self._middle = middle
+        self.longest = min(2 * len(before + middle + after), framer._max_single)
 
     def take_run(self, data: bytes, at: int, tell: Callable[[str], None]) -> int:
         """Take the chunks of this form from a position on, and tell the string of each; return where they end."""
         skipped = len(self._before)
         while data.startswith(self._before, at):
-            chunk = data[at : data.find(b"\n", at + skipped) + self._tail]
-            string = self.take(chunk)
+            end = data.find(b"\n", at + skipped) + self._tail
+            string = self._take(data[at:end])
             if string is None:
                 break
-            at += len(chunk)
+            at = end
             tell(string)
         return at
 
@@ -371,6 +372,10 @@ class RepeatingTemplate(FrameTemplate):
 
     def take(self, chunk: bytes) -> str | None:
         """Take a chunk of this form and return its string; None, and nothing is taken, if it is of another."""
+        return self._take(chunk) if len(chunk) <= self.longest else None
+
+    def _take(self, chunk: bytes) -> str | None:
+        """As `take`, of any length."""
         if not (chunk.startswith(self._before) and chunk.endswith(self._after)):
             return None
         try:
