@@ -372,9 +372,9 @@ class Assembler:
         if not self._wants_results or self._failed or self._taken_back:
             return
         response = self.record.response
-        is_complete = any(not call.revoked or call.place == "field" for call in response.tool_calls)
-        in_items = any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items)
-        if not (is_complete or response.broken_calls or in_items):
+        if response.broken_calls or any(not call.revoked or call.place == "field" for call in response.tool_calls):
+            return
+        if not any(str(item["kind"]).endswith(_ITEMS_OF_CALLS) for item in response.items):
             reason = response.finish_reason
             self.error("stream", "missing_call", f"the turn ended with {reason!r}, and there is no call")
 

@@ -55,6 +55,8 @@ class CallState:
     # What most calls never change, or not at once, is not set in each of them.
     room = 0
     """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
+    closed = False
+    """Whether the call is complete or broken."""
     scanner: Scanner | None = None
     """Finds the end of a native call; of a call in the text the grammar does."""
     prefix = ""
@@ -83,10 +85,6 @@ class CallState:
         """The text after `text`, not joined yet."""
 
     @property
-    def closed(self) -> bool:
-        return self.state >= State.COMPLETE
-
-    @property
     def pending(self) -> bool:
         return self.state == State.PENDING and not self.has_begun
 
@@ -110,6 +108,7 @@ class CallState:
         assert state in NEXT_STATES[self.state], (self.state, state)
         self.state = state
         if state >= State.COMPLETE:
+            self.closed = True
             self.room = -1
 
     def read_so_far(self, limits: Limits) -> dict[str, Any]:

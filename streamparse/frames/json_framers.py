@@ -118,6 +118,15 @@ class NDJSON(LineFramer):
         return frames
 
 
+def is_value(data: bytes) -> bool:
+    """Whether bytes are one JSON value, with nothing but blanks around it."""
+    try:
+        _skip(data)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
 class ValueScanner:
     """Finds where an object, an array or a string ends, in text that comes in pieces.
 

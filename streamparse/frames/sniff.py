@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from streamparse.frames.frame import BOM, Chunk, Frame, Framer, FramingError
-from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner
+from streamparse.frames.json_framers import NDJSON, JSONArray, JSONBody, ValueScanner, is_value
 from streamparse.frames.sse import SSE
 from streamparse.limits import Limits, most
 from streamparse.patterns import lazy_re
@@ -132,30 +132,44 @@ class AutoFramer(Framer):
         self.format: Format | None = None
         self.framer: Framer | None = None
         self._limits = limits
-        self._sniffer = Sniffer(limits)
+        self._sniffer: Sniffer | None = None  # once the first chunk did not show the format
 
     @property
     def pending(self) -> int:
         """How many bytes are held because their end has not come."""
-        return self.framer.pending if self.framer else len(self._sniffer.head)
+        if self.framer is not None:
+            return self.framer.pending
+        return len(self._sniffer.head) if self._sniffer is not None else 0
 
     def feed(self, chunk: Chunk) -> list[Frame]:
         """Take in the next bytes; return the frames that they complete."""
         if self.framer is not None:
             return self._follow(self.framer, self.framer.feed(chunk))
-        if not self.received and chunk.__class__ is bytes and chunk.startswith(_EVENT_BEGINS):
-            return self._begin_with("sse", chunk)  # as most bodies
+        if not self.received and chunk.__class__ is bytes and (format := self._recognise(chunk)) is not None:
+            return self._begin_with(format, chunk)
         self.received += memoryview(chunk).nbytes
+        self._sniffer = self._sniffer or Sniffer(self._limits)
         return [] if self.error else self._begin(self._sniffer.feed(chunk))
 
     def close(self) -> list[Frame]:
         """End the body; return what its unfinished end still holds."""
-        frames = [] if self.framer or self.error else self._begin(self._sniffer.close())
+        frames = []
+        if self.framer is None and not self.error:
+            self._sniffer = self._sniffer or Sniffer(self._limits)
+            frames = self._begin(self._sniffer.close())
         return self._follow(self.framer, frames + self.framer.close()) if self.framer else frames
+
+    def _recognise(self, chunk: bytes) -> Format | None:
+        """Return the format that a first chunk shows at once, as most do; None if it must be looked at closely."""
+        if chunk.startswith(_EVENT_BEGINS):
+            return "sse"
+        end = chunk.find(b"\n", 0, self._max_line + 1) if chunk.startswith(b"{") else -1
+        return "ndjson" if end > 0 and is_value(chunk[:end]) else None
 
     def _begin(self, format: Format | None) -> list[Frame]:
         if format is None:
             return []
+        assert self._sniffer is not None
         head = bytes(self._sniffer.head)
         self._sniffer.head.clear()
         if format in FRAMERS:

@@ -59,11 +59,11 @@ class FastPath:
 
         The end marker is looked for before each.  Raises `ParseHalted`.
         """
-        framer, try_next, selector = self.framer, self.framer.try_next, self._selector
+        framer, try_next, wire = self.framer, self.framer.try_next, self._wire
         before = framer.received - at
-        may_end = selector.scope != "body"
+        may_end = self._selector.stops_at_marker
         size = len(data)
-        while at < size and not (may_end and selector.has_ended):
+        while at < size and not (may_end and wire.over):
             if self.template is not None:
                 at = self.take_run(data, at)
                 if at == size:
@@ -75,12 +75,9 @@ class FastPath:
             try:
                 message = self.decode(payload)
             except (ValueError, RecursionError):
-                frame = framer.make_frame(payload) if payload == _END_MARKER else None
-                if frame is None:
+                if not self.try_end_marker(payload):
                     framer.unread(data[at:end])
                     break
-                self.reset()
-                self._wire.frame(frame)  # which needs no more of the framer
                 at = end
                 continue
             if framer.singles >= self.learns_from:
@@ -98,6 +95,15 @@ class FastPath:
         if len(data) - at < LONG_RUN:
             return self.template.take_run(data, at, self.tell)
         return self.template.take_long_run(data, at, self.tell, self._wire.find_run(self.tell))
+
+    def try_end_marker(self, data: bytes) -> bool:
+        """Take the message that was cut last, whose data this is, if it is the end marker, which is no JSON."""
+        frame = self.framer.make_frame(data) if data == _END_MARKER else None
+        if frame is None:
+            return False
+        self.reset()
+        self._wire.frame(frame)  # which needs no more of the framer
+        return True
 
     def release(self) -> bytes:
         """Return what is held; nothing is held afterwards."""

@@ -177,9 +177,9 @@ def _read_events(parser: StreamParser, chunks: Iterator[Chunk], closing: Closing
                 raise
             events = parser.feed(chunk)
             yield from events
-            if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
-                return
-            if parser.sealed:
+            if not parser.can_go_on:
+                if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
+                    return
                 break
         yield from parser.close()
         for _chunk in islice(chunks, _MAX_DRAINED):
@@ -202,9 +202,9 @@ async def _read_events_async(
             events = parser.feed(chunk)
             for event in events:
                 yield event
-            if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
-                return
-            if parser.sealed:
+            if not parser.can_go_on:
+                if events and type(events[-1]) is Done:  # a limit was hit: what follows would only be thrown away
+                    return
                 break
         for event in parser.close():
             yield event

@@ -101,11 +101,7 @@ class StreamParser(AssemblyLine):
             try:
                 message = decode(data)
             except (ValueError, RecursionError):
-                path.framer.unread(chunk)
-                self._feed_framer(chunk)
-                events = self._record.events
-                self._record.events = []
-                return events
+                return self._feed_undecodable(path, chunk, data)
             tell = path.take
             framer = path.framer
             if framer.singles >= path.learns_from:
@@ -156,6 +152,14 @@ class StreamParser(AssemblyLine):
         On the wires of Anthropic and Responses one may.
         """
         return self._selector.sealed
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether more of the body may give more events: no limit has ended the parse, and it is not `sealed`."""
+        path = self._fast_path
+        if path is not None and path.template is not None:  # as after nearly every read, which was no end then
+            return True
+        return self._is_open and not self._selector.sealed
 
     def stop_at_marker(self) -> None:
         """Be ready to be closed as soon as the parser is `over`: of the piece that ends the answer no more is read.
@@ -214,6 +218,18 @@ class StreamParser(AssemblyLine):
         events = record.events
         record.events = []
         return events
+
+    def _feed_undecodable(self, path: FastPath, chunk: bytes, data: bytes) -> list[Event]:
+        """Take a read whose data is not decoded: most often it is the end marker."""
+        try:
+            if not path.try_end_marker(data):
+                path.framer.unread(chunk)
+                self._feed_framer(chunk)
+            elif self._selector.has_ended:
+                self._fast_path = None
+        except ParseHalted:
+            self._stop()
+        return self._record.take()
 
     def _take_others(self, path: FastPath, data: bytes, at: int) -> int:
         """Take messages of which the first is not plain; return the position of the one that has no end yet.
@@ -353,14 +369,16 @@ class StreamParser(AssemblyLine):
         left = self._fast_path.release() if self._fast_path else b""
         left += self._joiner.end().encode() if self._joiner else b""
         if is_fed:
-            self._take_frames([*(self._framer.feed(left) if left else ()), *self._framer.close()])
+            frames = [*(self._framer.feed(left) if left else ()), *self._framer.close()]
+            if frames or self._framer.error is not None:
+                self._take_frames(frames)
         self._fast_path = None  # which the end of the body may have opened again
         if self._is_open:
             try:
                 self._selector.give_up()
                 # The answer ends at its marker if no more is read, else with the body.
                 is_over, position = self._selector.has_ended, self._record.position
-                end = Offset(position.offset if is_over else self._framer.received + self._message_bytes)
+                end = position if is_over else Offset(self._framer.received + self._message_bytes)
                 self._close_wire(end)
                 self._finish(end, truncated)
             except ParseHalted:

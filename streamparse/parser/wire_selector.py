@@ -57,9 +57,15 @@ class WireSelector:
         return wire is not None and not wire.reopens and wire.over
 
     @property
+    def stops_at_marker(self) -> bool:
+        """Whether nothing is read after the end marker."""
+        wire = self.wire
+        return self.scope != "body" and wire is not None and (self.scope == "answer" or not wire.reopens)
+
+    @property
     def has_ended(self) -> bool:
         """Whether what is read has ended: what comes, or is missing, is no concern of the answer any more."""
-        return self.scope != "body" and (self.over if self.scope == "answer" else self.sealed)
+        return self.stops_at_marker and self.over
 
     def look(self, frame: Frame) -> None:
         """Take a frame of a body that has not shown its wire yet."""

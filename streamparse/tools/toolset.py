@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -25,7 +26,7 @@ class Toolset(Mapping[str, Tool]):
     Names match by exact code points: no folding of case, no trimming.
     """
 
-    __slots__ = ("_by_name", "names")
+    __slots__ = ("_by_name", "_ordered", "names")
 
     names: frozenset[str]
 
@@ -35,6 +36,7 @@ class Toolset(Mapping[str, Tool]):
             if tool.name in self._by_name:
                 raise ValueError(f"two tools have the name {tool.name!r}")
             self._by_name[tool.name] = tool
+        self._ordered: list[str] | None = None  # the names, once it was asked how they begin
         self.names = frozenset(self._by_name)
 
     @classmethod
@@ -69,7 +71,11 @@ class Toolset(Mapping[str, Tool]):
 
     def begins(self, prefix: str) -> bool:
         """Whether some name begins with `prefix` and goes on after it."""
-        return any(len(name) > len(prefix) and name.startswith(prefix) for name in self._by_name)
+        ordered = self._ordered
+        if ordered is None:
+            ordered = self._ordered = sorted(self._by_name)
+        at = bisect_right(ordered, prefix)  # such names come right after it
+        return at < len(ordered) and ordered[at].startswith(prefix)
 
     def requires_arguments(self, name: str) -> bool | None:
         """Whether a call without arguments breaks the schema; None if the tool or its schema is not known."""

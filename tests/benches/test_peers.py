@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
+from peers import measure
 from peers.clients import CLIENTS, Client, Found, Read
 from peers.gates import LATE_BY_DESIGN, check_gates
 from peers.judge import Late, Reader, Seen, compare, judge, measure_lateness
@@ -67,6 +69,36 @@ def test_ours_gives_out_a_call_at_its_closing_byte(reader: Reader, stream: Strea
 def test_ours_reads_every_text_format_at_its_closing_character(parser: object) -> None:
     row = judge_text_parser(parser)  # type: ignore[arg-type]
     assert (row.word, row.late, row.is_late_to_the_end) == ("right", 0, False)
+
+
+# -- the clock ------------------------------------------------------------------------------------------------------
+
+
+def test_growth_is_the_least_of_some_runs_though_the_first_one_of_ours_was_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spent = {
+        (OURS, 1): [0.3, 0.1, 0.2],
+        (OURS, 2): [0.9, 0.5, 0.3, 0.4],
+        ("other", 1): [0.2, 0.3, 0.1, 0.3],
+        ("other", 2): [0.9, 0.1],
+    }
+
+    class Timed(NamedTuple):
+        name: str
+
+        def read(self, stream: Stream) -> list[float]:
+            return spent[self.name, len(stream.reads)]
+
+    def spend(run: Callable[[], list[float]]) -> float:
+        left = run()
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    monkeypatch.setattr(measure, "_spend", spend)
+    monkeypatch.setattr(measure, "GROWTH_SIZES", (1, 2))
+    monkeypatch.setattr(measure, "_make_large", lambda _, size: Stream("large", "openai-chat", reads=[b""] * size))
+    growth = measure.measure_growth(make_chat, [Timed(OURS), Timed("other")])  # type: ignore[list-item]
+    assert growth == {OURS: {1: 100_000, 2: 150_000}, "other": {1: 100_000, 2: 450_000}}
 
 
 # -- the judge ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
 import warnings
@@ -85,6 +86,36 @@ def httpx_response() -> httpx.Response:
     return httpx.Response(200, content=BODY, headers={"content-type": "text/event-stream"})
 
 
+class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body as it comes from a server."""
+
+    def __init__(self, body: bytes) -> None:
+        self._pieces = [body[at : at + 40] for at in range(0, len(body), 40)]
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+def _seal(body: bytes) -> bytes:
+    return b"".join(piece[::-1] for piece in Pieces(body))
+
+
+class Sealed(httpx.Response):
+    """A response that opens what the server has sealed."""
+
+    def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        for piece in super().iter_bytes(chunk_size):
+            yield piece[::-1]
+
+    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        async for piece in super().aiter_bytes(chunk_size):
+            yield piece[::-1]
+
+
 def check_same(events: list[sp.Event]) -> None:
     """The text, and the way the stream ended, are those of the body fed whole."""
     assert "".join(event.text for event in events if isinstance(event, sp.TextDelta)) == "Hello wörld"
@@ -120,6 +151,11 @@ CHUNKS: dict[str, list[Any]] = {
 
 RESPONSES: dict[str, Callable[[], object]] = {
     "httpx response": httpx_response,
+    "httpx response that is streamed": lambda: httpx.Response(200, stream=Pieces(BODY)),
+    "httpx response that is compressed": lambda: httpx.Response(
+        200, headers={"Content-Encoding": "gzip"}, stream=Pieces(gzip.compress(BODY))
+    ),
+    "class derived from httpx's": lambda: Sealed(200, stream=Pieces(_seal(BODY))),
     "httpx-sse event source": lambda: httpx_sse.EventSource(httpx_response()),
     "object with iter_sse": ServerSentEvents,
     "object with iter_content": Requests,

@@ -386,6 +386,8 @@ class InBandParser:
 
     def _find_visible(self, text: str, at: int) -> int:
         """Where visible text begins; -1 if a marker may be there."""
+        if len(text) - at <= _MOST_MARKER:
+            return -1
         blanks = _BLANKS.match(text, at)
         assert blanks is not None
         begin = blanks.end()

@@ -23,9 +23,10 @@ START: Final = 0  # nothing but blanks and thoughts so far
 AFTER_CALL: Final = 1  # nothing but blanks since a call
 IN_TEXT: Final = 2
 
-_MOST_LEAD: Final = 16  # characters of the visible text in which one of `_LEADS` is looked for
 _CLOSING_TAGS: Final = ("</", "[/", "◁/")
 _LEADS: Final = ("Thought:", "Question:", "Plan:", "Reflection:")
+_BEGUN_LEADS: Final = frozenset(lead[:size] for lead in _LEADS for size in range(len(lead)))
+_MOST_LEAD: Final = max(map(len, _LEADS))
 _LEAD_OPENER: Final = "Action:"
 
 
@@ -71,7 +72,7 @@ class VisibleText:
         self.quotes = Quotes()
         self.held = HeldCalls()
         self.place = START
-        self._lead = ""  # its first characters
+        self._lead = ""  # its first characters, as many as show whether they are one of `_LEADS`
         # What ends a thought that is written in the text, for its opener came after text: calls in it are drafts.
         self.draft_ends: tuple[str, ...] = ()
         self.passed_on: list[str] | None = None  # while it is a list: the text that is passed on
@@ -92,7 +93,7 @@ class VisibleText:
     @property
     def is_prose(self) -> bool:
         """Whether text without a marker is passed on as it is, and changes nothing."""
-        return self.place == IN_TEXT and len(self._lead) == _MOST_LEAD and not self.held.calls
+        return self.place == IN_TEXT and self._lead not in _BEGUN_LEADS and not self.held.calls
 
     @property
     def position(self) -> Position:
@@ -131,7 +132,7 @@ class VisibleText:
             self.held.add_text(text)
             return False
         is_change = bool(self.held.calls) and self.revoke("text_follows")
-        if len(self._lead) < _MOST_LEAD:
+        if self._lead in _BEGUN_LEADS:
             self._lead = (self._lead + text).lstrip(BLANK)[:_MOST_LEAD]
         if not is_blank and self.place != IN_TEXT:
             self.place = IN_TEXT

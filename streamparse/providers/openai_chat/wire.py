@@ -221,21 +221,22 @@ class OpenAIChat(MessageWire[Chunk]):
         delta = choice.delta
         if delta is None or isinstance(delta.content, list):
             return None
-        if not self._is_begun if delta.content else self._echo is not None:
+        content = delta.content
+        if not (self._is_begun or _is_clear_start(content)) if content else self._echo is not None:
             return None
         plain: Plain
-        if delta.content:
-            plain, alone = Plain(self._text, delta.content), Delta(delta.content)
+        if content:
+            plain, alone = Plain(self._text, content), Delta(content)
         elif delta.tool_calls:
             call = delta.tool_calls[0]
             function = call.function
             if function is None or not function.arguments:
                 return None
             fragment = Fragment(call.index, call.id, Function(function.name, function.arguments))
-            alone = Delta(delta.content, tool_calls=[fragment])
+            alone = Delta(content, tool_calls=[fragment])
             plain = Plain(partial(self._fragments.add, call.index, call.id, function.name), function.arguments)
         else:
-            alone = Delta(delta.content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
+            alone = Delta(content, reasoning_content=delta.reasoning_content, reasoning=delta.reasoning)
             thought = delta.reasoning_content or delta.reasoning or ""
             details = delta.reasoning_details
             known = self._details
@@ -407,6 +408,11 @@ def _find_contents(delta: Delta) -> list[dict[str, Any]]:
     listed = delta.content_list or [{"tool_use_id": delta.tool_use_id, "name": delta.name, "input": delta.input}]
     contents = [content for content in listed if isinstance(content, dict)]
     return [content["tool_use"] if isinstance(content.get("tool_use"), dict) else content for content in contents]
+
+
+def _is_clear_start(text: str) -> bool:
+    """Whether the first of the text is text and nothing else; see `_begin_text`."""
+    return bool(text.strip()) and not is_thought_start(text)
 
 
 def _number_calls(message: Delta | None) -> Delta | None:
