@@ -52,7 +52,7 @@ def main() -> None:
     """Run the turn, show it, and write what is kept of it."""
     given = _arguments()
     is_replayed = given.replay or not is_available()
-    with _replayed() if is_replayed else _served() as source:
+    with _replayed() if is_replayed else _served(given.pad_layers) as source:
         print(f"{source.name}\n")
         turn = anyio.run(_run_turn, source, backend=given.loop)
     parser = sp.StreamParser("openai-chat", tools=turn.bench.tools)
@@ -63,7 +63,7 @@ def main() -> None:
     page = given.out / "timeline.html"
     page.write_text(render(timeline, "One turn, two tools"), encoding="utf-8")
     print(f"{_pace(turn)}\nThe timeline: {page}\n")
-    with replayed_agent(RECORDED) if is_replayed else served_agent() as turns:
+    with replayed_agent(RECORDED) if is_replayed else served_agent(given.pad_layers) as turns:
         print(report_agent(anyio.run(measure_agent, turns, given.rounds, backend=given.loop)))
 
 
@@ -73,12 +73,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--replay", action="store_true", help="play the recording even where the server could run")
     parser.add_argument("--loop", choices=["asyncio", "trio"], default="asyncio", help="the event loop")
     parser.add_argument("--rounds", type=int, default=3, help="how often the agent's turn is measured; default: 3")
+    parser.add_argument(
+        "--pad-layers",
+        type=int,
+        default=PADDING,
+        help="idle layers that slow the model down; default: %(default)s, about 200 tokens a second on one core",
+    )
     return parser.parse_args()
 
 
 @contextmanager
-def _served() -> Iterator[Source]:
-    with running_server(pad_layers=PADDING) as server:
+def _served(pad_layers: int) -> Iterator[Source]:
+    with running_server(pad_layers=pad_layers) as server:
         yield Source(server.url, server.chat(ANSWER), f"A llama.cpp server at {server.url}")
 
 

@@ -70,9 +70,9 @@ class Run(NamedTuple):
 
 
 @contextmanager
-def served_agent() -> Iterator[Source]:
+def served_agent(pad_layers: int = PADDING) -> Iterator[Source]:
     """A llama.cpp server that is told what to say, behind the proxy."""
-    with running_server(pad_layers=PADDING, pure_content=True) as server, running_proxy(server.url) as url:
+    with running_server(pad_layers=pad_layers, pure_content=True) as server, running_proxy(server.url) as url:
         yield Source(url, server.script(ANSWER))
 
 

@@ -89,8 +89,9 @@ def gather(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             yield Batch.from_parent(parent, name=f"{name}#{number}", cases=cases[at : at + MOST])
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # pytest compares each item with all others of its parameters
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    chosen = config.option.keyword or config.option.collectonly or config.option.verbose > 0
+    option = config.option
+    chosen = option.keyword or option.deselect or option.collectonly or option.verbose > 0
     if not chosen:
         items[:] = gather(items)

@@ -40,10 +40,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the expectations of fixtures/ anew")
 
 
+def pytest_collection() -> None:
+    """What is imported and collected stays to the end: the garbage collector need not look for what could go."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays to the end: the garbage collector need not look at it again."""
-    gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)  # hypothesis is called back at each collection
+    gc.enable()
 
 
 @pytest.fixture

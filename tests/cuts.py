@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -80,21 +80,22 @@ def end_of(parser: Parser) -> list[sp.Event]:
 def merged(events: Iterable[sp.Event]) -> list[sp.Event]:
     """Join neighbouring deltas of one kind and one call."""
     joined: list[sp.Event] = []
-    for event in events:
-        match joined[-1:], event:
-            case [sp.TextDelta(text=before)], sp.TextDelta(text=after):
-                joined[-1] = sp.TextDelta(before + after)
-            case [sp.ReasoningDelta(text=before)], sp.ReasoningDelta(text=after):
-                joined[-1] = sp.ReasoningDelta(before + after)
-            case [sp.RefusalDelta(text=before)], sp.RefusalDelta(text=after):
-                joined[-1] = sp.RefusalDelta(before + after)
-            case [sp.ToolCallDelta(index=last, arguments=before)], sp.ToolCallDelta(index=index, arguments=after) if (
-                last == index
-            ):
-                joined[-1] = sp.ToolCallDelta(index, before + after)
-            case _:
-                joined.append(event)
+    for _, run in groupby(events, _run_of):
+        first, *others = run
+        if others and isinstance(first, sp.ToolCallDelta):
+            first = sp.ToolCallDelta(first.index, "".join([delta.arguments for delta in (first, *others)]))
+        elif others:
+            first = type(first)("".join([delta.text for delta in (first, *others)]))
+        joined.append(first)
     return joined
+
+
+def _run_of(event: Any) -> object:
+    """What deltas that are joined have in common; each other event is by itself."""
+    kind = type(event)
+    if kind in (sp.TextDelta, sp.ReasoningDelta, sp.RefusalDelta):
+        return kind
+    return (kind, event.index) if kind is sp.ToolCallDelta else object()
 
 
 def plain(events: Iterable[sp.Event]) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ def test_formats_with_a_name_tells_of_that_one() -> None:
 
 
 def test_formats_prints_the_page() -> None:
-    assert run("--markdown").stdout == write_page()
+    assert run("--markdown").stdout == PAGE.read_text(encoding="utf-8")
 
 
 def test_an_unknown_format_is_one_line_that_lists_the_known() -> None:

@@ -6,6 +6,9 @@ What stands behind it is read as behind a few of these markers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from call_counts import count_calls
 from cuts import in_pieces
@@ -37,16 +40,15 @@ def _list_markers(row: str) -> list[str]:
 FLOODS = [*STARTS, *dict.fromkeys(marker for row in ROWS for marker in _list_markers(row))]
 
 
-def _count(unit: str, size: int, piece: int) -> int:
-    parser = sp.TextParser(tools=TOOLS)
+def _reading(unit: str, size: int, piece: int) -> Callable[[], None]:
     pieces = in_pieces((unit * -(-size // len(unit)))[:size], piece)
-    return count_calls(lambda: read(parser, pieces))
+    return partial(read, sp.TextParser(tools=TOOLS), pieces)
 
 
 def _count_at_end(unit: str, piece: int = 0) -> int:
     """How many calls a kilobyte more takes; all comes in one piece if there is no size."""
-    _count(unit, SIZES[1], piece or SIZES[1])  # patterns are compiled when they are first used, some in long texts
-    short, long = (_count(unit, size, piece or size) for size in SIZES)
+    _reading(unit, SIZES[1], piece or SIZES[1])()  # patterns are compiled when first used, some in long texts
+    short, long = (count_calls(_reading(unit, size, piece or size)) for size in SIZES)
     return (long - short) * 1024 // (SIZES[1] - SIZES[0])
 
 

@@ -137,9 +137,9 @@ def _rename(subject: str, time: int) -> list[sp.Tool]:
 def test_no_parser_and_no_read_costs_more_than_a_bounded_number_of_calls(subject: str) -> None:
     make, bodies = _inputs_of(subject)
     for number, (body, _, sizes) in enumerate(bodies):
-        pieces = in_pieces(body(sizes[1]), PIECE)
+        few, pieces = (in_pieces(body(size), PIECE) for size in sizes)
         for time in (0, 1):  # patterns are compiled, and indexes built, when they are first used
-            read(make(tools=_rename(subject, 10 * number + time)), pieces)
+            read(make(tools=_rename(subject, 10 * number + time)), few)
         tools = _rename(subject, 10 * number + 2)
         made: list[Any] = []
         assert count_calls(lambda made=made, tools=tools: made.append(make(tools=tools))) <= OF_A_TOOL * len(tools)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 from cuts import assert_same_in_every_cut, cut_at, events_of, in_pieces, merged, reasoning_of, text_of
 
 import streamparse as sp
+from streamparse.tools import Toolset
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dialects"
 CASES = ("single", "nested_values", "malformed")
@@ -21,12 +23,13 @@ def _object(**properties: object) -> dict[str, object]:
     return {"type": "object", "properties": properties}
 
 
-TOOLS = [
+TOOLS = Toolset.of([
     sp.Tool(name="get_weather", description="", parameters=_object(city={"type": "string"}, days={"type": "integer"})),
     sp.Tool(name="configure", description="", parameters=_object(options=_object(), tags={"type": "array"})),
-]
+])  # fmt: skip
 
 
+@cache
 def _texts(name: str) -> list[str]:
     cases = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     return [cases[case]["text"] for case in CASES if "text" in cases[case]]

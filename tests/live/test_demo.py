@@ -40,7 +40,7 @@ def test_the_demo_plays_a_recording_where_there_is_no_server(tmp_path: Path, loo
 @pytest.mark.live
 @pytest.mark.skipif(not is_available(), reason="the real server needs `pip install -e '.[live]'`")
 def test_the_demo_runs_on_a_real_server(tmp_path: Path) -> None:
-    shown = _demo(tmp_path)
+    shown = _demo(tmp_path, "--pad-layers", "20")
     assert "A llama.cpp server" in shown
     assert shown.count("ms after the read") == 2
     assert _agent_rows(shown) == AGENT

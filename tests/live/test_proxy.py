@@ -14,7 +14,7 @@ import anthropic
 import openai
 import pytest
 from dictation import TOOLS, Call, nasty
-from live_server import Scripted, is_available, running_server
+from live_server import Scripted
 from serving import serving
 from test_templates import AT_THE_START, ONE_CALL, SEARCH, SHORT, WEATHER, WRITTEN
 
@@ -40,17 +40,11 @@ class Heard(NamedTuple):
     reason: str | None
 
 
-@pytest.fixture(scope="module", params=sorted(WRITTEN))
-def both(request: pytest.FixtureRequest) -> Iterator[Both]:
+@pytest.fixture(scope="session")
+def both(template: str, reading: Scripted, plain: Scripted) -> Iterator[Both]:
     """The servers with each of the templates."""
-    if not is_available():
-        pytest.skip("the real server needs `pip install -e '.[live]'`")
-    with (
-        running_server(request.param) as reading,
-        running_server(request.param, pure_content=True) as plain,
-        serving(proxy.app(plain.url)) as url,
-    ):
-        yield Both(request.param, reading, plain, url)
+    with serving(proxy.app(plain.url)) as url:
+        yield Both(template, reading, plain, url)
 
 
 def _openai(url: str, content: str, *, stream: bool = True, **options: Any) -> Heard:
@@ -148,13 +142,10 @@ def test_nasty_arguments_reach_the_client(both: Both, client: str) -> None:
 
 
 @each_client
-@pytest.mark.parametrize("template", ["hermes", "qwen3-coder", "glm-4.5", "minimax-m2"])
-def test_a_server_that_is_never_given_tools_is_taught_them(template: str, client: str) -> None:
-    if not is_available():
-        pytest.skip("the real server needs `pip install -e '.[live]'`")
-    dialects = [template]
-    with running_server(template) as server, serving(proxy.app(server.url, dialects=dialects, tools="prompt")) as url:
-        heard = CLIENTS[client](url, server.script("I will look.\n" + WRITTEN[template](WEATHER, SEARCH)))
+@pytest.mark.parametrize("template", ["hermes", "qwen3-coder", "glm-4.5", "minimax-m2"], indirect=True)
+def test_a_server_that_is_never_given_tools_is_taught_them(template: str, reading: Scripted, client: str) -> None:
+    with serving(proxy.app(reading.url, dialects=[template], tools="prompt")) as url:
+        heard = CLIENTS[client](url, reading.script("I will look.\n" + WRITTEN[template](WEATHER, SEARCH)))
     assert heard.calls == [WEATHER, SEARCH]
     assert heard.text == "I will look."
 

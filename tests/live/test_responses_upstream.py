@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
 from dictation import TOOLS
-from live_server import Scripted, is_available, running_server
+from live_server import Scripted
 from serving import serving
 from test_proxy import CLIENTS, REASONS
 from test_templates import SEARCH, WEATHER, WRITTEN
 
 from streamparse import proxy
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.parametrize("template", ["hermes"], indirect=True)]
 
 each_client = pytest.mark.parametrize("client", CLIENTS)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["reads its calls", "leaves them in the text"])
-def server(request: pytest.FixtureRequest) -> Iterator[Scripted]:
-    if not is_available():
-        pytest.skip("the real server needs `pip install -e '.[live]'`")
-    with running_server("hermes", pure_content=request.param) as started:
-        yield started
+@pytest.fixture(params=["reading", "plain"], ids=["reads its calls", "leaves them in the text"])
+def server(request: pytest.FixtureRequest, template: str) -> Scripted:
+    server: Scripted = request.getfixturevalue(request.param)
+    return server
 
 
 @each_client

@@ -7,14 +7,15 @@ comes as text, and the parser reads it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import live_server
 import pytest
 from dictation import Call, calls_of, cut_at_random, events_of, listen, merged, nasty, text_of
-from live_server import Scripted, is_available, running_server
+from live_server import Scripted
+from thoroughness import spread
 
 import streamparse as sp
 
@@ -96,15 +97,6 @@ AT_THE_START = {"llama3-json"}
 """Without a marker a call is one at the start of the answer alone."""
 
 
-@pytest.fixture(scope="module", params=sorted(WRITTEN))
-def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, Scripted]]:
-    """A server with each of the templates."""
-    if not is_available():
-        pytest.skip("the real server needs `pip install -e '.[live]'`")
-    with running_server(request.param) as running:
-        yield request.param, running
-
-
 def _heard_both_ways(server: Scripted, answer: str) -> tuple[list[sp.Event], list[sp.Event]]:
     native, inband = (listen(server, answer, native=native).events for native in (True, False))
     for events, source in ((native, "native"), (inband, "inband")):
@@ -117,44 +109,39 @@ def test_every_template_has_its_way_of_writing() -> None:
     assert {path.stem for path in folder.glob("*.jinja")} == WRITTEN.keys()
 
 
-def test_a_call_in_the_text_is_the_one_that_the_server_reads(server: tuple[str, Scripted]) -> None:
-    name, running = server
+def test_a_call_in_the_text_is_the_one_that_the_server_reads(template: str, reading: Scripted) -> None:
     for call in (WEATHER, SEARCH, SHORT):
-        native, inband = _heard_both_ways(running, WRITTEN[name](call))
+        native, inband = _heard_both_ways(reading, WRITTEN[template](call))
         assert calls_of(native) == calls_of(inband) == [call]
         assert text_of(native).strip() == text_of(inband).strip() == ""
 
 
-def test_parallel_calls_in_the_text_are_those_that_the_server_reads(server: tuple[str, Scripted]) -> None:
-    name, running = server
+def test_parallel_calls_in_the_text_are_those_that_the_server_reads(template: str, reading: Scripted) -> None:
     calls = [WEATHER, SEARCH, WEATHER, SHORT]
-    native, inband = _heard_both_ways(running, WRITTEN[name](*calls))
+    native, inband = _heard_both_ways(reading, WRITTEN[template](*calls))
     assert calls_of(inband) == calls
-    assert calls_of(native) == (calls[:1] if name in ONE_CALL else calls)
+    assert calls_of(native) == (calls[:1] if template in ONE_CALL else calls)
 
 
-def test_text_and_thought_before_a_call_are_what_the_server_reads(server: tuple[str, Scripted]) -> None:
-    name, running = server
-    before = "" if name in AT_THE_START else "I will look.\n"
-    native, inband = _heard_both_ways(running, before + WRITTEN[name](SEARCH))
+def test_text_and_thought_before_a_call_are_what_the_server_reads(template: str, reading: Scripted) -> None:
+    before = "" if template in AT_THE_START else "I will look.\n"
+    native, inband = _heard_both_ways(reading, before + WRITTEN[template](SEARCH))
     assert calls_of(inband) == [SEARCH]
     assert text_of(inband) == before
-    if name not in ONLY_A_CALL:
+    if template not in ONLY_A_CALL:
         assert calls_of(native) == [SEARCH]
         assert text_of(native).strip() == before.strip()
 
 
-def test_nasty_values_are_what_the_server_reads(server: tuple[str, Scripted]) -> None:
-    name, running = server
-    for seed in range(8):
+def test_nasty_values_are_what_the_server_reads(template: str, reading: Scripted) -> None:
+    for seed in spread(range(8), [*WRITTEN].index(template), 2):
         call: Call = ("search", {"query": nasty(seed, 20), "limit": seed})
-        native, inband = _heard_both_ways(running, WRITTEN[name](call))
+        native, inband = _heard_both_ways(reading, WRITTEN[template](call))
         assert calls_of(inband) == calls_of(native) == [call]
 
 
-def test_the_real_text_cut_anywhere_gives_the_same_events(server: tuple[str, Scripted]) -> None:
-    name, running = server
-    body = listen(running, WRITTEN[name](WEATHER, SEARCH)).body
+def test_the_real_text_cut_anywhere_gives_the_same_events(template: str, reading: Scripted) -> None:
+    body = listen(reading, WRITTEN[template](WEATHER, SEARCH)).body
     whole = merged(events_of([body]))
     for seed in range(10):
         assert merged(events_of(cut_at_random(body, seed))) == whole

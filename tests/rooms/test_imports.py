@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ MODULES = {
 }
 
 
+@cache
 def _imports(path: Path) -> set[str]:
     """The dotted names of what a module imports, in or out of functions."""
     found = set()

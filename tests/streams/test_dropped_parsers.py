@@ -24,7 +24,7 @@ def find_garbage(run: Callable[[], object]) -> Counter[str]:
     """Count by type the objects that only the collector frees after `run`."""
     run()
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # for good: nobody need look again at what a whole session of tests holds
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
@@ -35,7 +35,6 @@ def find_garbage(run: Callable[[], object]) -> Counter[str]:
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
-        gc.unfreeze()
 
 
 def feed(parser: sp.StreamParser | sp.TextParser, pieces: Iterator[bytes] | Iterator[str]) -> None:
