@@ -59,8 +59,8 @@ class Assembler:
         self._tools = tools
         self._limits = limits
         self._mode: Mode = mode
-        self._max_calls = most(limits.max_calls)
-        self._max_open = most(limits.max_open_calls)
+        # So many calls are within both bounds.
+        self._max_unchecked = min(most(limits.max_calls), most(limits.max_open_calls))
         self._max_args = most(limits.max_call_args)
         self._max_pending = most(limits.max_pending)
         # Up to this name and id together are within all bounds; without bounds, each is looked at.
@@ -169,22 +169,20 @@ class Assembler:
         if self._waiting:
             self._settle_waiting()
         index = self.calls_found
-        if index >= self._max_calls:
-            self.halt("limit_calls", f"more than {self._max_calls} calls")
-        if len(self._open) >= self._max_open:
-            self.halt("limit_open_calls", f"more than {self._max_open} calls are open")
+        if index >= self._max_unchecked:
+            self._check_for_room(index)
         if self._last_id:
             self._ids[self._last_id] = None
         given = self._last_id = id if id and id not in self._ids else self._make_id(id, index)
         self.calls_found = index + 1
         record = self.record
-        response, content, reasoning = record.response, record.content, record.reasoning
-        before, thought = len(response.content) + content.tell(), len(response.reasoning) + reasoning.tell()
-        response.order.append(Mark("call", index, before, thought))
-        is_native = source == "native"
-        call = CallState(index, given, name, source, State.PENDING if is_native else State.OPEN, place)
-        self._open[index] = call
-        if not is_native:
+        response = record.response
+        content = record.content_before + record.content.tell()
+        reasoning = record.reasoning_before + record.reasoning.tell()
+        response.order.append(Mark("call", index, content, reasoning))
+        call = self._open[index] = CallState(index, given, name)
+        if source != "native":
+            call.source, call.place, call.state = source, place, State.OPEN
             response.formats[index] = "json-content" if source == "recovered" else record.dialect
             record.origins[index] = (source, place)
         if len(name) + len(given) <= self._max_short and name.isprintable():
@@ -393,6 +391,14 @@ class Assembler:
         self.record.revoke_all(reason)
 
     # -- the start and the end of a call -------------------------------------------------------------------------
+
+    def _check_for_room(self, index: int) -> None:
+        """End the parse if there are too many calls for another one."""
+        max_calls, max_open = most(self._limits.max_calls), most(self._limits.max_open_calls)
+        if index >= max_calls:
+            self.halt("limit_calls", f"more than {max_calls} calls")
+        if len(self._open) >= max_open:
+            self.halt("limit_open_calls", f"more than {max_open} calls are open")
 
     def _announce_doubtful(self, call: CallState, id: str) -> None:
         """Make the start of a call whose name or id, as it came, is long or holds characters that do not print."""

@@ -53,6 +53,9 @@ class CallState:
     """
 
     # What most calls never change, or not at once, is not set in each of them.
+    state: int = State.PENDING
+    source: Source = "native"
+    place: Place = "field"
     room = 0
     """Characters that fit before the limits must be looked at again; -1 once the call is closed."""
     closed = False
@@ -74,13 +77,10 @@ class CallState:
     characters_read = 0
     """How many characters of `text` the reader has."""
 
-    def __init__(self, index: int, id: str, name: str, source: Source, state: int, place: Place) -> None:
+    def __init__(self, index: int, id: str, name: str) -> None:
         self.index = index
         self.id = id
         self.name = name
-        self.source: Source = source
-        self.state = state
-        self.place: Place = place
         self.chunks: list[str] = []
         """The text after `text`, not joined yet."""
 

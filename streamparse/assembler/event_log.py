@@ -44,6 +44,7 @@ class EventLog:
 
     - `events`: the events since `take`.
     - `content`, `reasoning`, `refusal`: what came of each since `sum_up`; what came before is in `response`.
+    - `content_before`, `reasoning_before`: how many characters that is.
     - `position`: where in the stream the current verbs come from; errors carry its offset.  Readers assign it for each
       frame, which costs less than a call, or once: a framer whose offset moves on.
     - `characters`: how many characters of text were fed, where those are counted and not bytes.
@@ -63,7 +64,9 @@ class EventLog:
         self.origins: dict[int, tuple[Source, Place]] = {}
         self.dialect = ""
         self.content = StringIO()
+        self.content_before = 0
         self.reasoning = StringIO()
+        self.reasoning_before = 0
         self.refusal: StringIO | None = None  # which hardly any answer has
         self.leniencies: dict[str, int] = {}
         self.response = ParsedResponse(tool_calls=[], broken_calls=[], items=[], order=[], errors=[])
@@ -88,8 +91,8 @@ class EventLog:
 
     def mark_position(self, what: Literal["call", "item"], index: int) -> None:
         """Note where among text and reasoning a call begins, or an item comes."""
-        content = len(self.response.content) + self.content.tell()
-        reasoning = len(self.response.reasoning) + self.reasoning.tell()
+        content = self.content_before + self.content.tell()
+        reasoning = self.reasoning_before + self.reasoning.tell()
         self.response.order.append(Mark(what, index, content, reasoning))
 
     def sum_up(self) -> ParsedResponse:
@@ -97,10 +100,12 @@ class EventLog:
 
         What came since the last time is appended, so that looking after each event costs as much as looking once.
         """
-        if self.content.tell():
+        if size := self.content.tell():
             self._add_up("content", self.content)
-        if self.reasoning.tell():
+            self.content_before += size
+        if size := self.reasoning.tell():
             self._add_up("reasoning", self.reasoning)
+            self.reasoning_before += size
         if self.refusal is not None and self.refusal.tell():
             self._add_up("refusal", self.refusal)
         return self.response

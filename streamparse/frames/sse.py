@@ -84,7 +84,7 @@ class SSE(LineFramer):
         """
         if not chunk.startswith(self._prefix):
             # Most events of another type than the one before have a prefix that is known.
-            prefix = chunk[: chunk.find(b"\n") + 7] if chunk.startswith(b"event:") else chunk[:6]
+            prefix = chunk[: chunk.find(_DATA) + 6]
             if prefix in _plain_prefixes:
                 self._prefix = prefix
             elif not self._learn(chunk, 0):

@@ -30,19 +30,24 @@ _SIGNATURE = "signature"
 _NOTHING = ("", "{}", "null")
 
 
-class _Block(PendingItem, eq=False):
-    """A call, an item (which has a kind), a thought, or a block of which only pieces have come yet."""
+class _CallBlock(msgspec.Struct, eq=False):
+    """A call, from its start on."""
 
-    kind: str | None = None
-    call: Call | None = None
-    id: str = ""
+    call: Call
+    id: str
     initial: str = ""  # the arguments of the start: they count if no others follow
     send: Callable[[str], None] | None = None  # takes arguments, from the first on that counts
+
+
+class _OtherBlock(PendingItem, eq=False):
+    """An item (which has a kind), a thought, or a block of which only pieces have come yet."""
+
+    kind: str | None = None
 
     @property
     def has_not_started(self) -> bool:
         """Whether arguments came, but not what they are for."""
-        return self.call is None and self.kind is None and self.read_text(_INPUT) is not None
+        return self.kind is None and self.read_text(_INPUT) is not None
 
 
 class Blocks:
@@ -51,8 +56,8 @@ class Blocks:
     def __init__(self, sink: Sink, limits: Limits) -> None:
         self._sink = sink
         self._limit = most(limits.max_call_args)
-        self._blocks: dict[int | None, _Block] = {}
-        self._waiting: list[_Block] = []  # calls that the next start, or the end of the turn, will end
+        self._blocks: dict[int | None, _CallBlock | _OtherBlock] = {}
+        self._waiting: list[_CallBlock] = []  # calls that the next start, or the end of the turn, will end
 
     def start(self, index: int | None) -> None:
         """A block of text or of thought starts."""
@@ -63,7 +68,7 @@ class Blocks:
     def start_call(self, index: int | None, name: str, id: str, initial: str) -> None:
         """A call starts; `initial` are the arguments that came with it, if any did."""
         known = self._blocks.get(index)
-        if known is not None and known.call is not None and id and known.id == id:
+        if known is not None and isinstance(known, _CallBlock) and id and known.id == id:
             return  # the same start again
         if not name:
             self._sink.error("frame", "call_without_name", f"a call ({id or 'no id'}) without a name")
@@ -71,11 +76,9 @@ class Blocks:
             return
         early = self._enter(index) if known is not None or self._waiting else None
         call = self._sink.call_start(name, id or None)
-        block = self._blocks[index] = _Block(Budget(self._limit), call=call, id=id)
-        if early is not None and early.is_lost:
-            self._sink.call_error(call, "limit_args", f"too many arguments came before the name {name!r}")
-        elif early is not None:
-            self._sink.call_arguments(call, early.read_text(_INPUT) or "")
+        block = self._blocks[index] = _CallBlock(call, id)
+        if early is not None:
+            self._send_early(call, early)
         elif initial:
             block.initial = initial
             self._waiting.append(block)
@@ -89,10 +92,10 @@ class Blocks:
     def add_arguments(self, index: int | None, fragment: str) -> None:
         """A piece of a block's input came."""
         block = self._blocks.get(index)
-        if block is not None and block.send is not None:
-            block.send(fragment)
-        elif block is None or block.call is None:
+        if not isinstance(block, _CallBlock):
             self._add_text(index, _INPUT, fragment)
+        elif block.send is not None:
+            block.send(fragment)
         elif fragment.strip() not in _NOTHING or not block.initial:
             block.initial = ""
             block.send = self._sink.call_teller(block.call)
@@ -101,7 +104,7 @@ class Blocks:
     def add_run(self, index: int | None, fragments: list[str]) -> int:
         """Take several pieces, as `Sink.call_run` does; `add_arguments` takes the next one."""
         block = self._blocks.get(index)
-        if block is None or block.call is None or block.send is None:
+        if not isinstance(block, _CallBlock) or block.send is None:
             return 0
         return self._sink.call_run(block.call, fragments)
 
@@ -112,7 +115,7 @@ class Blocks:
     def extend(self, index: int | None, fields: dict[str, Any]) -> bool:
         """Add a delta to a block that is an item; False if the block is not an item."""
         block = self._blocks.get(index)
-        if block is None or block.kind is None:
+        if not isinstance(block, _OtherBlock) or block.kind is None:
             return False
         if not block.add(fields):
             self._report_limit(index)
@@ -121,27 +124,30 @@ class Blocks:
     def stop(self, index: int | None) -> None:
         """The server reports that a block is over."""
         block = self._blocks.get(index)
-        if block is None or block.has_not_started:
-            return
-        if block.call is None:
+        if isinstance(block, _CallBlock):
+            self._end_call(block, can_wait=True)
+        elif block is not None and not block.has_not_started:
             del self._blocks[index]
-        self._end(index, block)
+            self._end_other(index, block)
 
     def finish(self, cut: bool) -> None:
         """The turn is over; if a limit cut it, a call without arguments stays open."""
         if not cut and self._waiting:
             self._end_waiting()
-        for index, block in list(self._blocks.items()):
-            if block.call is None:
+        others = []
+        for index, block in self._blocks.items():
+            if not isinstance(block, _CallBlock):
+                others.append(index)
                 if block.has_not_started:
                     self._report_orphan(index, block)
                 else:
-                    self._end(index, block)
-                del self._blocks[index]
+                    self._end_other(index, block)
             elif block.initial:
-                self._end(index, block)
+                self._end_call(block, can_wait=True)
             elif not cut:
                 self._sink.call_end(block.call)
+        for index in others:
+            del self._blocks[index]
 
     def restart(self) -> None:
         """Another message begins: its indexes are new."""
@@ -151,21 +157,33 @@ class Blocks:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _add(self, index: int | None) -> _Block:
-        block = self._blocks[index] = _Block(Budget(self._limit))
+    def _add(self, index: int | None) -> _OtherBlock:
+        block = self._blocks[index] = _OtherBlock(Budget(self._limit))
         return block
 
     def _add_text(self, index: int | None, key: str, piece: str) -> None:
         block = self._blocks.get(index) or self._add(index)
+        if isinstance(block, _CallBlock):
+            return  # a call has nothing but its arguments
         if not block.add_text(key, piece):
             self._report_limit(index)
 
-    def _enter(self, index: int | None) -> _Block | None:
+    def _send_early(self, call: Call, block: _OtherBlock) -> None:
+        """Send the arguments that came before their call."""
+        if block.is_lost:
+            self._sink.call_error(call, "limit_args", f"too many arguments came before the name {call.name!r}")
+        else:
+            self._sink.call_arguments(call, block.read_text(_INPUT) or "")
+
+    def _enter(self, index: int | None) -> _OtherBlock | None:
         """The model moved on to this block; return it if pieces of it came before its start."""
-        old = self._blocks.pop(index, None)
-        early = old if old is not None and old.has_not_started else None
-        if old is not None and early is None:
-            self._end(index, old)  # the index is used again
+        old, early = self._blocks.pop(index, None), None
+        if isinstance(old, _CallBlock):
+            self._end_call(old, can_wait=True)  # the index is used again
+        elif old is not None and old.has_not_started:
+            early = old
+        elif old is not None:
+            self._end_other(index, old)
         if self._waiting:
             self._end_waiting()
         return early
@@ -175,19 +193,16 @@ class Blocks:
         for block in waiting:
             self._end_call(block, can_wait=False)
 
-    def _end(self, index: int | None, block: _Block) -> None:
-        if block.call is not None:
-            self._end_call(block, can_wait=True)
-        elif block.is_lost:
+    def _end_other(self, index: int | None, block: _OtherBlock) -> None:
+        if block.is_lost:
             return
-        elif block.kind is not None:
+        if block.kind is not None:
             self._sink.item(block.kind, _build_item(block), index)
         else:
             self._sink.item(_SIGNATURE, block.read_text(_SIGNATURE), index)
 
-    def _end_call(self, block: _Block, can_wait: bool) -> None:
+    def _end_call(self, block: _CallBlock, can_wait: bool) -> None:
         """End a call; the arguments of its start count if no others came, and without any it may have to wait."""
-        assert block.call is not None
         initial, block.initial = block.initial, ""
         if initial:
             self._sink.call_arguments(block.call, initial)
@@ -199,7 +214,7 @@ class Blocks:
     def _report_limit(self, index: int | None) -> None:
         self._sink.error("frame", "limit_args", f"block {index} exceeds {self._limit} characters")
 
-    def _report_orphan(self, index: int | None, block: _Block) -> None:
+    def _report_orphan(self, index: int | None, block: _OtherBlock) -> None:
         if not block.is_lost:
             text = block.read_text(_INPUT)
             self._sink.error("frame", "orphan_arguments", f"input of block {index}, which is no call: {text}")

@@ -102,14 +102,12 @@ class Fragments:
                 self._named.append(pending)
             else:
                 self._nameless[pending] = None
-        elif name:
-            self._rename(pending, name)
-        pending.id = pending.id or id
+        else:
+            self._add_missing(pending, index, id, name)
         if pending.id:
             self._by_id[pending.id] = pending
         if index is not None:
             self._by_index[index] = pending
-            pending.index = index if pending.index is None else pending.index
         self._last = pending
         if text or pending.name in self._declared:
             self._send(pending, text)
@@ -199,6 +197,15 @@ class Fragments:
             self._has_refused = True
             self._sink.error("frame", "limit_calls", f"more than {max_nameless} calls are without a name")
         return can_keep
+
+    def _add_missing(self, pending: JoinedCall, index: int | None, id: str, name: str) -> None:
+        """Add what a fragment has that its call did not have yet."""
+        if name:
+            self._rename(pending, name)
+        if not pending.id:
+            pending.id = id
+        if pending.index is None:
+            pending.index = index
 
     def _rename(self, pending: JoinedCall, name: str) -> None:
         """A name for a call that may have one: a repetition, or its next piece; one beyond its limit grows no more."""

@@ -45,6 +45,16 @@ def test_an_item_is_kept_with_its_call_and_its_place() -> None:
     assert assembler.response.order == [Mark("item", 0, 2, 0), Mark("item", 1, 2, 0)]
 
 
+def test_the_place_of_a_call_counts_what_came_before_each_look_and_since() -> None:
+    assembler = _assembler()
+    for text in ("ab", "cde", "f"):
+        assembler.text(text)
+        assembler.reasoning(text[:1])
+        _tell_call(assembler)
+        assert assembler.response.content.endswith(text)
+    assert assembler.response.order == [Mark("call", 0, 2, 1), Mark("call", 1, 5, 2), Mark("call", 2, 6, 3)]
+
+
 def test_of_calls_that_are_not_native_the_format_is_kept() -> None:
     assembler = _assembler()
     assembler.record.dialect = "hermes"

@@ -148,3 +148,24 @@ def test_what_was_held_of_an_empty_object_is_in_the_arguments_once(
     assembler.close()
     assert [(each.arguments, each.raw) for each in assembler.response.tool_calls] == [({}, raw)]
     assert "late_arguments" in _codes(assembler.record.take())
+
+
+def test_a_signature_in_the_block_of_a_call_is_no_item_and_does_not_end_it() -> None:
+    deltas = [
+        {"type": "input_json_delta", "partial_json": '{"a":'},
+        {"type": "signature_delta", "signature": "s"},
+        {"type": "input_json_delta", "partial_json": "1}"},
+    ]
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    messages: list[dict[str, Any]] = [
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+    parser = sp.StreamParser("anthropic", tools=TOOLS)
+    events = [event for message in messages for event in parser.feed(message)] + parser.close()
+    assert calls_of(events) == [("f", {"a": 1})]
+    assert parser.response.items == []
+    assert parser.response.ok

@@ -165,7 +165,8 @@ class Anthropic(MessageWire[Event]):
             case "message_start":
                 self._begin(event.message or Message())
             case "message_delta":
-                self._send_counts(event.usage)
+                if event.usage:
+                    self._send_counts(event.usage)
                 if event.context_management is not None and any(event.context_management.values()):
                     self._sink.item("context_management", event.context_management)
                 self._take_turn(event.delta or event)
@@ -189,14 +190,15 @@ class Anthropic(MessageWire[Event]):
         self._blocks.restart()
 
     def _take_whole(self, message: Message) -> None:
-        self._send_counts(message.usage)
+        if message.usage:
+            self._send_counts(message.usage)
         for index, block in enumerate(message.content or ()):
             self._start(index, block, is_whole=True)
             self._blocks.stop(index)
         self._take_turn(message)
 
-    def _send_counts(self, usage: dict[str, Any] | None) -> None:
-        if usage and None in usage.values():
+    def _send_counts(self, usage: dict[str, Any]) -> None:
+        if None in usage.values():
             usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
             self._sink.usage(usage)

@@ -155,12 +155,15 @@ class Cohere(MessageWire[_Event]):
 
     def _take_call(self, index: int, fragment: Fragment) -> None:
         function = fragment.function or Function()
+        call: Call | None
         if function.name:
-            self._send_plan()
+            if self._plan.tell():
+                self._send_plan()
             if self._ended:
                 self._move_on()
-            self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
-        call = self._calls.get(index)
+            call = self._calls[index] = self._sink.call_start(function.name, fragment.id or None)
+        else:
+            call = self._calls.get(index)
         if call is None:
             self._sink.error("frame", "orphan_arguments", f"arguments of no call: {function.arguments}")
         elif function.arguments:
