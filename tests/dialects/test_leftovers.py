@@ -12,7 +12,7 @@ import streamparse as sp
 
 APART = ("gemma4", "functiongemma", "muse-atem", "beam")
 """In these no whole call can be quoted, or one needs the header of a message."""
-WITHOUT_TAGS = ("glm-5.3", "hyperclova-x")
+WITHOUT_TAGS = ("glm-5.3", "hyperclova-x", "longcat")
 """In their examples the value has no tags of its own."""
 BARE = ("tool-name-tag", "tool-text-tag")
 """Their calls are bare: any text behind them revokes them."""

@@ -17,7 +17,7 @@ ROWS = [
     for module in (tag_rows, child_rows)
     for row in module.ROWS
     # The text of the first could be prose until its end; in the examples of the others it is JSON.
-    if row.name not in ("tool-text-tag", "glm-5.3", "cwm")
+    if row.name not in ("tool-text-tag", "glm-5.3", "cwm", "longcat")
 ]
 NAMES = [row.name for row in ROWS]
 MARKED = [row for row in ROWS if row.name != "tool-name-tag"]

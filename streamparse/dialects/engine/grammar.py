@@ -271,6 +271,7 @@ class Thought(msgspec.Struct, frozen=True):
     - `inside`: Its markers are special tokens.  Where the dialect is named, they count in the middle of a text, too.
     - `token`: The same with `dialects="auto"`: no other model has these tokens, and prose holds them only to quote
       them.
+    - `pieces`: Spans that follow each other are pieces of one thought.  Otherwise a line break joins them.
     """
 
     name: str
@@ -280,6 +281,7 @@ class Thought(msgspec.Struct, frozen=True):
     echoes: tuple[str, ...] = ()
     inside: bool = False
     token: bool = False
+    pieces: bool = False
 
 
 Dialects: TypeAlias = Iterable[str | Dialect] | Literal["auto", "all", "reasoning"]

@@ -430,7 +430,7 @@ class InBandParser:
         self._find_in_prose = None
 
     def _open_thought(self, thought: Thought) -> None:
-        self._enter(OpenThought(self._sink, thought, self._joins_thoughts))
+        self._enter(OpenThought(self._sink, thought, self._joins_thoughts and not thought.pieces))
 
     def _close_thought(self, thought: OpenThought) -> None:
         thought.revoke("thought_closed")

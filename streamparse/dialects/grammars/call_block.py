@@ -57,6 +57,21 @@ class Branch(msgspec.Struct, frozen=True):
         return (yield from (self.otherwise if found is None else self.then)(reader, context))
 
 
+class IfDeclared(msgspec.Struct, frozen=True):
+    """`then` where only declared tools are believed, else `otherwise`: both read the same beginning."""
+
+    then: Body
+    otherwise: Body
+
+    @property
+    def follows(self) -> str:
+        """What both begin with."""
+        return get_follows(self.otherwise)
+
+    def __call__(self, reader: Reader, context: Context) -> Step[bool]:
+        return (self.then if context.declared else self.otherwise)(reader, context)
+
+
 def read_block(
     reader: Reader,
     context: Context,

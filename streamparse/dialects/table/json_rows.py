@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from streamparse.dialects.engine.grammar import Dialect, Opener, Thought, markers
+from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.call_json import NAME_KEYS
 from streamparse.dialects.grammars.channels import StrippedThought
 from streamparse.dialects.grammars.json_calls import GuidedCalls, JsonCalls, KeyedCalls
-from streamparse.dialects.grammars.python_calls import LiteralCalls
+from streamparse.dialects.grammars.python_calls import CALL_HEAD, LiteralCalls, PythonCalls
 
 _MEMBER = r'"(?:name|arguments|parameters|function|id|type)"\s{0,8}:'
 # An object, an array of them, or an object whose opening brace is missing.
-_JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"
+JSON = rf"\s{{0,64}}(?:[\[{{]|{_MEMBER})"
 _OBJECT = rf"\s{{0,64}}(?:\{{|{_MEMBER})"
 _IN_LIST_OR_NOT = r"(?:\[\s{0,64})?\{\s{0,64}"
 _CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
@@ -35,6 +36,7 @@ _PLAIN_WORDS = ("tools", "function", "tool")
 _PLUGIN = r"\s{0,8}<\|plugin\|>"
 _ROLE = r"(?:\s{0,8}function call<\|role_sep\|>)?"
 _TYPED = r"(?:[^<{]{0,256}<\|content_invoke_tool_json\|>)?"
+_LLAMA_CLOSES = ("<|eom_id|>", "<|eot_id|>")
 _RWKV_FENCE = r"[ \t]{0,8}\r?\n\s{0,64}```(?:json)?"
 _HCX_TURN = "<|im_end|>\n<|im_start|>assistant"
 _HCX_ROLE = " -> tool/function_call\n"
@@ -45,23 +47,22 @@ _FENCE = r"[ \t]{0,8}(?:\r?\n)?[ \t]{0,8}```(?:json)?"
 _COHERE_TEXT = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
 
 OBJECTS = (
-    _make_tag_row(
+    Dialect(
         "hermes",
-        "tool_call",
-        f"\n{_CALL}\n",
-        _JSON,
+        markers("<tool_call>"),
+        _read_between("tool_call", names=("name", "tool_name")),  # the second if other models are asked for the format
+        JSON,
         models="Hermes 2 Pro and 3, Qwen2.5, Qwen3, QwQ, SmolLM3, Granite 4",
+        example=f"<tool_call>\n{_CALL}\n</tool_call>",
         # SGLang ends a thought at <tool_call>; so do cases of vLLM's tests.
         in_thought="ends",
         drops=("<|im_end|>", "<|endoftext|>"),
     ),
-    # Its tag is Hermes' with another name; no recording either way.
-    _make_tag_row("longcat", "longcat_tool_call", f"\n{_CALL}\n", _JSON, models="LongCat-Flash", in_thought="ends"),
     Dialect(
         "ernie45",
         markers("<tool_call>", auto="named"),  # other dialects read it just as well
         _read_between("tool_call"),
-        _JSON,
+        JSON,
         models="ERNIE 4.5 Thinking",
         example=f"<tool_call>\n{_CALL}\n</tool_call>\n",
         # It shares <tool_call>, so that named and auto agree.
@@ -119,12 +120,21 @@ OBJECTS = (
         opens_text=("<|message_model|><|content_text|>", "<|content_text|>"),
         thoughts=("inkling",),
     ),
+    # What LM Studio asks of models that have no format of their own: https://lmstudio.ai/docs/developer/openai-compat/tools
+    Dialect(
+        "lmstudio",
+        markers("[TOOL_REQUEST]"),
+        JsonCalls(closes=("[END_TOOL_REQUEST]",), opens=("[TOOL_REQUEST]",)),
+        _OBJECT,
+        models="models without a format of their own in LM Studio",
+        example=f"[TOOL_REQUEST]{_CALL}[END_TOOL_REQUEST]",
+    ),
     # Written after the block of Anthropic's wire: hence `input`, an id, and `"type": "tool_use"`.
     Dialect(
         "tool-use-json",
         markers("<tool_use>", "<tooluse>"),
         _read_between("tool_use", "tooluse", names=NAME_KEYS, explicit=True, by_name=True),
-        _JSON,
+        JSON,
         models="Claude, Gemini and DeepSeek through proxies, prompted models",
         example='<tool_use>\n{"name": "get_weather", "input": {"city": "Paris"}}\n</tool_use>',
     ),
@@ -132,7 +142,7 @@ OBJECTS = (
         "tools-tag-json",
         tuple(Opener(f"<{tag}>", word=tag in _PLAIN_WORDS) for tag in _LOOK_ALIKES),
         _read_between(*_LOOK_ALIKES, last_closes=("</tool",), arguments=("arguments",), explicit=True, by_name=True),
-        _JSON,
+        JSON,
         models="Qwen2.5-Coder and other drifting fine-tunes",
         example=f"<tools>\n{_CALL}\n</tools>",
     ),
@@ -171,8 +181,9 @@ OBJECTS = (
     Dialect(
         "llama3-json",
         (Opener("<|python_tag|>"), Opener("{", inclusive=True, auto="named", position="start", bare=True)),
-        JsonCalls(closes=("<|eom_id|>", "<|eot_id|>")),
-        _OBJECT,
+        # The marker is that of code, too, which may begin with a list of anything.
+        Branch(r"\s{0,64}\[", JsonCalls(closes=_LLAMA_CLOSES, explicit=True), JsonCalls(closes=_LLAMA_CLOSES)),
+        rf"(?:{_OBJECT}|\s{{0,64}}\[\s{{0,64}}\{{)",
         models="Llama 3.1, 3.2, 3.3, Llama 4 with a JSON template",
         example=f"<|python_tag|>{_WITH_PARAMETERS}",
         drops=("<|eom_id|>", "<|eot_id|>"),
@@ -215,8 +226,13 @@ ARRAYS = (
         thoughts=("apriel",),
         drops=("<answer>", "</answer>"),
     ),
-    _make_tag_row(
-        "toolcall-upper", "TOOLCALL", f"[{_CALL}]", models="Llama-Nemotron Super and Ultra, Nemotron Nano v2"
+    Dialect(
+        "toolcall-upper",
+        markers("<TOOLCALL>"),
+        # Llama-Nemotron Nano 4B writes Python.
+        Branch(rf"\s{{0,64}}\[\s{{0,64}}{CALL_HEAD}", PythonCalls(closes=("</TOOLCALL>",)), _read_between("TOOLCALL")),
+        models="Llama-Nemotron Super and Ultra, Nano 4B v1.1, Nemotron Nano v2",
+        example=f"<TOOLCALL>[{_CALL}]</TOOLCALL>",
     ),
     Dialect(
         "granite-array",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from streamparse.dialects.engine.grammar import Dialect, Opener, markers
 from streamparse.dialects.grammars.brace_calls import BraceCalls
-from streamparse.dialects.grammars.call_block import Branch
+from streamparse.dialects.grammars.call_block import Branch, IfDeclared
 from streamparse.dialects.grammars.channels import StrippedThought
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.python_calls import CALL_HEAD, PythonCalls
@@ -14,6 +16,7 @@ _CALL = rf"\s{{0,64}}{CALL_HEAD}"
 _LIST = rf"\s{{0,64}}\[\s{{0,64}}{CALL_HEAD}"
 _LIKE_JSON = r"\s{0,64}(?:\[\s{0,64})?\{"
 _LFM2_CLOSES = ("<|tool_call_end|>",)
+_LFM2_JSON = JsonCalls(closes=_LFM2_CLOSES, opens=("<|tool_call_start|>",))
 _LLAMA_CLOSES = ("<|python_end|>", "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>")
 
 # How a call goes on after a string, as a pattern.
@@ -64,7 +67,8 @@ ROWS = (
         ),
         Branch(
             _LIKE_JSON,
-            JsonCalls(closes=_LFM2_CLOSES, opens=("<|tool_call_start|>",)),
+            # Without its marker a list of objects that only have names could be any list.
+            IfDeclared(replace(_LFM2_JSON, explicit=True), _LFM2_JSON),
             PythonCalls(closes=_LFM2_CLOSES),
         ),
         models="LFM2, LFM2-8B-A1B, LFM2.5",

@@ -20,10 +20,16 @@ _token = partial(Thought, inside=True, token=True)
 _ROWS = (
     Thought("think", ("<think>",), ("</think>",), models="DeepSeek R1, Qwen3, QwQ, GLM, MiniMax-M2, and more"),
     Thought("thinking", ("<thinking>",), ("</thinking>",), models="prompted in the style of Claude"),
+    # Gemini writes it by Google's OpenAI endpoint.
+    Thought("thought", ("<thought>",), ("</thought>",), models="EXAONE Deep, Gemini"),
+    # Each piece of a stream has tags of its own.
+    Thought("reasoning", ("<reasoning>",), ("</reasoning>",), models="gpt-oss on Amazon Bedrock", pieces=True),
     Thought("think-old-kimi", ("◁think▷",), ("◁/think▷",), models="Kimi-VL, Kimi k1.5"),
     Thought("mistral", ("[THINK]",), ("[/THINK]",), models="Magistral, Ministral 3", inside=True),
     Thought("seed", ("<seed:think>",), ("</seed:think>",), models="Seed-OSS", inside=True),
     Thought("mm", ("<mm:think>",), ("</mm:think>",), models="MiniMax-M3", inside=True),
+    # As released, each token of the model has this suffix.
+    Thought("hy", ("<think:opensource>",), ("</think:opensource>",), models="Hy3, Hy4", inside=True),
     Thought("ifm", ("<ifm|think>",), ("</ifm|think>",), models="K2 Horizon", inside=True),
     Thought("ifm-fast", ("<ifm|think_fast>",), ("</ifm|think_fast>",), models="K2 Horizon", inside=True),
     Thought("ifm-faster", ("<ifm|think_faster>",), ("</ifm|think_faster>",), models="K2 Horizon", inside=True),

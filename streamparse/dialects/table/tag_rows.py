@@ -10,6 +10,7 @@ from streamparse.dialects.grammars.call_block import Branch
 from streamparse.dialects.grammars.json_calls import JsonCalls
 from streamparse.dialects.grammars.name_then_json import NAME, MarkedCalls
 from streamparse.dialects.grammars.tag_calls import TagCalls
+from streamparse.dialects.table.json_rows import JSON
 from streamparse.dialects.table.tag_families import (
     NAMED_KEY,
     build_child_tags,
@@ -260,6 +261,10 @@ _IFM = build_pair_tags("ifm|", "tool_call")
 _IFM_OPEN = rf"(?:<ifm\|tool_calls>{GAP})?<ifm\|tool_call>"
 _IFM_JSON = JsonCalls(closes=("</ifm|tool_call>",), opens=("<ifm|tool_call>",), lead=_IFM_OPEN)
 
+_LONGCAT = build_pair_tags("longcat_", "tool_call")
+_LONGCAT_OPEN = "<longcat_tool_call>"
+_LONGCAT_JSON = JsonCalls(closes=("</longcat_tool_call>",), opens=(_LONGCAT_OPEN,), lead=_LONGCAT_OPEN)
+
 _PAIR_ROWS = (
     _make_pair_row(
         "glm-4.5",
@@ -312,10 +317,24 @@ _PAIR_ROWS = (
         # As SGLang and vLLM do for this opener.
         in_thought="ends",
     ),
+    # LongCat-Flash-Chat writes JSON, Flash-Lite and the API's models pairs of tags.
+    make_tag_row(
+        "longcat",
+        (_LONGCAT_OPEN,),
+        _LONGCAT,
+        Branch(_LONGCAT.call, _LONGCAT, _LONGCAT_JSON),
+        closes=("</longcat_arg_value",),
+        follows=rf"(?:{_LONGCAT.call})|{_LONGCAT_OPEN}{JSON}",
+        models="LongCat-Flash, LongCat-Flash-Lite",
+        example='<longcat_tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</longcat_tool_call>',
+        # Its tag is Hermes' with another name; no recording either way.
+        in_thought="ends",
+    ),
     _make_pair_row(
         "hunyuan-v3",
         *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
         models="Hunyuan V3, Hy3",
+        thoughts=("hy",),
         example="<tool_calls>\n<tool_call>get_weather<tool_sep>\n"
         + _PAIR.format("\n")
         + "\n</tool_call>\n</tool_calls>",
@@ -324,6 +343,7 @@ _PAIR_ROWS = (
         "hunyuan-v4",
         *("<tool_calls>", "<tool_calls:", "<tool_call>", "<tool_call:"),
         models="Hy4",
+        thoughts=("hy",),
         example="<tool_calls><tool_call>get_weather" + _PAIR.format("") + "</tool_call></tool_calls>",
     ),
     make_tag_row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -74,6 +74,53 @@ class Echo:
             rest = rest if self._hides_tags else close + rest
             if rest:
                 self._send(rest)
+
+
+# -- ----------------------------------------------------------------------------------------------------
+# A thought that Google sends as content, with a flag beside it.
+
+
+_GOOGLE_TAGS: Final = ("thought", "think", "thinking")
+
+
+def is_google_thought(extra_content: Any) -> bool:
+    """Whether what is beside a content says that it is a thought: `{"google": {"thought": true}}`."""
+    google = extra_content.get("google") if isinstance(extra_content, dict) else None
+    return isinstance(google, dict) and google.get("thought") is True
+
+
+class FlaggedThought:
+    """Takes the tags away that Google writes around a thought whose content it flags.
+
+    Gemini's API writes `<thought>`, Vertex AI the tag that the request asks for, or none (`thought_tag_marker`):
+    https://docs.cloud.google.com/vertex-ai/generative-ai/docs/migrate/openai/overview. The closing tag comes with the
+    first content that is not flagged; in a whole message, the flagged content holds the thought and what follows it.
+    """
+
+    def __init__(self) -> None:
+        self._close = ""  # the closing tag, until it comes
+
+    def split(self, content: str) -> tuple[str, str]:
+        """Return what flagged content holds of the thought, and the text after the thought."""
+        if not self._close:
+            begin = content.lstrip()
+            tag = next((each for each in _GOOGLE_TAGS if begin.startswith(f"<{each}>")), None)
+            if tag is None:
+                return content, ""
+            self._close = f"</{tag}>"
+            content = begin.removeprefix(f"<{tag}>")
+        thought, close, text = content.partition(self._close)
+        if close:
+            self._close = ""
+        return thought, text
+
+    def end(self, text: str) -> str:
+        """Return content that is not flagged, the first without the closing tag."""
+        if not text.strip():
+            return text
+        close, self._close = self._close, ""
+        begin = text.lstrip()
+        return begin.removeprefix(close) if close and begin.startswith(close) else text
 
 
 # -- ----------------------------------------------------------------------------------------------------

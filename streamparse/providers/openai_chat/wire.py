@@ -14,7 +14,16 @@ import msgspec
 
 from streamparse.frames import StringTwice, TellRun
 from streamparse.limits import Limits, most
-from streamparse.providers.openai_chat.items import Custom, CustomCalls, Detail, Details, Echo, is_thought_start
+from streamparse.providers.openai_chat.items import (
+    Custom,
+    CustomCalls,
+    Detail,
+    Details,
+    Echo,
+    FlaggedThought,
+    is_google_thought,
+    is_thought_start,
+)
 from streamparse.reading.decode import find_objects, read_str, read_value, write_argument_text
 from streamparse.reading.errors import ErrorFields, find_error
 from streamparse.reading.fragments import Fragments
@@ -70,6 +79,7 @@ class Delta(msgspec.Struct, gc=False):
     tool_use_id: str | None = None
     name: str | None = None
     input: Any = None
+    extra_content: Any = None  # Google flags thoughts
 
 
 class Choice(msgspec.Struct, gc=False):
@@ -167,6 +177,7 @@ class OpenAIChat(MessageWire[Chunk]):
         super().__init__(sink, tools, limits, choice)
         self._is_begun = not sink.reads_markup  # the first of the text needs another look, see `_begin_text`
         self._echo: Echo | None = None
+        self._flagged: FlaggedThought | None = None
         self._ended = False  # the choice has a finish reason
         self._fragments = Fragments(sink, tools, limits)
         self._custom: CustomCalls | None = None
@@ -192,10 +203,10 @@ class OpenAIChat(MessageWire[Chunk]):
                 if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
                     self._take_thought(delta)
                 elif content:
-                    if isinstance(content, str):
+                    if isinstance(content, str) and delta.extra_content is None:
                         (self._text if self._is_begun else self._begin_text)(content)
                     else:
-                        self._take_parts(content)
+                        self._take_content(content, delta.extra_content)
                 if delta.tool_calls or delta.refusal or delta.function_call is not None:
                     self._take_action(delta)
                 if (
@@ -295,16 +306,35 @@ class OpenAIChat(MessageWire[Chunk]):
         elif delta.content:
             self._send_text(delta.content)
 
+    def _take_content(self, content: str | list[msgspec.Raw], extra_content: Any) -> None:
+        """Content in parts, or with more beside it: perhaps the flag of a thought, after which a tag may follow."""
+        if not isinstance(content, str):
+            self._take_parts(content)
+            return
+        if not is_google_thought(extra_content):
+            self._send_text(content)
+            return
+        self._flagged = self._flagged or FlaggedThought()
+        thought, text = self._flagged.split(content)
+        if thought:
+            self._sink.reasoning(thought)
+        self._is_begun = False
+        if text:
+            self._begin_text(text)
+
     def _send_text(self, text: str) -> None:
         (self._text if self._is_begun else self._begin_text)(text)
 
     def _begin_text(self, text: str) -> None:
         """Send the first of the text; if that begins a thought between tags, its own field may repeat it."""
+        if self._flagged is not None:
+            text = self._flagged.end(text)
         if is_thought_start(text):
             self._echo = Echo(self._sink.text)
             self._text = self._echo.take_text
         self._is_begun = bool(text.strip())
-        self._text(text)
+        if text:
+            self._text(text)
 
     def _can_be_echoed(self, content: str | list[msgspec.Raw] | None) -> bool:
         """Whether a thought from its own field may be in the content, too."""
